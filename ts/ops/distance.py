@@ -81,7 +81,7 @@ def _by_products(x1: Array, x2: Array) -> bool:
 
     For symbolic sizes, the condition becomes a guard.
     """
-    # `or` would skip the second condition, but both must be recorded as guards.
+    # `|` instead of `or`, because both conditions must be recorded as guards
     return evaluate_guard(x1.shape[-2] > 25) | evaluate_guard(x2.shape[-2] > 25)
 
 

@@ -31,7 +31,7 @@ _KINDS: Final = {
     "c": "complex64 and complex128",
 }
 _REFUSED: Final = {"b": "bool", "i": "integers", "h": "float16 and bfloat16", "f": "floats", "c": "complex"}
-# Operators, except pointwise ones, whose result has the shape of the first argument.
+# Operators that are not pointwise, and whose result has the shape of the first argument
 _SAME: Final = """
     softmax log_softmax cumsum cumprod cummax cummin logcumsumexp sort argsort flip roll tril triu clone
     detach index_add masked_fill scatter scatter_add scatter_reduce index_copy index_fill index_put layer_norm
@@ -81,9 +81,9 @@ def _call(name: str, operator: Any) -> str:
 
 
 def _sentence(name: str, operators: Sequence[Any]) -> str:
-    """Return the summary of an operator.
+    """Return the summary of an operator. If there is none, describe arguments and results.
 
-    The summary of an in-place variant or alias names the base operator.
+    For an in-place variant or alias, add the summary of the base operator.
     """
     if name in SENTENCES:
         return textwrap.fill(SENTENCES[name][0], _WIDTH)
@@ -142,7 +142,7 @@ def _line(title: str, description: str) -> str:
 
 
 def _shape(record: Any, signature: Any) -> str:
-    """Return the help text about the result's shape, or "" if a result is no tensor or list of tensors."""
+    """Return the help text about the result's shape, or "" if a result is neither tensor nor tensor list."""
     from ts.ops.shape_functions import DataDependentShapeError
 
     names = {p.name for p in signature.parameters}

@@ -28,10 +28,7 @@ _FIELDS: dict[str, Any] = {"where": "f", "nondeterministic": True}
 
 
 def _dropout_mask(xp: Any, input: Array, p: float, channels: bool) -> Array:
-    """Draw a mask with 1 for kept and 0 for dropped elements.
-
-    If `channels`, it has one element per channel.
-    """
+    """Draw a random mask: 1 for each element (or channel, if `channels`) to keep, 0 for others."""
     if channels and input.ndim < 2:
         raise RuntimeError("Feature dropout requires at least 2 dimensions in the input")
     if channels:
@@ -51,10 +48,10 @@ def _step(xp: Any, ufunc: str, a: Any, b: Any, dtype: common.DType) -> Array:
 def apply_dropout(
     xp: Any, input: Array, p: float, train: bool, channels: bool = False, alpha: bool = False
 ) -> Array:
-    """Apply dropout, or alpha dropout if `alpha`. If `channels`, whole channels are dropped.
+    """Drop elements, or channels if `channels`. Return the input itself if nothing is dropped.
 
-    Alpha dropout replaces dropped elements by SELU's limit and preserves mean and variance.  Return the input
-    itself if nothing is dropped.
+    Dropout sets dropped elements to 0. With `alpha`, alpha dropout sets them to SELU's limit, and preserves
+    mean and variance.
     """
     if not 0 <= p <= 1:
         raise RuntimeError(f"dropout probability has to be between 0 and 1, but got {p:g}")
@@ -161,7 +158,7 @@ _BOUNDS = (
 def _sloped(
     xp: Any, self: Array, lower: float, upper: float, training: bool, generator: Any
 ) -> tuple[Array, Array | None]:
-    """Return the rrelu result and the drawn slopes (None in evaluation)."""
+    """Return the result of rrelu, and the random slopes, or None if not `training`."""
     for name, bound in (("lower", lower), ("upper", upper)):
         if not math.isfinite(bound):
             raise RuntimeError(f"rrelu: {name} bound must be finite, got {bound:g}")

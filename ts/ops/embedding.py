@@ -105,7 +105,7 @@ def _embedding_dense_backward(
 def _shortened(
     xp: Any, self: Array, indices: Array, max_norm: float, norm_type: float
 ) -> tuple[Array, Array]:
-    """Return the indices of the looked-up rows whose norm exceeds `max_norm`, and the rescaled rows."""
+    """Find the rows at `indices` whose norm exceeds `max_norm`. Return their indices, and the scaled rows."""
     _check_indices("embedding_renorm_", 2, indices=indices)
     bounds = common.extremes(xp, indices)
     if bounds is not None and (bounds[0] < 0 or bounds[1] >= self.shape[0]):
@@ -148,7 +148,7 @@ def _embedding_renorm_in_place(
 def _no_grad_embedding_renorm(
     xp: Any, weight: Array, input: Array, max_norm: float, norm_type: float
 ) -> Array:
-    """Renormalize `weight` in place. The schema does not declare this mutation."""
+    """Renormalize rows of `weight` in place, although the schema declares no mutation."""
     return _embedding_renorm_in_place(xp, weight, input, max_norm, norm_type)
 
 
@@ -206,7 +206,7 @@ def _bag_shapes(
 
 
 def _fills_offset2bag(weight: Array, mode: int, padding_idx: int | None) -> bool:
-    """Return whether the result `offset2bag` is filled. PyTorch leaves it empty in its fast path for sums."""
+    """Return True if `offset2bag` has elements. It is empty if PyTorch computes sums by its fast path."""
     padded = padding_idx is not None and padding_idx >= 0
     return mode != SUM or padded or bool(weight.dtype == common.DOUBLE)
 
@@ -407,7 +407,7 @@ def _rowwise_prune(xp: Any, weight: Array, mask: Array, compressed_indices_dtype
 
 @op("aten::_saturate_weight_to_fp16(Tensor weight) -> Tensor", side_effect=True, shape=itself)
 def _saturate_weight(xp: Any, weight: Array) -> Array:
-    """Clamp `weight` in place to the float16 range. The schema does not declare this mutation."""
+    """Clamp `weight` in place to the float16 range, although the schema declares no mutation."""
     if weight.dtype != common.FLOAT:
         raise RuntimeError(f"expected scalar type Float but found {common.NAME_OF[weight.dtype]}")
     largest = float(dtypes.finfo(dtypes.float16).max)

@@ -45,7 +45,7 @@ def _filter_recursively(waveform: Tensor, coefficients: Tensor, padded_output: T
 def _overdrive(
     waveform: Tensor, temp: Tensor, last_in: Tensor, last_out: Tensor, output: Tensor
 ) -> tuple[Tensor, ...]:
-    """Apply the feedback loop of SoX's overdrive effect to waveforms (channel, time). Write `output`."""
+    """Apply the feedback loop of SoX's overdrive effect to waveforms (channel, time). Fill `output`."""
     x, source, before, after, y = (t.array for t in (waveform, temp, last_in, last_out, output))
     for at in range(x.shape[-1]):
         after[...] = source[:, at] - before + np.asarray(0.995, x.dtype) * after
@@ -54,8 +54,8 @@ def _overdrive(
     return last_in, last_out, output
 
 
-# For libraries of these packages, `load_library` raises OSError, so that the packages use their Python code.
-# Otherwise, they would call operators of the library when they are imported.
+# For libraries of these packages, `load_library` raises OSError. The packages then use their Python code,
+# instead of calling operators of the library when they are imported.
 _PACKAGES_WITH_FALLBACK: Final = frozenset({"torchvision"})
 # Operators of extension libraries that `ts` implements, because they are often used or called at import.
 _OPERATORS: Final[dict[str, Callable[..., Any]]] = {
@@ -69,10 +69,10 @@ _OPERATORS: Final[dict[str, Callable[..., Any]]] = {
 
 
 def load_library(path: Any) -> None:
-    """Load a shared library. Raise OSError if it does not exist or its package has a Python fallback.
+    """Load a shared library. Raise OSError if this fails.
 
-    A library that is linked with PyTorch is not loaded. Instead, a warning is issued, and those of its
-    operators that `_OPERATORS` contains are available.
+    A library that is linked with PyTorch is not loaded. Instead, define those of its operators that
+    `_OPERATORS` contains, and warn. For packages with a Python fallback, raise OSError instead.
     """
     real_path = os.path.realpath(os.fspath(path))
     message = f"Could not load this library: {real_path}"
@@ -117,7 +117,7 @@ def _search(path: str, pattern: re.Pattern[bytes]) -> bool:
 
 @functools.cache
 def _declares(path: str, namespace: str, name: str) -> bool:
-    """Return whether the file `path` contains the names of an operator's namespace and of the operator."""
+    """Return whether the file `path` contains the words `namespace` and `name` of an operator."""
     words = (re.escape(x.encode("utf-8", "surrogatepass")) for x in (namespace, name))
     return all(_search(path, re.compile(rb"(?<!\w)" + word + rb"(?!\w)")) for word in words)
 

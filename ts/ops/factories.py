@@ -221,7 +221,7 @@ def _scalar_tensor(xp: Any, s: Any, dtype: int | None = None, *_: Any) -> Array:
 
 
 def _steps(start: Any, end: Any, step: Any) -> Any:
-    """Return the number of elements of an integer range."""
+    """Return the length of `range(start, end, step)`. The arguments may be symbolic."""
     count = -(-(end - start) // step)
     if not hinted(count) and certain(count >= 0):
         return count
@@ -246,7 +246,7 @@ def arange_kernel(xp: Any, start: Any, end: Any, step: Any, dtype: int | None) -
             raise ValueError("step must be nonzero")
         if is_integral or target == common.INT64:
             count = _steps(first, end if is_integral else int(end), stride)
-        # The float arguments determine the number of elements, before they are converted to integers.
+        # the number of elements is computed from the float arguments, not from `first` and `stride`
         else:
             count = max(math.ceil((end - start) / step), 0)
         return (first + xp.arange(count, dtype=common.INT64) * stride).astype(target)

@@ -210,8 +210,7 @@ def _cholesky_ex(
             raise
     factors, info = xp.zeros_like(self), xp.zeros(self.shape[:-2], dtype=common.INT32)
     for batch_index in np.ndindex(self.shape[:-2]):
-        # `info` is the size of the smallest leading block that is not positive definite, or 0 if there is
-        # none.
+        # `info` is the size of the smallest leading block that is not positive definite, or 0
         for k in cost_model.steps(range(1, self.shape[-1] + 1)):
             try:
                 block = (*batch_index, slice(k), slice(k))

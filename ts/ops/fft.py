@@ -22,8 +22,7 @@ _NO_HALF = {"h": "Unsupported dtype {dtype}"}
 Ints = Sequence[int] | None
 
 _SMALL_TRANSFORM_LENGTH = 50
-# (limit, t): if n has a large prime factor, a transform of length n < limit takes t * n * log2(n)
-# nanoseconds.
+# (limit, t): a transform of length n < limit with a large prime factor takes t * n * log2(n) nanoseconds
 _LEVELS = ((1 << 16, 0.6), (1 << 19, 1.5), (math.inf, 3.5))
 
 
@@ -49,7 +48,7 @@ def _prepared(xp: Any, name: str, x: Array, dims: Sequence[int], lengths: Ints) 
 
 
 def _reserve(x: Array, axes: Sequence[int], lengths: Ints) -> None:
-    """Charge `ts.limits` for lengths with a large prime factor, which need transforms of twice the length."""
+    """Charge `ts.limits` for lengths with a large prime factor: transforms need more time and memory."""
     if not deadline.is_limited():
         return
     for axis, n in zip(axes, lengths or [x.shape[a] for a in axes], strict=False):
@@ -110,7 +109,7 @@ def _transform_axes(xp: Any, name: str, self: Array, s: Ints, dim: Ints, norm: s
 
 
 def _output_category(name: str) -> CategoryErrorMessage:
-    """Return the error text for an `out=` of another category than the result of transform `name`."""
+    """Return the error text for an `out=` tensor that is real or complex, unlike the result of `name`."""
     category = "floating point" if name.startswith(("irfft", "hfft")) else "complex"
     return CategoryErrorMessage(f"{name} expects a {category} output tensor, but got {{got}}")
 

@@ -19,7 +19,7 @@ Array = common.Array
 
 
 def _steps(xp: Any, spacing: Any, count: int, dtype: common.DType) -> tuple[Array, Array]:
-    """Return the distances of interior samples to their predecessors, and those to their successors."""
+    """Return two arrays: the distance of each inner sample to the previous sample, and to the next one."""
     if isinstance(spacing, (int, float, complex)):
         h = common.cast(xp, spacing, dtype)
         return h, h
@@ -86,7 +86,7 @@ def _axes(self: Array, dim: int | None) -> list[int]:
 
 
 def _per_axis(self: Array, spacing: Sequence[Any], axes: Sequence[int], has_dim: bool) -> Sequence[Any]:
-    """Return `spacing` after checking that it has one item per axis."""
+    """Return `spacing`. Raise RuntimeError unless it has one item for each axis."""
     if len(spacing) == len(axes):
         return spacing
     if has_dim:

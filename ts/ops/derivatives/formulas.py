@@ -37,8 +37,8 @@ _SCALARS: Final = {
 }  # fmt: skip
 
 
-# Property that formulas read without saving the tensor -> (its type in scripts, regular expression for its
-# text in formulas).
+# Tensor property -> (its type in scripts, regular expression for its text in formulas). If a formula reads
+# only these properties of a tensor, the tensor is not saved.
 FACTS: Final = {
     "size": ("List[int]", r"size\(\)|shape\b"),
     "stride": ("List[int]", r"stride\(\)"),
@@ -54,7 +54,7 @@ _LENGTH: Final = re.compile(r"\b([A-Za-z_]\w*)\.size\(([^()]+)\)")
 
 
 class Result(NamedTuple):
-    """Operator result: type, and the names of result and gradient in formulas."""
+    """Result of an operator: its type, its name in formulas, and the name of its gradient."""
 
     name: str  # name of the result in formulas, such as "result", "values" or "result1"
     # name of the result's gradient in formulas, such as "grad", "grad_values", "grad1" or "grads"
@@ -63,7 +63,7 @@ class Result(NamedTuple):
 
 
 class FormulaParameter(NamedTuple):
-    """Formula parameter: an argument, result or gradient, or a property such as `self.size()`."""
+    """Parameter of a formula: an argument, a result, a gradient, or a property such as `self.size()`."""
 
     name: str  # name of the parameter, such as "self" or "self_size"
     of: str  # name of the argument, result or gradient that is read, such as "self"
@@ -71,7 +71,7 @@ class FormulaParameter(NamedTuple):
 
 
 class Formula(NamedTuple):
-    """Formula with its parameters, compiled to a function at the first call."""
+    """Source text of the function that computes gradients, and its parameters."""
 
     parameters: tuple[FormulaParameter, ...]  # the function's parameters, in order
     gradient_names: tuple[str, ...]  # names of the arguments whose gradients the function returns, in order
@@ -84,7 +84,7 @@ class Formula(NamedTuple):
         return self.text.partition("(")[0].removeprefix("def ")
 
     def function(self) -> Any:
-        """Return the scripted function, which is compiled on first use."""
+        """Return the compiled function. The first call compiles it."""
         return _compiled(self.name, self.text, self.namespace)
 
 
@@ -114,9 +114,9 @@ class Inputs:
         )  # fmt: skip
 
     def annotation(self, name: str, absent: bool) -> str | None:
-        """Return the script type of a name in a formula, as text, or None for an unknown name.
+        """Return the script type of a name in a formula, such as "List[Tensor]", or None for other names.
 
-        If `absent`, gradients have an optional type.
+        If `absent`, the type of gradients is optional.
         """
         if name in self.parameters:
             return _annotation(self.parameters[name])
@@ -145,9 +145,9 @@ def _gradient_type(kind: str, absent: bool) -> str:
 
 
 def gradient(record: OperatorRecord, requested: Sequence[str]) -> Formula:
-    """Return the formula for the gradients of arguments `requested`.
+    """Return the function that computes the gradients of the arguments `requested`.
 
-    It also returns the gradients of arguments that share a joint formula with them.
+    If one of them has a joint formula with other arguments, the function also returns the others' gradients.
     """
     inputs = Inputs(record)
     derivative = inputs.derivative
@@ -177,13 +177,13 @@ def gradient(record: OperatorRecord, requested: Sequence[str]) -> Formula:
 
 
 def _type_of_fact(read: FormulaParameter, inputs: Inputs) -> str:
-    """Return the script type of a tensor property, as text. For a tensor list, it is a list of this type."""
+    """Return the script type of a property, such as "int" for `dim()`, or "List[int]" for a tensor list."""
     of_one = FACTS[read.fact][0]
     return of_one if inputs.annotation(read.of, False) == "Tensor" else f"List[{of_one}]"
 
 
 def _with_facts(formula: str, inputs: Inputs, parameters: dict[str, FormulaParameter]) -> str:
-    """Replace property reads such as `self.size()` in a formula by parameters, and add these to `parameters`.
+    """Replace reads of properties by new parameters: `self.size()` by `self_size`. Extend `parameters`.
 
     Properties of gradients are not replaced, because gradients are not saved.  For a list of tensors,
     `tensors.size()` means the list of the sizes of each tensor.
@@ -203,7 +203,7 @@ def _with_facts(formula: str, inputs: Inputs, parameters: dict[str, FormulaParam
 
 
 def _order(inputs: Inputs, read: set[str]) -> list[str]:
-    """Return the parameter order: gradients first, then arguments, then results."""
+    """Sort the names `read`: gradients first, then arguments, then results."""
     results = inputs.results
     names = ["grad", *(r.gradient for r in results), *inputs.parameters, *(r.name for r in results)]
     return [name for name in dict.fromkeys([*names, "output_mask"]) if name in read]
@@ -234,7 +234,7 @@ def define_decomposition(record: OperatorRecord) -> FunctionType:
     derivative = inputs.derivative
     assert derivative is not None
     declared = ", ".join(f"{name}: {_annotation(p)}" for name, p in inputs.parameters.items())
-    # The suffix keeps this function from hiding a function with the operator's name.
+    # without the suffix, this function would hide a function with the operator's name
     name = record.name.rpartition("::")[2] + "_by_parts"
     source = f"def {name}({declared}):\n    return {derivative.decomposition}\n"
     return _defined(name, source, derivative.namespace)

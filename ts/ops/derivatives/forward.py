@@ -5,7 +5,7 @@ In: the record of an operator, its arguments, their tangents, its results. Out: 
     ELEMENTWISE     the gradient formula applied to the tangent:        cos(x) * x_t
     LINEAR          the operator applied to the tangents
     a formula       an expression in self, self_t, result ...
-    none            double backward: the gradient J^T u is linear in u, and its backward computes J t
+    no definition   double backward: the gradient J^T u is linear in u, and its backward computes J t
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def _has_tangent(t: Any) -> bool:
 
 
 def _or_zero(x: Any, t: Any) -> Any:
-    """Return the tangent `t` of `x`, or zeros if it is None."""
+    """Return the tangent `t` of `x`, with zeros instead of None. Both may be lists."""
     if isinstance(x, list):
         return [_or_zero(a, b) for a, b in zip(x, t, strict=True)]
     if t is not None or x is None:
@@ -161,7 +161,7 @@ def _value(x: Any, fact: str) -> Any:
 
 @cache
 def _function(record: OperatorRecord, formula: str) -> tuple[Any, tuple[str, ...]]:
-    """Compile a forward-mode formula, and return the function and the names that the formula contains."""
+    """Compile a forward-mode formula. Return the function and the names of its parameters."""
     inputs = inputs_of(record)
     derivative = derivative_of(record)
     assert derivative is not None
@@ -233,7 +233,7 @@ def _by_two_passes(
         roots = [y for y in ys if isinstance(y, Tensor) and y.requires_grad]
         if not roots:
             return [None] * len(results)
-        # ones, because gradient formulas may divide by the result's gradient or compute its logarithm
+        # u consists of ones: some gradient formulas divide by u or compute its logarithm
         us = [require_grad_at_level(ts.ones_like(detached(y))) for y in roots]
         gs = autograd_grad(roots, xs, us, create_graph=True, allow_unused=True)
         pairs = [(g, d) for g, d in zip(gs, ds, strict=True) if g is not None and g.requires_grad]

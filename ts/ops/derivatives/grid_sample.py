@@ -42,7 +42,7 @@ for _n in (2, 3):
 
 
 def _inside(at: Tensor, size: int, padding: int, align: bool) -> Tensor:
-    """Map positions outside of the image into it, by reflection or to the nearest border."""
+    """Move positions into the image: by reflection (padding 2), to the border (1), or not at all (0)."""
     if padding == 2:
         low, span = (0.0, float(size - 1)) if align else (-0.5, float(size))
         if span == 0:
@@ -73,7 +73,7 @@ def _far_slope(t: Tensor) -> Tensor:
 def _taps(
     x: Tensor, size: int, mode: int, padding: int, align: bool
 ) -> tuple[list[Tensor], list[Tensor], list[Tensor]]:
-    """Return the sample positions along one dimension, their weights, and the derivatives of the weights."""
+    """Return the pixel positions to read along one dimension, their weights, and the weights' derivatives."""
     at = (x + 1) * ((size - 1) / 2) if align else (x + 1) * (size / 2) - 0.5
     if mode == 2:
         low = at.detach().floor()

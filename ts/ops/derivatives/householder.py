@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ts
 from ts import Tensor
-from ts.ops.derivatives.common import underivable  # used in the text of formulas
+from ts.ops.derivatives.common import underivable  # the formulas below contain this name
 from ts.ops.derivatives.factorizations import adjoint
 from ts.ops.derivatives.formula_registry import compose, derive
 

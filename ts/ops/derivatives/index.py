@@ -1,6 +1,6 @@
-"""Derivatives of indexing: an element gets the sum of the gradients of all its reads, or 0 if overwritten.
+"""Derivatives of indexing: gradients of all reads of an element are added, overwritten elements get 0.
 
-In formulas of in-place operators without a functional variant, `self` is the argument before the write.
+For an in-place operator without a functional variant, `self` in a formula is the tensor before the write.
 """
 
 from __future__ import annotations

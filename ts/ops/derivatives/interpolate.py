@@ -13,9 +13,9 @@ def _interpolate(
     input: Tensor, size: list[int] | None, factors: list[float] | None, mode: str, align: bool,
     keeps_factors: bool,
 ) -> Tensor:  # fmt: skip
-    """Interpolate to a size or by scale factors.
+    """Interpolate to the size `size`, or by the scale factors `factors`.
 
-    With `keeps_factors`, the operator for the mode receives the factors, otherwise only the output sizes.
+    If `keeps_factors`, pass the factors to the operator for `mode`. Otherwise, pass the output size.
     """
     n = input.dim() - 2
     if size is None and factors is not None and not keeps_factors:

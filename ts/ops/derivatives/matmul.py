@@ -154,7 +154,7 @@ def _tensordot(self: Tensor, other: Tensor, dims_self: list[int], dims_other: li
     second = [d % other.dim() for d in dims_other]
     x, y = self, other
     inside, rows, columns = 1, 1, 1
-    # a contracted dimension of size 1 is broadcast to the size in the other operand
+    # If a contracted dimension has size 1 in one operand, sum the other operand along it.
     for i, j in zip(first, second):
         if x.size(i) != y.size(j):
             x = x.sum(i, True) if y.size(j) == 1 else x
@@ -227,9 +227,9 @@ def _bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | Non
 
 
 def _spelled(equation: str, tensors: list[Tensor]) -> list[str]:
-    """Return the subscripts of each operand and of the result of an einsum equation, and the unused letters.
+    """Return the subscripts of the operands and of the result of an einsum equation, and the unused letters.
 
-    Ellipses are replaced by letters.
+    Letters replace ellipses: `"...i,i" -> ["zi", "i", "z", "ABC..."]` for a matrix and a vector.
     """
     letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
     left, right = equation.replace(" ", ""), ""
@@ -267,7 +267,7 @@ def _einsum(grad: Tensor, equation: str, tensors: list[Tensor]) -> list[Tensor]:
         joined, output_letters, free = ",".join(terms), "", spelled[count + 1]
         for d, c in enumerate(spelled[i]):
             n = tensors[i].size(d)
-            if output_letters.find(c) >= 0:  # a repeated subscript, which selects a diagonal
+            if output_letters.find(c) >= 0:  # `c` is a repeated subscript, which selects a diagonal
                 terms.append(c + free[0])
                 factors.append(ts.eye(n, dtype=grad.dtype, device=grad.device))
                 output_letters, free = output_letters + free[0], free[1:]

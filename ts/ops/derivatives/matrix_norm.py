@@ -30,7 +30,7 @@ def _matrix_norm_named(self: Tensor, ord: str, dim: list[int], keepdim: bool, dt
 
 
 def _restore_dims(x: Tensor, rows: int, columns: int, keepdim: bool) -> Tensor:
-    """Insert the two matrix dimensions with size 1 if `keepdim`."""
+    """If `keepdim`, insert dimensions of size 1 at `rows` and `columns`."""
     if not keepdim:
         return x
     return x.unsqueeze(min(rows, columns)).unsqueeze(max(rows, columns))
@@ -47,7 +47,7 @@ compose(
 def _norm(
     self: Tensor, ord: int | float | complex | None, dim: list[int] | None, keepdim: bool, dtype: int | None
 ) -> Tensor:
-    """Compute `linalg.norm`: a matrix norm for two dimensions and an `ord`, otherwise a vector norm."""
+    """Compute `linalg.norm`: a matrix norm for a given `ord` and two dimensions, else a vector norm."""
     if ord is None:
         return ts.linalg.vector_norm(self, 2.0, dim, keepdim, dtype=dtype)
     if self.dim() == 2 if dim is None else len(dim) == 2:
@@ -80,7 +80,7 @@ def _scaled(v: Tensor, g: Tensor, dim: int) -> tuple[Tensor, Tensor]:
 
 
 def _of_scaled(grad: Tensor, v: Tensor, g: Tensor, dim: int) -> tuple[Tensor, Tensor]:
-    """Return the gradients of weight norm: that of `v` is orthogonal to `v`, that of `g` is along `v`."""
+    """Return the gradients of `v` and `g` in weight norm, which computes g * v / |v|."""
     norms = _norm_of_rest(v, 2, dim)
     rest = list(range(v.dim()))
     rest.pop(dim)

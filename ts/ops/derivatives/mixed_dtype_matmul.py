@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import ts  # used in the text of formulas
+import ts  # the formulas below contain this name
 from ts import Tensor
 from ts.ops.derivatives.formula_registry import compose
 
@@ -19,9 +19,9 @@ compose(
 
 
 def grouped_product(self: Tensor, mat2: Tensor, offs: Tensor | None) -> Tensor:
-    """Return the grouped matrix product.
+    """Return the grouped matrix product: one product for each section between offsets in `offs`.
 
-    A group is a section of the rows, columns or contracted dimension.
+    These are sections of rows (2-d @ 3-d), columns (3-d @ 2-d) or the contracted dimension (2-d @ 2-d).
     """
     if offs is None:
         return ts.bmm(self, mat2)

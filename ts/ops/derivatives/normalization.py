@@ -12,9 +12,9 @@ from ts.ops.derivatives.formula_registry import compose, derive
 
 
 def normalize(x: Tensor, dims: list[int], rstd: Tensor) -> tuple[Tensor, Tensor]:
-    """Normalize x over `dims`, and return the result and the inverse standard deviation.
+    """Normalize x over `dims`. Return the result and the inverse standard deviation.
 
-    The inverse standard deviation is equal to `rstd`, but is differentiable with respect to x.
+    Its value is `rstd`, but it is computed from x, so that it is differentiable.
     """
     centred = x - x.mean(dims, True)
     variance = (centred * centred).mean(dims, True)
@@ -159,7 +159,7 @@ def _of_group_norm(
     group: int,
     output_mask: list[bool],
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Return the gradient of group norm, including gradients of the returned mean and rstd."""
+    """Return the gradients of input, weight and bias from the gradients of the result, mean and rstd."""
     n, c, area = channels
     if grad is None:
         grad = ts.zeros_like(input)

@@ -15,7 +15,7 @@ def pack_rows(padded: Tensor, batch_sizes: Tensor, batch_first: bool) -> Tensor:
 
 
 def split_padded(padded: Tensor, like: list[Tensor], batch_first: bool, side: str) -> list[Tensor]:
-    """Split sequences with padding on `side` "left" or "right" into tensors with the lengths of `like`."""
+    """Remove the padding on `side` ("left" or "right"): split into tensors with the lengths of `like`."""
     rows = padded if batch_first else padded.transpose(0, 1)
     gradients: list[Tensor] = []
     for i, x in enumerate(like):

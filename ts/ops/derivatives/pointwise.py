@@ -90,12 +90,12 @@ derive(
 
 
 def widest(x: Tensor, other_is_complex: bool) -> Tensor:
-    """Convert x to the dtype in which `float_power` computes."""
+    """Convert x to float64 or complex128, in which `float_power` computes."""
     return x.to(ts.complex128) if x.is_complex() or other_is_complex else x.to(ts.float64)
 
 
 def widest_number(x: int | float | complex) -> int | float | complex:
-    """Convert x to the type in which `float_power` computes."""
+    """Convert x to float, unless it is complex, as `float_power` does."""
     if isinstance(x, complex):
         return x
     return float(x)

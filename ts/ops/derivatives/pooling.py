@@ -11,7 +11,7 @@ from ts.ops.derivatives.formula_registry import LINEAR, compose, derive
 
 
 def elements_at_indices(x: Tensor, indices: Tensor, n: int) -> Tensor:
-    """Return the elements at flat indices `indices` of each n-dimensional plane, as for max pooling."""
+    """Return the elements at `indices`, which count the elements of the last `n` dimensions (max pooling)."""
     return x.flatten(-n).gather(-1, indices.flatten(-n)).view_as(indices)
 
 
@@ -74,7 +74,7 @@ derive(
 
 
 def _adaptive_mean(self: Tensor, output_size: list[int], n: int) -> Tensor:
-    """Apply adaptive average pooling. For an output of size 1 in all dimensions, compute the mean."""
+    """Apply adaptive average pooling over `n` dimensions. If all output sizes are 1, compute the mean."""
     dims = [-1 - d for d in range(n)]
     if output_size == [1] * n:
         return self.mean(dims, True)

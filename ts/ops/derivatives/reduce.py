@@ -53,9 +53,9 @@ derive(
 
 
 def of_mean(grad: Tensor, sizes: list[int], count: int, dim: list[int] | None, keepdim: bool) -> Tensor:
-    """Return the gradient of a mean: `grad` divided by the number of averaged elements, then expanded.
+    """Return the gradient of the input of a mean: `grad` / elements per mean, expanded to `sizes`.
 
-    `count` is the number of elements of the operand.
+    `count` is the number of elements of the input.
     """
     return spread(grad / (count // max(grad.numel(), 1)), sizes, dim, keepdim)
 

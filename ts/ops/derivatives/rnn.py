@@ -25,7 +25,7 @@ def _gru_step(input_gates: Tensor, hidden: Tensor, w_hh: Tensor, b_hh: Tensor | 
 
 
 def _next_state(kind: str, gates: Tensor, cell: Tensor, w_hr: Tensor | None) -> tuple[Tensor, Tensor]:
-    """Return the next hidden state and cell state from the sum of the gates of input and hidden state."""
+    """Return the next hidden state and cell state. `gates` is the sum over the input and the hidden state."""
     if kind == "lstm":
         i, f, g, o = gates.chunk(4, gates.dim() - 1)
         i, f, g, o = i.sigmoid(), f.sigmoid(), g.tanh(), o.sigmoid()
@@ -88,9 +88,9 @@ def _layer(
     w_hr: Tensor | None,
     reverse: bool,
 ) -> tuple[list[Tensor], Tensor, Tensor]:
-    """Return the hidden state after each time step, and the final states.
+    """Return the hidden state after each time step, and the final hidden state and cell state.
 
-    In packed input, the state of a sequence does not change after its end.
+    With packed input, the state of a sequence does not change after the end of the sequence.
     """
     outputs: list[Tensor] = []
     count = len(times)

@@ -16,10 +16,10 @@ derive("aten::cumsum", self="sums_from(grad, dim)", result=LINEAR)
 
 
 def of_products(grad: Tensor, x: Tensor, result: Tensor, dim: int) -> Tensor:
-    """Return the gradient of cumprod, computed by division if no element is zero.
+    """Return the gradient of cumprod. If no element is zero, it is computed by division.
 
-    Otherwise, the gradient of element i is the product of all previous elements times s[i], with
-    s[i] = grad[i] + x[i + 1] * s[i + 1].
+    If an element is zero, the gradient of element i is s[i] times the product of all previous elements,
+    where s[i] = grad[i] + x[i + 1] * s[i + 1].
     """
     if not bool(ts.ops.aten._is_any_true(x == 0)):
         return sums_from(grad * result.conj(), dim) / x.conj()
@@ -38,7 +38,7 @@ derive("aten::cumprod", self="of_products(grad, self, result, dim)")
 
 
 def of_log_sums(grad: Tensor, x: Tensor, result: Tensor, dim: int) -> Tensor:
-    """Return the gradient of `logcumsumexp`, computed in logarithms, separately for each sign of `grad`."""
+    """Return the gradient of `logcumsumexp`, from the logarithms of positive and of negative `grad`."""
     if grad.dim() == 0 or grad.numel() == 0:
         return grad
     if grad.is_complex():
@@ -61,7 +61,7 @@ compose("aten::_logcumsumexp", "ts.logcumsumexp(self, dim)")
 
 
 def scatter_add_gradient(grad: Tensor, indices: Tensor, dim: int) -> Tensor:
-    """Return zeros with the gradients added at `indices`, the positions of the selected elements."""
+    """Return zeros to which `grad` is added at `indices`, the positions of the selected elements."""
     return ts.zeros_like(grad).scatter_add(dim, indices, grad)
 
 
@@ -110,7 +110,7 @@ def cumulative_integral(y: Tensor, dx: float, dim: int) -> Tensor:
 
 
 def areas(y: Tensor, x: Tensor, dim: int) -> Tensor:
-    """Return twice the areas of the trapezoids between adjacent points."""
+    """Return twice the area of the trapezoid between each two adjacent points (x, y)."""
     at = dim - y.dim() if dim >= 0 else dim  # negative index of the dimension
     if x.dim() == 1:
         return heights(y, dim) * x.diff().reshape([-1] + [1] * (-1 - at))

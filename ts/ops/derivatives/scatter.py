@@ -11,7 +11,7 @@ from ts.ops.derivatives.formula_registry import LINEAR, compose, derive
 
 
 def pad_to_sizes(x: Tensor, sizes: list[int]) -> Tensor:
-    """Pad a gradient with zeros to the source's sizes, which may exceed the index's sizes."""
+    """Pad `x`, the gradient in the shape of the index, with zeros to `sizes`, the shape of the source."""
     if x.size() == sizes:
         return x
     rest: list[int] = []
@@ -21,10 +21,7 @@ def pad_to_sizes(x: Tensor, sizes: list[int]) -> Tensor:
 
 
 def slice_like_index(source: Tensor, index: Tensor) -> Tensor:
-    """Return the leading elements of the source, in the shape of the index.
-
-    Other source elements have no effect.
-    """
+    """Return the leading elements of `source`, in the shape of `index`. Other elements have no effect."""
     for dim in range(index.dim()):
         source = source.narrow(dim, 0, index.size(dim))
     return source
@@ -71,8 +68,8 @@ def of_product(
 ) -> tuple[Tensor, Tensor]:
     """Return the gradients of the target and the source of `scatter_reduce` with "prod".
 
-    The derivative with respect to a source element is result / element. If the element is 0, the derivative
-    is the product of the other elements.
+    The derivative for a source element is the product of the other elements: result / element, unless the
+    element is 0.
     """
     others = ts.ones_like(x).scatter_reduce(dim, index, source, "prod")
     none = source == 0
@@ -97,7 +94,7 @@ def of_mean(grad: Tensor, dim: int, index: Tensor, include_self: bool) -> tuple[
 def of_extreme(
     grad: Tensor, x: Tensor, dim: int, index: Tensor, source: Tensor, result: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """Return the gradients of `scatter_reduce` with "amax" or "amin", divided among equal extremes."""
+    """Return the gradients of target and source for "amax" or "amin". Equal extrema share the gradient."""
     in_target = (x == result).to(grad.dtype)
     in_source = (source == result.gather(dim, index)).to(grad.dtype)
     share = grad / in_target.scatter_add(dim, index, in_source)

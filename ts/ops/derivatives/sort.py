@@ -39,7 +39,7 @@ derive(
 
 
 def ranks(values: Tensor, q: Tensor, ignore_nan: bool) -> Tensor:
-    """Return the fractional indices of quantiles in sorted values, in which NaNs are at the end."""
+    """Return the fractional indices of the quantiles `q` in sorted `values`, which end with NaNs."""
     last = values.size(-1) - 1
     if ignore_nan:
         return q * (values.isnan().logical_not().sum(-1, True) - 1).clamp(min=0)
@@ -47,7 +47,7 @@ def ranks(values: Tensor, q: Tensor, ignore_nan: bool) -> Tensor:
 
 
 def between(values: Tensor, at: Tensor, interpolation: str) -> Tensor:
-    """Return the values at fractional ranks, by the given interpolation."""
+    """Return the values at the fractional indices `at`, by the given interpolation."""
     if interpolation == "lower":
         return values.gather(-1, at.floor().to(ts.int64))
     if interpolation == "higher":

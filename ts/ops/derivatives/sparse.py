@@ -13,7 +13,7 @@ from ts.ops.derivatives.formula_registry import compose, constant, derive
 
 
 def _mask_to_pattern(grad: Tensor, pattern: Tensor) -> Tensor:
-    """Restrict a gradient to the indices of a sparse tensor."""
+    """Return the elements of `grad` at the indices of the sparse tensor `pattern`, as a sparse tensor."""
     if pattern.is_sparse:
         return grad.sparse_mask(pattern.coalesce())
     return grad.sparse_mask(pattern)
@@ -27,7 +27,7 @@ def _to_dense_gradient(grad: Tensor, x: Tensor) -> Tensor:
 
 
 def _sparse_factor_gradient(grad: Tensor, mat1: Tensor, mat2: Tensor) -> Tensor:
-    """Return the gradient of a sparse first factor of a matrix product, at the indices of this factor."""
+    """Return the gradient of the sparse factor `mat1` of `mat1 @ mat2`, at the indices of `mat1`."""
     pattern = mat1.coalesce() if mat1.is_sparse else mat1
     return ts.ops.aten.sparse_sampled_addmm(pattern, grad, mat2.conj().t(), beta=0)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ts
 from ts import Tensor
-from ts.ops.derivatives.common import underivable  # used in the text of formulas
+from ts.ops.derivatives.common import underivable  # the formulas below contain this name
 from ts.ops.derivatives.formula_registry import LINEAR, compose, derive, reject_grad
 
 derive("aten::clone aten::_lazy_clone", self="grad", result=LINEAR)
@@ -20,7 +20,7 @@ derive("aten::lift_fresh_copy", self="grad", result=LINEAR)
 
 
 def storage_extent(sizes: list[int], strides: list[int]) -> int:
-    """Return the number of storage elements spanned by a tensor."""
+    """Return the number of storage elements from a tensor's first to its last element."""
     last = 0
     for n, step in zip(sizes, strides):
         if n == 0:
@@ -32,10 +32,10 @@ def storage_extent(sizes: list[int], strides: list[int]) -> int:
 def of_storage(
     grad: Tensor, base_layout: tuple[list[int], list[int], int], view: tuple[list[int], list[int], int]
 ) -> Tensor:
-    """Return the gradient of a tensor whose storage was read by `as_strided` with other sizes and strides.
+    """Return the gradient of the input of `as_strided`. Layouts are (sizes, strides, storage offset).
 
-    Gradients of view elements at one storage location are summed. If several elements of the tensor are at
-    one location, each of them gets an equal share of the gradient of this location.
+    The gradient of a storage location is the sum over the view's elements at this location. If the input has
+    several elements at a location, each of them gets an equal share of it.
     """
     first = min(base_layout[2], view[2])
     count = (
@@ -59,7 +59,7 @@ derive("aten::as_strided", self=f"of_storage(grad, {_MINE}, (size, stride, {_STA
 
 
 def in_storage(grad: Tensor, sizes: list[int], strides: list[int]) -> Tensor:
-    """Return a copy of a gradient with `strides`, at offset 0 of a new storage."""
+    """Return a copy of `grad` with the given strides, at offset 0 of a new storage."""
     return grad.new_empty_strided(sizes, strides).copy_(grad)
 
 

@@ -65,7 +65,7 @@ def _forms(record: OperatorRecord) -> dict[str, Any]:
 
     results    indices of the results that are tensors or lists of tensors
     written    index of the tensor argument that an in-place operator writes to, or -1
-    lists      whether a result is a list of tensors
+    lists      True if a result is a list of tensors
     """
     schema = signature(record.schema_text)
     in_place = record.variant or not schema.returns or record.name.endswith("_")
@@ -107,9 +107,9 @@ def _formula(inputs: Inputs, formula: formulas.Formula, requested: list[str]) ->
 
 
 def _source(inputs: Inputs, read: formulas.FormulaParameter) -> tuple[int, int, bool]:
-    """Return what a formula parameter reads, as (`FormulaInputKind`, index, whether it may be a number)."""
+    """Return (`FormulaInputKind`, index, True if it may be a number) of the value that a parameter reads."""
     names = list(inputs.parameters)
-    if read.fact:  # a property such as a size. The index counts arguments first, then results
+    if read.fact:  # a property such as a size, of an argument or a result
         everything = [*names, *(result.name for result in inputs.results)]
         return _FACTS[read.fact], everything.index(read.of), False
     if read.of in inputs.parameters:

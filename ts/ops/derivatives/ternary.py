@@ -105,7 +105,7 @@ derive("aten::nan_to_num", self="ts.where(self.isfinite(), grad, 0)", result=ELE
 def of_logit(grad: Tensor, self: Tensor, eps: float | None) -> Tensor:
     """Return the gradient of `logit`.
 
-    It is NaN outside of [0, 1]. If `eps` is set, it is 0 outside of [eps, 1 - eps] instead.
+    If `eps` is None, it is NaN outside of [0, 1]. Otherwise, it is 0 outside of [eps, 1 - eps].
     """
     slope = grad / (self * (1 - self))
     if eps is None:

@@ -48,9 +48,10 @@ def of_sinc(grad: Tensor, self: Tensor) -> Tensor:
 
 
 def of_bessel(first: Tensor, self: Tensor, result: Tensor) -> Tensor:
-    """Return `first` - `result` / x, which is the derivative of i1 if `first` is i0(x).
+    """Return `first` - `result` / x, or 0.5 for x near 0.
 
-    Return 0.5 for x near 0. For i1e, `first` is i0e(x), and the caller subtracts sgn(x) * `result`.
+    For `first` = i0(x), this is the derivative of i1. For i1e, the caller passes i0e(x) as `first`, and
+    subtracts sgn(x) * `result`.
     """
     nothing = self.abs() < 1e-30
     return ts.where(nothing, 0.5, first - result / ts.where(nothing, 1, self))

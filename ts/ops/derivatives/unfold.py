@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import ts  # used in the text of formulas
+import ts  # the formulas below contain this name
 from ts.ops.derivatives.formula_registry import LINEAR, derive
 
 derive(

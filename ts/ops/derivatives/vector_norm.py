@@ -18,8 +18,8 @@ def of_norm(
 ) -> Tensor | None:
     """Return the gradient of a p-norm, x |x|^(p - 2) / norm^(p - 1).
 
-    For p = inf, it is divided among the elements with the largest magnitude. Return None for p = 0, because
-    the norm is a count of nonzero elements.
+    For p = inf, the elements with the largest magnitude share the gradient. For p = 0, return None, because
+    the norm is the number of nonzero elements.
     """
     expanded_grad, norm = (
         unsqueeze_reduced(grad, dim, keepdim),

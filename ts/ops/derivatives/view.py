@@ -65,9 +65,9 @@ def evenly(x: Tensor, count: int, dim: int) -> list[Tensor]:
 
 
 def between(x: Tensor, split_indices: list[int], dim: int) -> list[Tensor]:
-    """Split x at the indices `split_indices`.
+    """Split x along `dim` into the sections between `split_indices`.
 
-    An index that is smaller than the previous one results in an empty section, and later sections overlap.
+    If an index is smaller than the previous one, the section before it is empty, and the next one overlaps.
     """
     starts = [0] + split_indices
     ends = split_indices + [x.size(dim)]
@@ -75,7 +75,7 @@ def between(x: Tensor, split_indices: list[int], dim: int) -> list[Tensor]:
 
 
 def by_tensor(x: Tensor, sections_or_indices: Tensor, dim: int) -> list[Tensor]:
-    """Split x by a tensor, which is a number of sections (0-d) or contains the split indices (1-d)."""
+    """Split x by a tensor: 0-d contains the number of sections, 1-d contains the split indices."""
     if sections_or_indices.dim() == 0:
         return evenly(x, int(sections_or_indices), dim)
     split_indices: list[int] = sections_or_indices.tolist()
