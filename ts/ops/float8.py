@@ -44,12 +44,13 @@ _WITH_INFINITY: Final = {  # operators that support only some 8-bit floats -> th
     "isinf": (dtypes.float8_e5m2,),
     "isfinite": (dtypes.float8_e5m2, dtypes.float8_e8m0fnu),
 }
-# Operators that reject only float8_e8m0fnu, which has no sign -> kernel name in PyTorch's error message.
+# Operators that support all 8-bit floats except float8_e8m0fnu, which has no sign -> PyTorch's kernel name
 _OF_SIGNED: Final = {"abs": "abs_cpu", "absolute": "abs_cpu", "index_put": "index_put"}
-# Operators that support 8-bit floats if `dtype=` is another dtype, to which they convert the argument first.
+# Operators that support 8-bit floats only if `dtype=` selects another dtype: they first convert to it.
 CONVERTING: Final = ("sum", "mean", "prod", "cumsum", "cumprod", "softmax", "log_softmax")
 
-# Lines "kernel name in PyTorch's error: operators", for kernels whose name differs from the operator's name.
+# Each line: a kernel name that PyTorch's error contains, and the operators with this kernel, for kernels
+# that are not named like the operator.
 _KERNELS: Final = """
     GeluKernelImpl: gelu
     GroupNormKernelImpl: group_norm
@@ -287,7 +288,7 @@ KERNELS: Final = kernels(_KERNELS)
 
 
 def check(record: OperatorRecord, dtype: dtypes.dtype, args: Sequence[Any]) -> None:
-    """Raise PyTorch's error for operators without a kernel for 8-bit arguments or results."""
+    """Raise PyTorch's error if an operator does not support `dtype`, an 8-bit float."""
     name, overload = names(record)
     base = name.removesuffix("_")
     if record.promotion or base == "equal":

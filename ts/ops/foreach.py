@@ -126,7 +126,7 @@ _declare(_PRODUCTS, _foreach_kernel(_PRODUCTS, "mm"), autocast={"cpu": "lower"})
 
 
 def _by_one(schema: str, base: str) -> None:
-    """Declare an overload with a 0-dim tensor that is the second operand for all tensors of the list."""
+    """Declare an overload whose second argument is a 0-dim tensor, applied to each tensor of the list."""
     compute = _foreach_kernel(schema, base)
 
     def kernel(self: Sequence[Tensor], other: Tensor, *rest: Any) -> Any:
@@ -141,7 +141,7 @@ def _by_one(schema: str, base: str) -> None:
 
 
 def _declare_tensor_overload(schema: str, base: str) -> None:
-    """Declare an overload with a 1-dim tensor that has one scalar for each tensor of the list."""
+    """Declare an overload whose last argument is a 1-dim tensor with a scalar for each tensor of the list."""
     compute = _foreach_kernel(schema, base)
 
     def kernel(self: Sequence[Tensor], tensor1: Any, tensor2: Any, scalars: Tensor) -> Any:
@@ -154,8 +154,7 @@ def _declare_tensor_overload(schema: str, base: str) -> None:
                 f"Expected length of scalars to match input of length {len(self)} but got {len(scalars)} "
                 "instead."
             )
-        # Meta tensors have no elements. Any numbers will do, because the shapes of the results do not depend
-        # on them.
+        # A meta tensor has no elements. The shapes of the results do not depend on the numbers.
         numbers = [1.0] * len(self) if scalars.is_meta else scalars.tolist()
         return compute(self, tensor1, tensor2, numbers)
 

@@ -32,7 +32,7 @@ def _starts(xp: Any, sample: Array, n: int, m: int, kernel: int) -> Array:
     step = sample.dtype.type((n - kernel) / (m - 1))
     window = xp.arange(m - 1).astype(sample.dtype)
     start = xp.trunc((sample[:, None] + window) * step) - xp.trunc(sample * step)[:, None]
-    # Samples outside [0, 1) or NaN must not lead to indices outside of the input.
+    # keep windows inside of the input for invalid samples: NaN, or outside of [0, 1)
     start = xp.clip(xp.nan_to_num(start), 0, n - kernel)
     return xp.concatenate([start.astype(common.INT64), last], 1)
 

@@ -56,7 +56,7 @@ def with_decay(params: Tensors, grads: Tensors, decay: float) -> Tensors:
 
 
 def decay_weights(params: Tensors, grads: Tensors, decay: float, lr: Number, decoupled: bool) -> Tensors:
-    """Return the gradients with L2 weight decay, or multiply the parameters if the decay is `decoupled`."""
+    """Return the gradients with L2 weight decay. If `decoupled`, scale `params`, and return `grads`."""
     if not decoupled:
         return with_decay(params, grads, decay)
     if decay != 0:
@@ -74,7 +74,7 @@ def update_moments(
 
 
 def add_quotients(params: Tensors, above: Tensors, below: Tensors, factors: Sequence[Number]) -> None:
-    """Update params += factors * above / below. Tensors in `factors` (a learned rate) receive gradients."""
+    """Update params += factors * above / below. If `factors` contains tensors, record their gradients."""
     if any(isinstance(factor, Tensor) for factor in factors):
         above = [x * factor for x, factor in zip(above, factors, strict=True)]
         on_lists("addcdiv_")(params, above, below)
@@ -165,7 +165,7 @@ def adagrad(
 
 
 def _scaled(grads: Tensors, scale: Tensor | None, found_inf: Tensor | None) -> bool:
-    """Divide the gradients by the scale of the GradScaler. Return False if the step must be skipped."""
+    """Divide the gradients by the scale of the GradScaler. If `found_inf`, return False: skip the step."""
     if found_inf is not None and not found_inf.is_meta and float(found_inf) != 0:
         return False
     if scale is not None:
@@ -191,7 +191,7 @@ def check_lists(kernel: str, params: Tensors, read: dict[str, Tensors], steps: T
                 )
 
 
-# list of tensors -> option without which it is unused
+# name of a list of tensors -> option that makes the optimizer use the list
 _LIST_CONDITIONS = {"momentum_buffer_list": "momentum", "max_exp_avg_sqs": "amsgrad"}
 
 
@@ -216,7 +216,7 @@ def _fused_kernel(
 _SCALER = "Tensor? grad_scale=None, Tensor? found_inf=None"
 _MOMENTS = "beta1, float beta2, float weight_decay, float eps, bool amsgrad, bool maximize"
 
-# (name, mutated lists, parameters after these, options before the learning rate, options after it, rule)
+# (name, names of mutated lists, other list parameters, options before `lr`, options after `lr`, rule)
 RULES: tuple[tuple[str, str, str, str, str, Callable[..., None]], ...] = (
     (
         "sgd", "self grads momentum_buffer_list", "", "float weight_decay, float momentum, ",

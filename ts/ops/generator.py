@@ -43,8 +43,8 @@ class CpuStream(MersenneTwister):  # type: ignore[misc]  # the type stub of `mt1
     def block_normals(self, n: int, double: bool, narrow: bool = False) -> NDArray[Any]:
         """Draw `n` >= 16 standard normal numbers in Box-Muller blocks of 16: 8 radii, 8 angles.
 
-        If `n` is not a multiple of 16, a block for the last 16 numbers is drawn and overwrites the end of the
-        previous block. If `narrow`, which means a 16-bit dtype, the overwritten numbers are not drawn at all.
+        If `n` is not a multiple of 16, an additional block overwrites the last 16 numbers. If `narrow` (for a
+        16-bit dtype), the numbers that it would overwrite are not drawn.
         """
         normals: NDArray[Any] = randn.block_normals(self, n, double, narrow)
         return normals

@@ -36,9 +36,9 @@ def _pixel_positions(at: Array, size: int, align: bool) -> Array:
 
 
 def _inside(xp: Any, at: Array, size: int, padding: int, align: bool) -> Array:
-    """Map positions outside of the image into it, according to the padding mode.
+    """Move positions into the image: by reflection, or to the border, as the mode `padding` selects.
 
-    `ZEROS` leaves them unchanged.
+    The mode `ZEROS` leaves positions outside of the image unchanged.
     """
     if padding == ZEROS:
         return at
@@ -55,9 +55,9 @@ def _inside(xp: Any, at: Array, size: int, padding: int, align: bool) -> Array:
 
 
 def _taps(xp: Any, at: Array, size: int, mode: int, padding: int, align: bool) -> tuple[Array, Array]:
-    """Return the interpolation taps of pixel positions `at` (N, P), and their weights.
+    """Return the taps (taps, N, P) and their weights for interpolation at pixel positions `at` (N, P).
 
-    Taps are integral positions (taps, N, P), stored as floats.
+    A tap is the position of a pixel to read: an integer, stored as a float.
     """
     if mode == BICUBIC:
         low = xp.floor(at)
@@ -78,11 +78,11 @@ def _points(grid: Array) -> Array:
 def _corners(
     xp: Any, sizes: Sequence[int], points: Array, mode: int, padding: int, align: bool
 ) -> tuple[Array, list[Array]]:
-    """Return the flat indices (taps, N, P) of the cells that the points read, and weights per dimension.
+    """Return the flat indices (taps, N, P) of the pixels that the points read, and weights per dimension.
 
-    The index of a cell outside of the image is -1.
+    The index of a pixel outside of the image is -1.
     """
-    cells: Any = None  # row-major index of the cells over the dimensions that were processed so far
+    cells: Any = None  # row-major index of the pixels in the dimensions processed so far
     valid: Any = True
     weights = []
     for d, size in enumerate(sizes):
@@ -100,7 +100,7 @@ def _corners(
 
 
 def _products(factors: Sequence[Array]) -> Array:
-    """Return the products of the factors (taps, N, P) of each dimension, for all combinations of taps."""
+    """Return the product of one factor of each dimension (taps, N, P), for all combinations of taps."""
     total = factors[0]
     for factor in factors[1:]:
         total = (total[:, None] * factor).reshape(len(total) * len(factor), *factor.shape[1:])
@@ -120,7 +120,7 @@ def sampled(xp: Any, input: Array, grid: Array, mode: int, padding: int, align: 
 
 
 def _inside_derivative(xp: Any, at: Array, size: int, padding: int, align: bool) -> Array:
-    """Return the derivative of `_inside`: 1 for positions in the image, -1 if reflected, 0 if clamped."""
+    """Return the derivative of `_inside`: 1 for unchanged positions, -1 for reflected, 0 for clamped ones."""
     if padding == ZEROS:
         return xp.ones_like(at)
     inside = _inside(xp, at, size, padding, align)
@@ -305,7 +305,7 @@ def _grid_sampler_2d_float_backward(
 
 
 def _centres(xp: Any, n: int, align: bool, dtype: common.DType) -> Array:
-    """Return n coordinates in [-1, 1]: both ends and equidistant points (`align`), or n interval centers."""
+    """Return n equidistant points from -1 to 1 if `align`, else the centers of n intervals of [-1, 1]."""
     if n <= 1:
         return xp.zeros(n, dtype=dtype)
     centers = xp.linspace(-1, 1, n, dtype=dtype)

@@ -82,9 +82,9 @@ def _key(arrays: Sequence[Array | None]) -> tuple[Any, ...]:
 
 
 def _out_of_range(error: IndexError, arrays: Sequence[Array | None]) -> IndexError:
-    """Convert NumPy's IndexError to PyTorch's message.
+    """Convert NumPy's IndexError to PyTorch's error.
 
-    PyTorch's message counts only the indexed dimensions, NumPy's message counts all dimensions.
+    PyTorch's text numbers only the indexed dimensions, NumPy's text numbers all dimensions.
     """
     match = re.fullmatch(r"(index -?\d+ is out of bounds for) axis (\d+) (with size \d+)", str(error))
     if match is None:
@@ -156,7 +156,7 @@ def _indexed_ndim(self: Array, arrays: Sequence[Array | None]) -> int:
 def _write_at(
     xp: Any, target: Array, indices: Sequence[Array | None], values: Array, accumulate: bool
 ) -> None:
-    """Write `target[indices] = values` in place, or with `accumulate`, `+= values`."""
+    """Compute `target[indices] = values`, or `target[indices] += values` if `accumulate`, in place."""
     if target.dtype != values.dtype:
         shape = target[_key(index_arrays(target, indices))].shape
         lengths = zip(reversed(values.shape), reversed(shape), strict=False)
@@ -289,10 +289,7 @@ def _gather(xp: Any, self: Array, dim: int, index: Array, sparse_grad: bool = Fa
 
 
 def gather_key(xp: Any, index: Array, axis: int) -> tuple[Array, ...]:
-    """Return the NumPy key for `gather`, which reads element [i, j, ..., index[i, j, ...], ...].
-
-    `index[i, j, ...]` is the coordinate along `axis`.
-    """
+    """Return the NumPy key for `gather` along `axis`: for axis 1, element [i, j] is `x[i, index[i, j]]`."""
     key: list[Array] = []
     for d, n in enumerate(index.shape):
         shape_of_d = (1,) * d + (n,) + (1,) * (index.ndim - d - 1)

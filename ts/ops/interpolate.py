@@ -20,8 +20,8 @@ Array = common.Array
 _Sizes = int | Sequence[int] | None
 _Factors = float | Sequence[float] | None
 
-# (mode, number of dimensions of the input) -> resampling operator, without the parameter `align_corners`. The
-# operators in `_ALIGNED` have this parameter.
+# (mode, number of dimensions of the input) -> resampling operator. Operators in `_PLAIN` have no parameter
+# `align_corners`, and those in `_ALIGNED` have it.
 _PLAIN: Final = {
     ("nearest", 3): "upsample_nearest1d",
     ("nearest", 4): "upsample_nearest2d",
@@ -134,9 +134,9 @@ def _interpolate(
 def _lengths_or_factors(
     x: Array, size: _Sizes, scale_factor: _Factors, recompute: bool | None
 ) -> tuple[list[int] | None, list[float] | None]:
-    """Return the operator's arguments (sizes, factors), exactly one being None.
+    """Return the arguments (sizes, factors) for the resampling operator.
 
-    The factors are returned if the operator uses them directly, otherwise the output sizes.
+    If the operator must use the factors directly, sizes is None. Otherwise, factors is None.
     """
     if size is not None or scale_factor is None or recompute:
         return _size_of(x, size, scale_factor), None

@@ -29,7 +29,7 @@ class LazyMethod:
 
         registry.load()
         method = Tensor.__dict__[self.name]
-        # The operators are loaded, but another thread may have installed this placeholder again
+        # another thread may have installed this placeholder again after the operators were loaded
         if method is self:
             method = registry.function(self.name)
         return method.__get__(instance, owner)

@@ -185,10 +185,7 @@ def _ldl_factor_ex(
 
 
 def _check_ldl(name: str, info: Array) -> None:
-    """Raise LinAlgError if a diagonal element of D is zero.
-
-    In this case, PyTorch raises an internal error.
-    """
+    """Raise LinAlgError if a diagonal element of D is zero (PyTorch raises an internal error)."""
     if info.size and int(info.max()) > 0:
         raise LinAlgError(
             f"{name}: D is exactly singular: its diagonal element {int(info.max())} is zero, so that it "

@@ -45,7 +45,7 @@ def promote_pair(xp: Any, a: Array, b: Array) -> tuple[Array, Array]:
 
 
 def _check_output_shape(target: Sequence[int], other: Sequence[int]) -> None:
-    """Raise RuntimeError if broadcasting with `other` would change `target`, PyTorch's output shape."""
+    """Raise RuntimeError if `other` does not broadcast to `target`, the shape of the output."""
     broadcast_shape = common.broadcast_shapes(target, other)
     if not size_guards.equal_shapes(broadcast_shape, target):
         raise RuntimeError(
@@ -144,8 +144,7 @@ def _huber_loss(xp: Any, self: Array, target: Array, reduction: int = MEAN, delt
 def _soft_margin_loss(xp: Any, self: Array, target: Array, reduction: int = MEAN) -> Array:
     common.check_cast(common.float_dtype(common.result_type(self, target)), self.dtype)
     _check_output_shape(self.shape, target.shape)
-    # As in PyTorch, the result of each step is rounded to the dtype, so that it may overflow for 16-bit
-    # floats.
+    # as in PyTorch, each step is rounded to the dtype, so that 16-bit floats may overflow
     x, y = promote_pair(xp, self, target)
     return reduce_loss(xp, common.cast(xp, xp.log1p(xp.exp(-y * x)), self.dtype), reduction)
 
@@ -161,7 +160,7 @@ def _hinge_embedding_loss(
     if self.dtype.kind == "c":
         raise NotImplementedError("clamp is not supported for complex types")
     check_not_both_bool(self, self)
-    zero = xp.zeros((), dtype=self.dtype)  # the margin is converted to the input's dtype
+    zero = xp.zeros((), dtype=self.dtype)  # 0 in the input's dtype, to which the margin is also converted
     apart = xp.maximum(common.cast(xp, margin, self.dtype) - self, zero)
     loss = xp.where(target != 1, apart, zero) + xp.where(target != -1, self, zero)
     return reduce_loss(xp, loss, reduction)
@@ -268,7 +267,7 @@ def _binary_cross_entropy_with_logits(
     check_no_bool_subtraction(True, target) if target.dtype == common.BOOL else None
     dtype = common.result_type(self, target)
     _check_output_shape(target.shape, self.shape)
-    # PyTorch writes the loss to a buffer with the dtype of the target, to which it must be convertible.
+    # PyTorch writes the loss to a buffer with the target's dtype, so the loss must be convertible to it
     common.check_cast(dtype, target.dtype)
     _real("log_sigmoid_cpu", self.dtype)
     x, y = wide(xp, self), wide(xp, target)

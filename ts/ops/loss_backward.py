@@ -21,8 +21,8 @@ _MIN_DENOMINATOR = 1e-12  # lower bound of p (1 - p), so that the slope is finit
 def _backward(schema: str, kernel: str, kinds: str = "bc") -> Callable[[Body], Body]:
     """Declare the backward operator `aten::{schema} -> Tensor`.
 
-    The decorated body returns the derivative of each element's loss. Dtypes of the kinds `kinds` are rejected
-    with an error that contains `kernel`, the name of PyTorch's kernel.
+    The decorated function returns the derivative of each element's loss. For dtypes whose kind is in `kinds`,
+    the operator raises an error that contains `kernel`, the name of PyTorch's kernel.
     """
 
     def declare(body: Body) -> Body:
@@ -85,10 +85,9 @@ def _binary_cross_entropy(xp: Any, x: Array, y: Array, weight: Array | None, red
 
 
 def _to_scores(xp: Any, grad: Array, slope: Array, self: Array, reduction: int) -> Array:
-    """Return the gradient of the scores.
+    """Return the gradient of the scores from `grad`, the gradient of the reduced loss.
 
-    `grad` is the gradient of the reduced loss. `slope` is the derivative of each sample's loss times the
-    number of classes.
+    `slope` / number of classes is the derivative of each sample's loss.
     """
     rows, classes = slope.shape
     each = grad / rows if reduction == MEAN else grad.reshape(-1, 1) if reduction == NONE else grad
@@ -139,8 +138,8 @@ def _multilabel_margin(
 ) -> Array:
     """Return the gradient of the multilabel margin loss.
 
-    The gradient of a class counts the pairs of a target and another class within the margin. Duplicate
-    targets count twice.
+    The gradient of a class is the number of pairs (target, other class) within the margin that contain it,
+    with a negative sign for targets. A target that is listed twice counts twice.
     """
     x = self if self.ndim == 2 else self.reshape(1, -1)
     labels, holds = target.reshape(x.shape), is_target.reshape(x.shape)

@@ -367,7 +367,7 @@ def _tensordot(
     first = [common.wrap_dim(d, self.ndim) for d in dims_self]
     second = [common.wrap_dim(d, other.ndim) for d in dims_other]
     x, y = self, other
-    # a contracted dimension of size 1 is broadcast to the size in the other operand
+    # If a contracted dimension has size 1 in one operand, sum the other operand along it.
     for a, b in zip(first, second, strict=True):
         if x.shape[a] != y.shape[b]:
             if 1 not in (x.shape[a], y.shape[b]):
@@ -484,10 +484,7 @@ def _matrix_power(xp: Any, self: Array, n: int) -> Array:
 
 
 def _expand_summed_ellipsis(equation: str, tensors: Sequence[Array]) -> str:
-    """Replace `...` in the operands by letters if the output has no `...`.
-
-    The dimensions of `...` are then summed.
-    """
+    """Replace `...` by letters if only operands contain it, so that NumPy sums these dimensions."""
     inputs, arrow, output = equation.partition("->")
     if not arrow or "." in output or "." not in inputs:
         return equation
@@ -543,8 +540,7 @@ def _check_equation(equation: str, tensors: Sequence[Array]) -> None:
     autocast="lower",
 )
 def _einsum(xp: Any, equation: str, tensors: Sequence[Array], path: Sequence[int] | None = None) -> Array:
-    # An equation without `->` is not changed, because NumPy and PyTorch order the subscripts of the result
-    # alike.
+    # no `->` is added: for an implicit result, NumPy and PyTorch use the same order of subscripts
     compact = equation.replace(" ", "")
     if any(c not in string.ascii_letters + ",.->" for c in compact):
         raise RuntimeError(f"einsum(): invalid subscript given in the equation string: {equation}")

@@ -152,7 +152,7 @@ def _norm_except_dim(xp: Any, v: Array, pow: int = 2, dim: int = 0) -> Array:
 
 
 def _by_norms(xp: Any, v: Array, g: Array, dim: int) -> tuple[Array, Array]:
-    """Return `v` rescaled to the norms `g`, and its original norms.
+    """Scale the slices of `v` along `dim` to the norms `g`. Return the result and the original norms.
 
     16-bit floats are computed in 32 bits.
     """
@@ -179,7 +179,7 @@ def _weight_norm(xp: Any, v: Array, g: Array, dim: int = 0) -> Array:
     **COPIED_OUT,
 )
 def _weight_norm_interface(xp: Any, v: Array, g: Array, dim: int = 0) -> tuple[Array, Array]:
-    """Return `v` rescaled to the norms `g` along `dim` (first or last), and its norms for backward."""
+    """Scale the slices of `v` along `dim` (first or last) to the norms `g`, and also return the old norms."""
     if dim not in (0, v.ndim - 1):
         raise RuntimeError(f"fused kernels can only be applied for first or last dim, but got {dim}")
     if common.CATEGORY_OF[v.dtype] != common.FLOATING:

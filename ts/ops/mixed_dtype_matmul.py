@@ -26,9 +26,9 @@ Array = common.Array
 
 
 def _in_dtype(name: str, matrices: int, at: int) -> None:
-    """Declare the overload of product `name` that has `out_dtype` at argument index `at`.
+    """Declare the overload of product `name` that has the argument `out_dtype` at index `at`.
 
-    The last arguments before `out_dtype`, `matrices` in number, are the factors, which must have one dtype.
+    The `matrices` arguments before it are the factors, which must have equal dtypes.
     """
     record = find(f"aten::{name}")
     assert record is not None, name
@@ -93,9 +93,9 @@ def _grouped_shape(
 ) -> ShapeAndDtype:
     """Return shape and dtype of grouped products.
 
-    If one of `self` and `mat2` is 2-d, its rows or columns are grouped, and the products are concatenated
-    along this dimension. If both are 2-d, the inner dimension is grouped. The products of two 2-d or of two
-    3-d operands are stacked.
+    2-d @ 3-d, 3-d @ 2-d   groups of rows or columns of the 2-d operand: products are concatenated
+    2-d @ 2-d              groups of the inner dimension: products are stacked
+    3-d @ 3-d              products are stacked
     """
     _check_groups(self, mat2, offs, bias, out_dtype)
     rows, columns = self.shape[-2], mat2.shape[-1]

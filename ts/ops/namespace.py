@@ -91,7 +91,7 @@ class OpOverload:
 
 
 def overload_of_call(function: Any) -> Any:
-    """Return the OpOverload whose call passed `function` to `__torch_function__`, else `function` itself."""
+    """Return the OpOverload whose call passes `function` to `__torch_function__`, or `function` itself."""
     overload = _overloads_by_call.get(id(function))
     return function if overload is None or overload._call is not function else overload
 
@@ -144,9 +144,9 @@ class Packet:
 
 
 def _in_lists(result: Any, operators: Any) -> Any:
-    """Convert a tuple to a list if the schemas of `operators` return a list.
+    """Convert a tuple to a list if the schemas of `operators` declare a list as the result.
 
-    Functions of `ts` return tuples for lists.
+    Functions of `ts` return a tuple in this case.
     """
     if type(result) is not tuple or any(len(operator.signature.returns) != 1 for operator in operators):
         return result

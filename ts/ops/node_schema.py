@@ -22,8 +22,7 @@ def find_operator(node: Node) -> Any | None:
     types = tuple([value.type() for value in node.inputs()])
     find = _find if any(type.mentions_class() for type in types) else _find_cached
     candidates = find(node.kind(), types)
-    # Several overloads may accept the inputs, for example those that read the value of an enum. Then the
-    # output type decides.
+    # If several overloads accept the inputs, select by the output type (example: the value of an enum).
     if len(candidates) > 1 and node.outputs_size() == 1:
         result = node.output().type()
         return next(
@@ -64,7 +63,7 @@ def _accepts(schema: FunctionSchema, inputs: tuple[Type, ...]) -> bool:
 
 
 def missing_defaults(kind: str, inputs: list[Value]) -> list[Any] | None:
-    """Return the defaults of the arguments that an operator call omits.
+    """Return the default values of the arguments that follow `inputs` in a call of the operator `kind`.
 
     Return None if no overload of the operator accepts the inputs.
     """

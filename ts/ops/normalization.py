@@ -53,7 +53,7 @@ def sum_parameter_gradient(xp: Any, x: Array, axes: tuple[int, ...], like: Array
 
 
 def moment_dtype(x: Array, *parameters: Array | None) -> common.DType:
-    """Return the dtype of returned moments: that of `parameters`, or of `x` without parameters."""
+    """Return the dtype of mean and rstd: the dtype of the parameters, or of `x` without parameters."""
     return next((p.dtype for p in parameters if p is not None), x.dtype)
 
 
@@ -261,7 +261,7 @@ def _fused_rms_norm_backward(
     gradients = [xp.zeros(0, dtype=input.dtype)] * 2
     if output_mask[0]:
         scaled = apply_affine(grad, None if weight is None else xp.conj(weight), None)
-        conjugate = xp.conj(result)  # only the conjugated result occurs in the derivative
+        conjugate = xp.conj(result)  # the derivative of |x|² contains conj(x)
         correlation = xp.mean(scaled * conjugate, axis=axes, keepdims=True)
         gradients[0] = common.cast(xp, (scaled - conjugate * correlation) * xp.conj(inverse), input.dtype)
     if output_mask[1]:

@@ -47,15 +47,14 @@ def remainder(xp: Any, x: Array, y: Array) -> Array:
     rest = xp.remainder(x, y)
     if x.dtype.kind in "iu":
         return rest
-    # In PyTorch, a remainder of 0 has the sign of the dividend x, but in NumPy that of the divisor y.
+    # a remainder of 0 has the sign of x in PyTorch, and of y in NumPy
     return xp.where(rest == 0, xp.copysign(rest, x), rest)
 
 
 def lcm(xp: Any, x: Array, y: Array) -> Array:
     """Return the least common multiple."""
     multiple = xp.lcm(x, y)
-    # PyTorch computes lcm of 8-bit and 16-bit integers in 32 bits, and the conversion back may change the
-    # sign.
+    # 8-bit and 16-bit results may be negative as in PyTorch, which converts them from 32 bits
     return xp.abs(multiple) if x.dtype.itemsize >= 4 else multiple
 
 
@@ -80,8 +79,7 @@ def power(xp: Any, x: Array, y: Array) -> Array:
     return xp.power(x, y)
 
 
-# Exponent -> function that computes the power by products and roots, with rounding after each step, as in
-# PyTorch.
+# Exponent -> function that computes the power by products and roots. Each step is rounded, as in PyTorch.
 PRODUCTS: dict[float, Callable[[Any, Array], Array]] = {
     3: lambda xp, x: x * x * x,
     -1: lambda xp, x: 1 / x,

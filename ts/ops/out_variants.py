@@ -39,7 +39,7 @@ OF_INPUT: Final = (
 
 
 def castable(name: str, source: str = "result") -> str:
-    """Return the error text of linear algebra operators for `out=` dtypes that need an unsafe cast."""
+    """Return the error text of a linear algebra operator for an `out=` dtype that cannot hold the result."""
     dtypes = f"from {{want}} dtype, but got {source} with dtype {{got}}"
     return f"{name}: Expected {source} to be safely castable {dtypes}"
 
@@ -49,7 +49,7 @@ class TypeErrorMessage(str):
 
 
 class CategoryErrorMessage(str):
-    """Error text that is raised even if the output has a higher category, e.g. complex for a real result."""
+    """Error text for an output of any other category, even a higher one (complex for a real result)."""
 
 
 class ComplexErrorMessage(str):
@@ -65,10 +65,10 @@ class ComplexErrorMessage(str):
 
 
 class DtypeErrorUnlessUint8(str):
-    """Error text for wrong output dtypes, except that uint8 is accepted for a bool result."""
+    """Error text for an output dtype other than the result's. A uint8 output accepts a bool result."""
 
 
-# Rules for the new strides of an `out=` tensor that must be resized to the result's shape.
+# Rules for an `out=` tensor whose shape differs from the result's: its new strides, and warnings
 LIKE_RESULT: Final = ""  # memory order of the result, and a warning if the output was not empty
 IN_ORDER: Final = "in order"  # row-major order, and a warning if the output was not empty
 SILENTLY: Final = "silently"  # row-major order, without a warning
@@ -103,7 +103,7 @@ def rules_of(count: int, dtype_error: ErrorTexts, cast_error: ErrorTexts, resize
 CAST: Final = Rule()
 SILENT: Final = Rule(resized=SILENTLY)
 
-# Record fields for operators whose `out=` variant in PyTorch computes a new result and copies it to `out`
+# Record fields for operators whose `out=` variant computes a new result in PyTorch and copies it to `out`
 COPIED: Final[dict[str, Any]] = {"out_dtype_error": EXPECTED_DTYPE_ERROR, "out_resized": IN_ORDER}
 COPIED_OUT: Final[dict[str, Any]] = {"out": "out", **COPIED}
 SAME_DTYPE_OUT: Final[dict[str, Any]] = {"out": "out", "out_dtype_error": EXPECTED_DTYPE_ERROR}
@@ -155,7 +155,7 @@ def write_out(xp: Any, target: Any, result: Any, rule: Rule = CAST) -> Any:
 
 
 def write_changes(xp: Any, target: Any, result: Any) -> Any:
-    """Write like `write`, but in a target with overlapping elements, write only the values that change."""
+    """Copy `result` into `target` as `write` does. If elements of `target` overlap, skip equal elements."""
     result = xp.asarray(result)
     if xp.shapes_only or result.shape != target.shape or all(target.strides):
         return write(xp, target, result)

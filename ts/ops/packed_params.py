@@ -242,7 +242,7 @@ class CellParams(Packed, title="rnn.CellParamsBase"):
         """Create a cell from its serialized state: (kind, tensors, floats, ints, linear layers)."""
         # the tensors are ignored, because they repeat the biases of the layers
         kind, _, _, numbers, layers = state
-        if kind == "quantized":  # PyTorch writes only this name, without the layers
+        if kind == "quantized":  # PyTorch's archive contains this name, but no layers
             raise ValueError("its kind is 'quantized', for which PyTorch saves only the name")
         if kind not in ("quantized_dynamic", "quantized_fp16"):
             raise ValueError(f"unsupported kind {kind!r}")
@@ -251,9 +251,9 @@ class CellParams(Packed, title="rnn.CellParamsBase"):
         return cls(*packed_layers, reduce_range=bool(numbers and numbers[0]))
 
     def state(self) -> tuple[Any, ...]:
-        """Return the serialized state.
+        """Return the serialized state: (kind, tensors, floats, ints, linear layers).
 
-        Its kind is "quantized_fp16" if the weights have no quantization grid.
+        The kind is "quantized_fp16" if the weights have no quantization grid, else "quantized_dynamic".
         """
         if grid_of(self.tensors[0]) is None:
             return "quantized_fp16", [], [], [], [*self.layers]
@@ -280,10 +280,7 @@ constant_type_hooks.append(_type_of_packed)
 
 
 def as_packed(x: Any, cls: type[P]) -> P:
-    """Return `x`.
-
-    Raise TypeError if it is not a `cls` object, and RuntimeError if its state was never set.
-    """
+    """Return `x`. Raise TypeError if it is not a `cls` object, and RuntimeError if it has no state."""
     if not isinstance(x, cls):
         raise TypeError(f"expected packed parameters, a {cls.title}, but got {type(x).__name__}")
     if not vars(x):  # an archive can create an object without setting its state

@@ -86,7 +86,7 @@ def _pack(xp: Any, input: Array, lengths: Array, batch_first: bool) -> tuple[Arr
 def _padded_shape(
     grad: Array, input_size: Sequence[int], batch_sizes: Array, batch_first: bool
 ) -> ShapeAndDtype:
-    """Return shape and dtype of the padded input gradient."""
+    """Return shape and dtype of the gradient of the padded input."""
     return tuple(input_size), grad.dtype
 
 

@@ -22,8 +22,8 @@ from ts.ops.unfold import check_nonempty_dims, pad_or_crop
 Array = common.Array
 Sizes = Sequence[int]
 
-# mode -> function (xp, i, n) that maps an index i of the padded dimension, relative to the first of the n
-# elements, to the index of the element to copy.
+# mode -> function (xp, i, n): the index of the element to copy to index i of the padded dimension. The n
+# elements of the input have the indices 0 to n - 1, so that i is negative before them.
 _SOURCE: dict[str, Callable[[Any, Array, int], Array]] = {
     "reflect": lambda xp, i, n: n - 1 - xp.abs(n - 1 - xp.abs(i)),
     "replicate": lambda xp, i, n: xp.clip(i, 0, n - 1),
@@ -91,7 +91,7 @@ def mode_pad(xp: Any, x: Array, pad: Sizes, mode: str) -> Array:
             raise RuntimeError("Padding value causes wrapping around more than once.")
         if size + a + b < (0 if mode == "circular" else 1):
             raise RuntimeError(f"input (size {size}) is too small for padding ({a}, {b}) in dimension {axis}")
-        # If an amount is negative, crop first, then pad the remaining elements by the other amount.
+        # a negative amount crops the elements before the other amount repeats them
         if mode == "circular" and min(a, b) < 0:
             x = xp.take(x, xp.arange(max(-a, 0), size - max(-b, 0)), axis=axis)
             a, b, size = max(a, 0), max(b, 0), x.shape[axis]

@@ -37,7 +37,7 @@ Body = str | Callable[[Any, Array, Array], Array]
 
 
 def promote(xp: Any, promotion: str, *operands: Any) -> tuple[Array, ...]:
-    """Return the operands as arrays of their common dtype, checked to broadcast."""
+    """Cast the operands to their common dtype. Raise RuntimeError if their shapes do not broadcast."""
     dtype = common.result_type(*operands)
     if promotion == FLOAT:
         dtype = common.float_dtype(dtype)
@@ -48,9 +48,9 @@ def promote(xp: Any, promotion: str, *operands: Any) -> tuple[Array, ...]:
 def kernel_of(
     promotion: str, body: Body, dtype_errors: Mapping[str, str] = NOTHING, mixed: str = ""
 ) -> Callable[..., Array]:
-    """Return a binary kernel, which promotes the operands, checks dtypes, computes and casts.
+    """Return a kernel that promotes two operands, checks their dtype, and computes `body`.
 
-    `mixed` is the error text for unequal dtypes.
+    If `mixed` is not "", operands of different dtypes raise RuntimeError with this text.
     """
 
     def kernel(xp: Any, a: Any, b: Any) -> Array:
@@ -93,9 +93,9 @@ def binary(
 
     ufunc           name of the ufunc whose loop is run directly, if the body is a function
     overloads       key of `OVERLOADS`, where "" is name(Tensor self, Tensor other)
-    mixed           error text for arguments of different dtypes, if they are not promoted
-    numbers_first   True if overload resolution tries the in-place and out= variants of Scalar before Tensor's
-    fields          other record fields, of which aliases do not use `order` and `since`
+    mixed           error text for arguments of different dtypes, or "" if they are promoted
+    numbers_first   True if overload resolution tries in-place and out= variants of Scalar before Tensor
+    fields          other record fields. Aliases ignore `order` and `since`
     """
     kernel = kernel_of(promotion, body, dtype_errors_by_kind(name, unsupported), mixed)
     if isinstance(body, str):
@@ -141,8 +141,8 @@ def number_first(name: str, body: Body, cuda: str, unsupported: UnsupportedKinds
     )(kernel)  # fmt: skip
 
 
-# kind -> (overload, type of the second argument, overload of the `out=` variant). A "=" at its end means that
-# PyTorch's `out=` variant computes a new result and copies it to the output.
+# kind -> (overload, type of the second argument, overload of the `out=` variant). If the last one ends with
+# "=", PyTorch's `out=` variant computes a new result and copies it to the output.
 OVERLOADS = {
     "": (("", "Tensor", "out"),),
     "compare": (("Tensor", "Tensor", "Tensor_out"), ("Scalar", "Scalar", "Scalar_out")),

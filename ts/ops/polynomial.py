@@ -25,7 +25,7 @@ Array = common.Array
 Closed = Callable[[Any, Array, Array], tuple[Array, Any]]  # (xp, x, n) -> values, validity mask
 
 STEPS = 1 << 16  # maximum number of recurrence steps. Higher degrees are computed by `Recurrence.high`
-OVERFLOW_CHECK_INTERVAL = 256  # recurrence steps between two checks whether all values have overflowed
+OVERFLOW_CHECK_INTERVAL = 256  # every so many steps, the recurrence ends if all values are NaN
 
 
 class Recurrence(NamedTuple):
@@ -165,9 +165,9 @@ def _values(xp: Any, family: Recurrence, points: Array, degree: Array) -> Array:
 
 
 def _by_recurrence(xp: Any, family: Recurrence, x: Array, n: Array, result: Array, left: Array) -> Array:
-    """Compute the elements of `result` at indices `left` by recurrence.
+    """Return `result` with the elements in the mask `left` computed by recurrence.
 
-    For degrees above `STEPS`, use `family.high` instead, or NaN if it is not valid.
+    For degrees above `STEPS`, use `family.high` instead, or NaN if there is no such form.
     """
     if not left.any():
         return result
@@ -186,7 +186,7 @@ def _by_recurrence(xp: Any, family: Recurrence, x: Array, n: Array, result: Arra
     if family.high is None:
         return xp.where(later, xp.nan, result)
     values = family.high(xp, x, n)[0]
-    # After an overflow, the recurrence subtracts infinities, so that the result is NaN.
+    # NaN after an overflow, because the recurrence would subtract infinities
     values = xp.where(xp.isnan(current) | ~xp.isfinite(values), xp.nan, values)
     return xp.where(later, values, result).astype(x.dtype)
 
