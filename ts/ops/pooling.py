@@ -34,9 +34,9 @@ def _lowest(dtype: common.DType) -> Any:
 
 
 def _window_elements(xp: Any, w: Windows, axis: int) -> tuple[Array, Array]:
-    """Return the indices (windows, width) of the elements of each window along one dimension.
+    """Return the indices (windows, width) of the elements of each window along `axis`, and a mask.
 
-    Also return a mask of the valid indices, because windows may have fewer elements than `width`.
+    The mask is False for the padding of windows that have fewer than `width` elements.
     """
     begin, stop, dilation = w.begin[axis], w.stop[axis], w.dilation[axis]
     width = max(-(-int((stop - begin).max(initial=1)) // dilation), 1)
@@ -52,7 +52,7 @@ def largest(xp: Any, x: Array, w: Windows, with_indices: bool) -> Any:
     n = len(w.output_size)
     flat_index: Any = 0
     counts: Any = True
-    for axis in range(n):  # index and validity mask get the shape (..., *output_size, *widths) in the end
+    for axis in range(n):  # after the loop, `flat_index` and `counts` have the shape (*output_size, *widths)
         index, valid = _window_elements(xp, w, axis)
         shape = [1] * (2 * n)
         shape[axis], shape[n + axis] = index.shape
@@ -88,7 +88,7 @@ def mean(xp: Any, x: Array, w: Windows, divisor: Any) -> Array:
 
 
 def _shape(xp: Any, x: Array, w: Windows, with_indices_or_divisor: Any) -> Any:
-    """Return shapes and dtypes of the results of `largest` or `mean`, which it replaces in shape rules."""
+    """Replace `largest` or `mean` in shape rules: return shapes and dtypes of the results."""
     shape = (*x.shape[: x.ndim - len(w.output_size)], *w.output_size)
     return [(shape, x.dtype), (shape, common.INT64)] if with_indices_or_divisor is True else (shape, x.dtype)
 
@@ -171,7 +171,7 @@ def _divisor(w: Windows, sizes: Sizes, count_include_pad: bool, divisor_override
 def _adaptive_windows(kind: str, self: Array, output_size: Sizes, n: int) -> Windows:
     name = f"adaptive_{kind}_pool{n}d"
     if kind == AVG and n == 1:
-        name = "adaptive_avg_pool2d"  # PyTorch's errors for 1-d pooling name this operator
+        name = "adaptive_avg_pool2d"  # PyTorch's error for 1-d pooling contains this name
     if len(output_size) not in (1, n):
         if n == 1:
             raise RuntimeError(

@@ -41,14 +41,14 @@ class Windows:
     output_size: tuple[int, ...]  # number of windows along each dimension
     begin: tuple[NDArray[Any], ...]
     stop: tuple[NDArray[Any], ...]
-    table: Any = None  # table of the windows that a backend computes and caches here
+    table: Any = None  # cache for a backend, which stores its own table of the windows here
     cached_counts: NDArray[Any] | None = None
     cached_inverse_windows: Windows | None = None
 
     def inverse_windows(self, sizes: Sizes) -> Windows:
-        """Return the inverse windows: window i contains the indices of the windows that contain element i.
+        """Return a `Windows` object whose window i contains the numbers of the windows with element i.
 
-        This is valid only for windows without dilation.
+        This object must have no dilation.
         """
         if self.cached_inverse_windows is None:
             elements = [np.arange(n) for n in sizes]
@@ -62,7 +62,7 @@ class Windows:
 
     @property
     def counts(self) -> NDArray[Any]:
-        """Return the number of elements of each window. The numbers are valid only without dilation."""
+        """Number of elements of each window, for windows without dilation."""
         if self.cached_counts is not None:
             return self.cached_counts
         if not self.begin:

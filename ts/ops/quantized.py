@@ -48,9 +48,9 @@ def _relu(x: Tensor) -> Any:
 
 
 def _grid(x: Any, scale: Any, zero_point: Any) -> QuantizationParams:
-    """Return the grid with the given scale and zero point, and the quantized dtype of the grid of `x`.
+    """Return a grid with the given scale and zero point, and the quantized dtype of `x`.
 
-    The dtype is quint8 if `x` has no grid, or a grid per channel.
+    If `x` has no grid, or a grid per channel, the dtype is quint8.
     """
     grid = grid_of(x)
     return checked_grid(
@@ -163,7 +163,7 @@ def _window(x: Tensor, p: ConvParams, window: Sequence[Any], groups: int, flat: 
 
 
 def _old_convolution(cls: type[ConvParams], then: Compute) -> Compute:
-    """Return the kernel of legacy convolution schemas, in which the window parameters are arguments."""
+    """Return the kernel of a legacy schema, whose arguments contain stride, padding, dilation and groups."""
 
     def kernel(
         x: Tensor, packed: Any, stride: Any, padding: Any, dilation: Any, groups: int, *output: Any
@@ -229,9 +229,9 @@ def _number(x: Any) -> float:
 
 
 def _add_number(x: Tensor, b: Any) -> Tensor:
-    """Return x + `b`, with `b` rounded to a multiple of the scale of the grid of x.
+    """Return x + `b`. If x has a grid, round `b` to a multiple of its scale.
 
-    The result's grid has another zero point, or if that is out of range, also a larger scale.
+    The grid of the result has a shifted zero point. If this is out of range, the scale is larger, too.
     """
     grid = grid_of(x)
     if grid is None or grid.axis >= 0:
@@ -249,9 +249,9 @@ def _add_number(x: Tensor, b: Any) -> Tensor:
 
 
 def _mul_number(x: Tensor, b: Any) -> Tensor:
-    """Return x * `b`. The scale of the result's grid is the scale of x's grid multiplied by |b|.
+    """Return x * `b`. If x has a grid with scale s, the grid of the result has the scale s * |b|.
 
-    For negative `b`, the zero point is mirrored in the range of the integers.
+    If `b` is negative, the zero point is mirrored: z becomes low + high - z.
     """
     grid, factor = grid_of(x), _number(b)
     product = _call("mul", x, factor)

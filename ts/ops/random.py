@@ -64,10 +64,9 @@ def uniform_samples(stream: Any, n: int, dtype: common.DType, low: float = 0, hi
 def normal_samples(
     stream: Any, n: int, dtype: common.DType, mean: float = 0, std: float = 1, blocks: bool = True
 ) -> Array:
-    """Return `n` normal samples.
+    """Return `n` normal samples. If `blocks`, 16 or more numbers are drawn in blocks of 16.
 
-    Real and imaginary part of complex samples have mean `mean` and half of the variance. With `blocks`, 16 or
-    more numbers are drawn in blocks, otherwise one by one.
+    The real and the imaginary part of a complex sample each have mean `mean` and variance `std`² / 2.
     """
     if common.is_complex(dtype):
         components = normal_samples(
@@ -101,9 +100,9 @@ def integer_samples(stream: Any, n: int, low: int, span: int) -> Array:
 
 
 def integer_bounds(low: int, high: int, dtype: common.DType) -> tuple[int, int]:
-    """Return the range [low, high), restricted to numbers that `dtype` represents exactly.
+    """Return the bounds of [low, high), moved inwards if rounding to `dtype` would leave the range.
 
-    Raise RuntimeError if the range is empty or exceeds the range of `dtype`.
+    Raise RuntimeError if the range is empty, or exceeds the range of `dtype`.
     """
     if low >= high:
         raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
@@ -121,10 +120,10 @@ def integer_bounds(low: int, high: int, dtype: common.DType) -> tuple[int, int]:
 
 
 def round_inwards(bound: int, inwards: int, dtype: common.DType) -> int:
-    """Return a bound of an integer range, moved into the range if rounding to `dtype` requires this.
+    """Return `bound`, or a number further inside of the range if rounding to `dtype` requires this.
 
-    This is so if the adjacent integer in the range rounds to a number outside of the range. `inwards` is 1 or
-    -1, the direction from the bound into the range.
+    It does if the adjacent integer inside of the range rounds to a number outside. `inwards` is the direction
+    into the range: 1 from the lower bound, -1 from the upper bound.
     """
     digits = EXACT_BITS[dtype]
     work, neighbor = common.opmath(dtype), bound + inwards

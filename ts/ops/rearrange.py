@@ -105,7 +105,7 @@ def _chunk_cat(xp: Any, tensors: Sequence[Array], dim: int, num_chunks: int) -> 
     if any(t.shape[:axis] != first.shape[:axis] for t in tensors):
         raise RuntimeError("_chunk_cat expects same sizes of 0,...,dim-1 dimensions for all tensors")
     rows = []
-    for t in tensors:  # each chunk becomes a row, and the last chunks are padded with zeros
+    for t in tensors:  # each tensor becomes `num_chunks` flat chunks, padded with zeros at the end
         inner = math.prod(t.shape[axis + 1 :])
         length = -(-t.shape[axis] // num_chunks)
         row = xp.zeros((*t.shape[:axis], num_chunks * length * inner), dtype=t.dtype)
@@ -200,7 +200,7 @@ def _column_stack(xp: Any, tensors: Sequence[Array]) -> Array:
 def _at_least(xp: Any, x: Array, n: int) -> Array:
     if not x.ndim:
         return x.reshape((1,) * n)
-    # Insert leading dimensions for a vector, and a trailing one for a matrix
+    # insert a dimension before and one behind those of a vector, or one behind those of a matrix
     for axis in (0, 2)[x.ndim - 1 : n - 1]:
         x = unsqueeze_axis(x, axis)
     return x
@@ -222,7 +222,7 @@ def _atleast_3d(xp: Any, self: Array) -> Array:
 
 
 def _with_deadline_checks(tensors: Sequence[Array]) -> Iterator[Array]:
-    """Yield the tensors, and charge and check the time limit before each section of 1024 tensors."""
+    """Yield `tensors`. Before each section of 1024 tensors, check the time limit of `ts.limits`."""
     for start in range(0, len(tensors), 1024):
         piece = tensors[start : start + 1024]
         deadline.charge(500.0 * len(piece))
@@ -372,7 +372,7 @@ def _repeat_interleave(
 
 
 def _repeated(xp: Any, x: Array, repeats: Any, axis: int) -> Array:
-    """Call `xp.repeat` after a check of the result's size, because NumPy's sum of counts may overflow."""
+    """Call `xp.repeat`. Raise RuntimeError if the result's size overflows, which NumPy does not check."""
     if not xp.shapes_only:
         each = x.shape[axis] if isinstance(repeats, int) or repeats.ndim == 0 else 1
         total = each * (repeats if isinstance(repeats, int) else int(repeats.sum(dtype=common.DOUBLE)))

@@ -194,10 +194,10 @@ def variance(xp: Any, self: Array, dim: Dims, correction: float, keepdim: bool) 
 
 
 def _squares_of_rows(result: str) -> Callable[..., str | None]:
-    """Return the record field `cuda_rows` of var or std: a function that returns a CUDA expression for a row.
+    """Return the record field `cuda_rows` of var or std: a function from row length to CUDA expression.
 
-    `result` is the C function applied to the variance. The function returns None if the correction is too
-    large for the row, because PyTorch then warns.
+    `result` is the C function that is applied to the variance. For rows with no more elements than the
+    correction, the field returns None, so that the kernel runs and warns.
     """
 
     def row_expression(n: int, *, correction: Any = None, unbiased: bool = True, **others: Any) -> str | None:

@@ -80,8 +80,8 @@ FAMILIES = (
     "rpc_ops", "sparse",
 )  # fmt: skip
 
-# Value of `overlap` for operators that read elements after they wrote others: they raise an error if elements
-# of the mutated tensor share memory, or if the mutated tensor is also an input.
+# `overlap` of operators that raise an error if elements of the mutated tensor share memory, or if the mutated
+# tensor is also an input. These operators read elements after they have written others.
 OVERLAP_RAISES_CODE = 3
 OVERLAP_WARNS_CODE = 1  # `overlap` of operators that warn if elements of the mutated tensor share memory
 
@@ -93,18 +93,18 @@ _INPLACE_ROLES = {"arithmetic": "in-place", "fill": "assignment"}  # `element_ro
 class OperatorRecord:
     """Definition of one operator overload: kernels, rules and flags, with defaults."""
 
-    # Python bindings: "f" for a function `ts.name`, "m" for a method `Tensor.name`; by
-    # default, those that the schema implies (`_implied_bindings`)
+    # Python bindings: "f" for a function `ts.name`, "m" for a method `Tensor.name`. The default depends on
+    # the schema (`_implied_bindings`).
     where: str = ""
-    # Names of the overloads that overload resolution tries first, "-" for the overload without a name
+    # names of the overloads that overload resolution tries first, where "-" is the overload without a name
     order: str = ""
     same_as: str = ""  # operator of which this is an alias. Passes replace the alias by this operator
-    # name of the operator that traces record instead, because PyTorch's Python function calls it
+    # name of the operator that traces record in place of this one, because PyTorch's Python function calls it
     traced_as: str = ""
     # "module:function": traces call this Python function instead of recording the operator, so that they
     # contain the operators that the function calls
     trace_function: str = ""
-    since: int = 0  # archive version from which on the operator has its current semantics
+    since: int = 0  # first archive version in which the operator has its current semantics
     since_variants: str = "io"  # variants to which `since` applies: "i" in-place, "o" out=
 
     # Computation
@@ -116,16 +116,14 @@ class OperatorRecord:
     preserves_dtype: bool = False  # True for activations: one tensor argument, and a result of its dtype
     # True if CPU fusion supports the operator, which is pointwise but not a ufunc
     tile: bool = False
-    # True if CPU fusion supports the operator while its argument `training` is False: its first argument is
-    # then combined with vectors that have one element per channel.
+    # True for batch normalization: CPU fusion supports it if `training` is False, since it then only combines
+    # the first argument with vectors of one element per channel.
     channels: bool = False
     # True if the results are views of the first argument, which fusion groups can read directly
     view_input: bool = False
-    # True if the operator reduces or normalizes its first argument, and can therefore be the last of a fusion
-    # group
+    # True if the operator can be the last of a fusion group: it reduces or normalizes its first argument
     epilogue: bool = False
-    # True for a conversion that fusion supports: the operator casts its first argument to the dtype that the
-    # second one specifies
+    # True if fusion supports the operator as a conversion of its first argument to the dtype of the second
     converts: bool = False
     sparse: str = ""  # name of the kernel for sparse operands in `ts.ops.sparse_kernels`, or ""
     cuda: str | None = None  # pointwise: CUDA expression of the arguments a, b, c
@@ -137,15 +135,14 @@ class OperatorRecord:
     # Rule by which autocast casts arguments, such as "lower", "float32" or "widest", or dict from device type
     # to rule
     autocast: str | Mapping[str, str] = ""
-    # Nanoseconds per unit of work, or a cost rule. Overrides that of the operator's family (`cost_model`)
+    # nanoseconds per unit of work, or a cost rule, if it differs from the family's rule (`cost_model`)
     work: float | Callable[..., float] | None = None
 
     # Effects
     nondeterministic: bool = False  # True if the operator draws random numbers
     reads_elements: bool = True  # False if the result depends only on dtypes and shapes
     reshapes: bool = False  # True if the operator changes sizes, strides or storage of its first argument
-    # True if the result may be the first argument itself, which the schema does not state as an alias
-    # annotation
+    # True if the result may be the first argument itself, although the schema has no alias annotation for it
     gives_self: bool = False
     updates: str = ""  # name of the bool argument that enables updates of running moments
     side_effect: bool = False  # True if passes must not remove the operator, even if its result is unused
@@ -153,14 +150,14 @@ class OperatorRecord:
     # True if the operator calls user code such as hooks, which may mutate all reachable objects
     calls_programs: bool = False
     of_program: bool = False  # True if user functions implement the operator, and possibly its gradient
-    # Kernel that returns a future of the result, so that a script waits for it without blocking a thread
+    # kernel that starts the operator and returns a future, so that a waiting script blocks no thread
     begins: Kernel | None = None
 
     # Arguments and results
     wraps_numbers: bool = False  # True if Tensor arguments may be Python numbers
     # dtype kind that is not supported -> error text (`unsupported_dtypes`)
     dtype_errors: Mapping[str, str] | None = None
-    overlap: int = 0  # rule for mutated tensors of which elements share memory: a code of `overlap.pxd`
+    overlap: int = 0  # rule for a mutated tensor whose elements share memory: a code of `overlap.pxd`
     assignment: str = "tensor[indices] = tensor"  # alternative that the warning about `overlap` suggests
     # Function of the arguments that returns dtype and rank of a result with data-dependent sizes
     unsized: Callable[..., tuple[Any, int]] | None = None
@@ -174,8 +171,8 @@ class OperatorRecord:
     out_resized: str = ""  # rule that resizes an `out=` tensor of another shape, see `out_variants`
     # Error text of the in-place variant if `self` has another dtype than the result
     self_dtype_error: str = ""
-    # True if, unless `dtype=` is passed, the `out=` variant computes in the dtype of `out=` and the in-place
-    # variant in the dtype of `self`
+    # True if, without the argument `dtype`, the `out=` variant computes in the dtype of its output, and the
+    # in-place variant in the dtype of `self`
     computes_in_out: bool = False
     # Shape rule (`shape_functions`). The call shape(*arguments) returns (shape, dtype) of each result.
     shape: Kernel | None = None
@@ -192,21 +189,21 @@ class OperatorRecord:
     spatial_dims: int = 0  # for convolutions: number of spatial dimensions
     copies_sizes: bool = False  # True if result sizes are copied from inputs, never computed from sizes
     rank_by_sizes: bool = False  # True if the rank of the result depends on the sizes of an input
-    # True if the operator copies its argument only if the result cannot be the argument or a view of it
+    # True if the result is the argument or a view of it whenever possible, otherwise a copy
     view_if_possible: bool = False
     always_copies: bool = False  # True if the result is a copy, although the decomposition may be a view
-    inserted_by_export: bool = False  # True if `export` inserts the operator and programs do not call it
-    traced_in_place: bool = False  # True if traces with `force_outplace` record the in-place operator, too
-    # True if the result is the conjugate of the argument, which is the argument itself if it is real
+    inserted_by_export: bool = False  # True if only `export` inserts the operator: programs do not call it
+    traced_in_place: bool = False  # True if even traces with `force_outplace` record the in-place operator
+    # True if the result is the conjugate of the argument (the argument itself if it is real)
     conjugates: bool = False
     sizes_from_numbers: bool = False  # True if number arguments determine the size of the result
     constrains_size: bool = False  # True if the operator states the range of a symbolic size
-    # Whether PyTorch's TorchScript compiler creates a `prim::DifferentiableGraph` even for a single call of
-    # the operator. A string names the only overload for which it does.
+    # True if PyTorch's compiler creates a `prim::DifferentiableGraph` even for a single call of the operator,
+    # or the name of the only overload for which it does
     graph_autodiff: bool | str = False
 
-    # Source code in the script language. `derivative`: argument name -> formula. `decomposition`: equivalent
-    # expression
+    # Formulas in the script language: `derivative` maps argument names to gradients, and `decomposition`
+    # computes the operator by other operators.
     derivative: Mapping[str, str] | None = None
     decomposition: str | None = None
 
@@ -292,10 +289,10 @@ class OperatorRecord:
 
 
 def _implied_bindings(schema_text: str) -> str:
-    """Return the Python bindings of an operator: a method needs an argument `Tensor self`.
+    """Return the default of `where`. A method needs an argument `Tensor self`.
 
-    Operators with a leading underscore and those of `NAMESPACES` are only functions; operators of other
-    namespaces than `aten` are only callable in scripts.
+    Operators with a leading underscore, and those of `NAMESPACES`, are only functions. Operators outside of
+    the namespace `aten` have no Python binding: only scripts call them.
     """
     if not schema_text.startswith("aten::"):
         return ""
@@ -365,8 +362,8 @@ _loading = _loaded = False
 def add(record: OperatorRecord, *, stacked: bool = False) -> OperatorRecord:
     """Register a record. Raise ValueError if its key is already registered.
 
-    Decorators of one kernel run from the last to the first. Therefore, a `stacked` record is inserted before
-    the existing records of its kernel.
+    If `stacked`, insert it before the existing records of its kernel. Since the decorators of a kernel run
+    from the last to the first, the records are then in the order of the decorators.
     """
     if _by_key.setdefault(record.key, record) is not record:
         raise ValueError(f"operator {record.key} is declared twice")
@@ -409,10 +406,11 @@ def op(
 ) -> Callable[[K], K]:
     """Declare the operator `schema` with the decorated kernel. `fields` are fields of `OperatorRecord`.
 
-    `inplace` adds the variant `x_`. If `inplace` is a string, it is the overload name of the variant, and
-    `inplace_order` is the position among the variant's overloads. `out` is the overload name of the `out=`
-    variant, and `out_names` are the names of its output arguments (`OutRecord`). `out_unnamed` means that its
-    results have no names, unlike those of the functional variant.
+    inplace        True or an overload name to declare the in-place variant
+    inplace_order  field `order` of the in-place variant
+    out            overload names of the `out=` variants to declare
+    out_names      names of their output arguments (`OutRecord`)
+    out_unnamed    True if their results have no names, unlike those of the functional variant
     """
 
     def declare(kernel: K) -> K:
@@ -429,9 +427,9 @@ def op(
 
 
 def shared_fields(**fields: Any) -> Callable[[K], K]:
-    """Set default fields for all `op` decorators above this one.
+    """Set fields of the records that all `op` decorators above this one declare.
 
-    Fields of an `op` decorator have precedence.
+    If an `op` decorator sets the same field, its value has precedence.
     """
 
     def declare(kernel: K) -> K:
@@ -463,7 +461,7 @@ def inplace_of(
                 return write_changes(xp, self, compute(xp, self, *args))
             return write(xp, self, compute(xp, self, *args), record.self_dtype_error)
 
-        # For a view operator, the view becomes the tensor's array
+        # the result of an in-place view operator becomes the tensor's array, so nothing is written
         return compute if kind == "Tensor(a)" else kernel
 
     overlap = record.overlap or (OVERLAP_RAISES_CODE if record.family == "scatter" else 0)
@@ -523,7 +521,7 @@ def _importing(families: Sequence[str]) -> Iterator[None]:
         for family in families:
             importlib.import_module(f"ts.ops.{family}")
         yield
-    # after any exception, even KeyboardInterrupt, the next call shall import incomplete families again
+    # after any exception, even KeyboardInterrupt, the next call must be able to import the families again
     except BaseException:
         for family in FAMILIES:  # families import each other, so several may be incomplete
             if f"ts.ops.{family}" not in sys.modules:
@@ -564,9 +562,9 @@ def records(name: str | None = None) -> list[OperatorRecord]:
 class FieldByName(dict[str, Any]):
     """Values of one record field by operator name, read from the records at the first access of a name.
 
-    The value is that of the first overload whose value is not the default. It is True for operators without
-    records that have a property of this name (`ts._core.builtin_ops.properties`), and the default for other
-    names and for aliases, which passes replace.
+    If overloads differ, the first value that is not the default counts. An operator without a record has the
+    value True if `ts._core.builtin_ops.properties` lists it for this field. All other names, and aliases
+    (which passes replace), have the default.
     """
 
     def __init__(self, field: str) -> None:
@@ -591,7 +589,7 @@ def field_by_name(field: str) -> FieldByName:
 
 
 def _rank(record: OperatorRecord) -> tuple[bool, int]:
-    """Return the sort key of a record among those of its name: `out=` variants last, then by family."""
+    """Return the sort key of a record: functional and in-place variants before `out=`, then by family."""
     family_index = FAMILIES.index(record.family) if record.family in FAMILIES else len(FAMILIES)
     return record.variant == "out", family_index
 
@@ -693,7 +691,7 @@ def functions() -> list[str]:
 
 
 def _with_tensor_second(operator: Any) -> Any:
-    """Return a tensor method that passes the tensor as second argument of `operator`."""
+    """Return a tensor method that calls `operator` with the tensor as second argument."""
 
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         if args:

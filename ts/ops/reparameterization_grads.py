@@ -30,9 +30,9 @@ def _log_derivative(xp: Any, function: Callable[[Array], Array], a: Array) -> Ar
 def _cdf_derivative(
     xp: Any, below: Callable[[Array], Array], above: Callable[[Array], Array], a: Array
 ) -> Array:
-    """Return dF/da, computed from F (`below`) or 1 - F (`above`), whichever is smaller.
+    """Return dF/da from the derivative of log F (`below`) or of log(1 - F) (`above`).
 
-    The logarithm of the smaller one has a smaller relative rounding error.
+    For each element, the smaller one of F and 1 - F is used, since its logarithm is more accurate.
     """
     low, high = below(a), above(a)
     return xp.where(low < high, low * _log_derivative(xp, below, a), -high * _log_derivative(xp, above, a))

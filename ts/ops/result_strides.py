@@ -46,12 +46,12 @@ def columns(shape: Shape, arrays: Sequence[Array]) -> Order:
 
 
 def outermost_last(shape: Shape, arrays: Sequence[Array]) -> Order:
-    """Return row-major order with the first dimension as innermost dimension."""
+    """Return row-major order, except that the first dimension becomes the innermost one."""
     return (*range(1, len(shape)), 0) if shape else ()
 
 
 def like_first(shape: Shape, arrays: Sequence[Array]) -> Order:
-    """Return the first argument's order if shapes are equal, else row-major."""
+    """Return the order of the first argument if it has the shape of the result, else row-major order."""
     x = arrays[0] if arrays else None
     if x is None or tuple(x.shape) != shape:
         return contiguous(shape, arrays)
@@ -59,7 +59,7 @@ def like_first(shape: Shape, arrays: Sequence[Array]) -> Order:
 
 
 def like_real(shape: Shape, arrays: Sequence[Array]) -> Order:
-    """Return the dimension order of the first argument, or row-major order for complex dtypes."""
+    """Return row-major order if the first argument is complex, else `like_first`."""
     return (contiguous if arrays and arrays[0].dtype.kind == "c" else like_first)(shape, arrays)
 
 
@@ -72,7 +72,7 @@ def like_query(shape: Shape, arrays: Sequence[Array]) -> Order:
 
 
 def have_fusible_heads(query: Array, key: Array, value: Array, mask: Array | None) -> bool:
-    """Return whether attention heads have equal counts and widths, contiguous rows, and a 2D or 4D mask."""
+    """Return True if heads have equal numbers and widths and contiguous rows, and a mask is 2D or 4D."""
     stacks = (query, key, value)
     if any(x.ndim != 4 or x.strides[3] != x.itemsize or not x.size for x in stacks):
         return False
@@ -82,9 +82,9 @@ def have_fusible_heads(query: Array, key: Array, value: Array, mask: Array | Non
 
 
 def like_all(shape: Shape, arrays: Sequence[Array]) -> Order:
-    """Return the memory order of a pointwise result, by the strides of the broadcast arguments.
+    """Return the order of a pointwise result, which depends on the strides of the broadcast arguments.
 
-    For each pair of dimensions, the first argument with unequal nonzero strides decides.
+    Two dimensions are ordered as in the first argument in which their strides are unequal and nonzero.
     """
     return _by_strides(
         strides.of_result(shape, *(_broadcast(x, shape) for x in arrays if x.ndim <= len(shape))), shape
@@ -211,7 +211,7 @@ def with_result_strides(xp: Any, rule: str, x: Array, arrays: Sequence[Array]) -
         return x
     shape = tuple(x.shape)
     order = RULES[rule](shape, arrays)
-    # For channels-last order, also the strides of dimensions of size 1 must be as required.
+    # in channels-last order, the strides of dimensions of size 1 are checked, too
     all_count = len(order) > 3 and order[-1] == 1
     step = x.dtype.itemsize
     for d in reversed(order):
@@ -230,9 +230,9 @@ def with_result_strides(xp: Any, rule: str, x: Array, arrays: Sequence[Array]) -
 
 
 def _is_contiguous_as_required(rule: str, x: Array, arrays: Sequence[Array]) -> bool:
-    """Return whether x is contiguous and `rule` certainly requires this, which is the common case.
+    """Return True in the common case that x is contiguous, and that `rule` certainly requires it.
 
-    This is not certain for 4-dim arrays, which may have channels-last order.
+    For 4-dim arrays, most rules may also require channels-last order.
     """
     if not x.flags.c_contiguous:
         return False

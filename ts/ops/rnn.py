@@ -47,7 +47,7 @@ def linear(xp: Any, x: Array, weight: Array, bias: Array | None) -> Array:
 
 
 def lstm_gates(xp: Any, gates: Array) -> State:
-    """Apply the activations of an LSTM's gates, and return input, forget, cell update and output gate."""
+    """Apply sigmoid and tanh to the gates of an LSTM. Return input, forget, cell update and output gate."""
     i, f, g, o = xp.split(gates, 4, axis=-1)
     return _sigmoid(xp, i), _sigmoid(xp, f), xp.tanh(g), _sigmoid(xp, o)
 
@@ -193,7 +193,7 @@ def _sizes_of_steps(batch_sizes: Array) -> list[int]:
     return counts
 
 
-# For each time step: its index in the first dimension. In a packed sequence: slice of the step's rows.
+# For each time step: its index in the first dimension, or the slice of its rows in a packed sequence.
 Rows = Sequence[Any]
 
 

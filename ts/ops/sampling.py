@@ -176,7 +176,7 @@ def _random_from(xp: Any, self: Array, from_: int, to: int | None, generator: An
 
 
 def _range_from(low: int, dtype: common.DType) -> tuple[int, int]:
-    """Return the first integer >= `low` that `dtype` represents, and the number of integers up to the last.
+    """Return the first integer >= `low` that `dtype` represents, and the number of integers from it on.
 
     For the full int64 range, return (0, 2**64), because samples wrap modulo 2**64.
     """
@@ -207,7 +207,7 @@ def _random_to(xp: Any, self: Array, to: int, generator: Any = None) -> Array:
 
 @in_place(f"aten::random_(Tensor(a!) self, {_GENERATOR}) -> Tensor(a!)")
 def _random(xp: Any, self: Array, generator: Any = None) -> Array:
-    """Fill `self` with uniform integers from 0 to the end of the range that its dtype represents exactly."""
+    """Fill `self` with uniform integers from 0 to the largest one up to which its dtype is exact."""
     stream, dtype = source(xp, generator), self.dtype
     if dtype.kind == "c" and math.prod(self.shape):
         common.raise_unsupported_dtype("random_kernel_cpu", dtype)

@@ -70,7 +70,7 @@ def _logcumsumexp(xp: Any, self: Array, dim: int) -> Array:
     if self.ndim == 0:
         return self.copy()
     if self.dtype.kind == "c":
-        # Add complex numbers in a loop, by a formula that does not reduce the imaginary part modulo 2 pi.
+        # this loop adds complex numbers without reducing the imaginary part modulo 2 pi
         terms = xp.moveaxis(self, axis, 0)
         result = terms.copy()
         for i in cost_model.steps(range(1, len(terms))):
@@ -99,7 +99,7 @@ def _cumulative_extreme(xp: Any, self: Array, dim: int, largest: bool) -> tuple[
     if self.ndim == 0:
         return self.copy(), xp.zeros((), dtype=common.INT64)
     values = (xp.maximum if largest else xp.minimum).accumulate(self, axis=axis)
-    # The index is that of the last element equal to the extreme value so far, where NaN is equal to NaN.
+    # the index is the position of the last element that equals the extremum so far, where NaN equals NaN
     hit = (self == values) | ((self != self) & (values != values))
     positions = xp.arange(self.shape[axis]).reshape([-1 if d == axis else 1 for d in range(self.ndim)])
     return values, xp.maximum.accumulate(xp.where(hit, positions, 0), axis=axis)

@@ -18,7 +18,7 @@ Array = common.Array
 
 
 def _key(xp: Any, self: Array, dim: int, index: Array, source: Any) -> tuple[Array, tuple[Array, ...], Any]:
-    """Return a copy of `self`, the NumPy key of written elements, and the source cropped to `index`.
+    """Return a copy of `self`, the NumPy key of the elements to write, and `source` in the shape of `index`.
 
     The copy has at least one dimension.
     """
@@ -165,7 +165,7 @@ def _along(
 ) -> tuple[Array, tuple[Any, ...]]:
     """Return a copy of `self`, and the NumPy key that selects `index` along `dim`.
 
-    If an index is out of range, raise the error `beyond`. With `negative`, indices >= -n are valid, too.
+    If an index is out of range, raise `beyond`. If `negative`, indices from -n to -1 are valid, too.
     """
     axis = common.wrap_dim(dim, self.ndim)
     if index.ndim > 1:

@@ -27,7 +27,7 @@ Rule = Callable[..., ShapeAndDtype | ShapeDtypeStrides | list[Any] | Array]
 
 
 def kind(rule: Rule | None, accepts_tensors: bool = False) -> str:
-    """Return how result shapes are determined, as text.
+    """Return a text for the operator table: how the shapes of results are computed.
 
     `accepts_tensors` is True if the kernel receives tensors instead of arrays.
     """
@@ -51,9 +51,9 @@ def describe_rule(rule: Rule | None, accepts_tensors: bool = False) -> str:
 
 
 class DataDependentShapeError:
-    """Shape rule of an operator with data-dependent results. A call raises PyTorch's error.
+    """Shape rule of an operator whose result sizes depend on elements. A call raises PyTorch's error.
 
-    In an export, unknown sizes and numbers can be symbols. If there is a `rule`, it then returns the results.
+    In an export, unknown sizes and numbers can be symbols: if `rule` is not None, a call returns its result.
     """
 
     def __init__(

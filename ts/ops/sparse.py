@@ -111,8 +111,9 @@ def _validate_coo(
 def _declare_compressed(name: str, groups: str, plain: str, code: int | None) -> None:
     """Declare the constructors of a compressed layout, with and without the argument `size`.
 
-    `groups` and `plain` are the names of the arguments with pointers and indices. `code` is the code of the
-    layout, or None if the layout is an argument of the constructors.
+    groups   name of the argument with the pointers, such as "crow_indices"
+    plain    name of the argument with the indices, such as "col_indices"
+    code     code of the layout, or None if the layout is an argument of the constructors
     """
     prefix = {"crow": "crow_col_value", "ccol": "ccol_row_value"}.get(
         groups.partition("_")[0], "comp_plain_value"

@@ -225,10 +225,10 @@ def _is_sorted(flat: Any) -> bool:
 
 
 def _merge_sorted(joined: CooArray, first_flat: Any, second_flat: Any, coalesced: bool) -> CooArray:
-    """Add two COO arrays with sorted indices. The k-th elements with equal indices are added to each other.
+    """Add two COO arrays with sorted indices, whose elements `joined` contains one after the other.
 
-    `joined` contains the elements of both arrays. `first_flat` and `second_flat` are the linear indices of
-    the first and the second array.
+    `first_flat` and `second_flat` are the linear indices of the two arrays. If an index occurs several times,
+    the k-th element of the first array is added to the k-th element of the second.
     """
     flat = np.concatenate((first_flat, second_flat))
     occurrence = np.concatenate((_occurrence_numbers(first_flat), _occurrence_numbers(second_flat)))
@@ -240,7 +240,7 @@ def _merge_sorted(joined: CooArray, first_flat: Any, second_flat: Any, coalesced
 
 
 def _occurrence_numbers(flat: Any) -> Any:
-    """Return for each element of a sorted array the number of preceding elements that are equal to it."""
+    """Count the preceding equal elements of each element: `[3, 3, 5, 5, 5] -> [0, 1, 0, 1, 2]`."""
     first = np.concatenate(([True], flat[1:] != flat[:-1]))
     positions = np.arange(len(flat))
     return positions - np.maximum.accumulate(np.where(first, positions, 0))
