@@ -20,7 +20,7 @@ Array = common.Array
 
 
 def _call_text(prefix: str, window: Array | None, options: dict[str, Any]) -> str:
-    """Return the text of a call for PyTorch's error messages. `prefix` is the text before the options."""
+    """Return the text of a call for an error message: `prefix` and `name=value` of each option."""
     window_text = (
         "None" if window is None else f"torch.{common.NAME_OF[window.dtype]}Tensor{{{list(window.shape)}}}"
     )
@@ -140,7 +140,7 @@ def _stft(
     if onesided and is_complex:
         raise RuntimeError("Cannot have onesided output if window or input is complex")
     half = not is_complex if onesided is None else onesided
-    hop = min(hop, count)  # any hop longer than the signal leads to one frame
+    hop = min(hop, count)  # any hop of at least `count` samples leads to one frame
     if align_to_window:
         x = x[:, (n_fft - length) // 2 :]
         count = x.shape[1] - (n_fft - length) // 2

@@ -121,7 +121,7 @@ def _is_like_format(xp: Any, self: Array, memory_format: int) -> bool:
 
 @op("aten::_debug_has_internal_overlap(Tensor self) -> int")
 def _internal_overlap(xp: Any, self: Array) -> int:
-    """Return 0 if no elements overlap (dense strides), 1 if some do (a zero stride), 2 if undetermined."""
+    """Return a code: 0 no elements overlap (strides are dense), 1 some do (a stride is 0), 2 unknown."""
     if strides.dense(self.shape, elements(self)):
         return 0
     return 1 if any(step == 0 and n > 1 for step, n in zip(self.strides, self.shape, strict=True)) else 2
@@ -281,7 +281,7 @@ def _resized_output(self: Tensor, size: Sequence[int], device: Any) -> Tensor:
 
 @op("aten::_copy_from(Tensor self, Tensor dst, bool non_blocking=False) -> Tensor", **_CROSS_DEVICE_FIELDS)
 def _copy_from(self: Tensor, dst: Tensor, non_blocking: bool = False) -> Tensor:
-    """Copy `self` into `dst`, possibly across devices. The schema does not declare this mutation."""
+    """Copy `self` into `dst`, possibly across devices, although the schema declares no mutation."""
     written: Tensor = dst.copy_(self, non_blocking)
     return written
 
@@ -355,7 +355,7 @@ def _set_view(
 def _slice_inverse(
     xp: Any, self: Array, src: Array, dim: int, start: int | None, end: int | None, step: int
 ) -> Array:
-    """Return the inverse of a slice: a view of the storage of `self` with shape and strides of `src`."""
+    """Return a view of the storage of `self` with the shape, strides and offset of `src`."""
     return as_strided_kernel(self, src.shape, elements(src), storage.offset(src) // src.dtype.itemsize)
 
 

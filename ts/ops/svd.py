@@ -37,14 +37,14 @@ def singular_values(xp: Any, A: Array) -> Array:
 
 
 def apply_to_finite(xp: Any, function: Callable[[Array], Array], A: Array) -> Array:
-    """Apply `function`, which returns singular values. Return NaN for matrices with infinite elements."""
+    """Return `function(A)`, an array of singular values, with NaN for matrices with infinite elements."""
     finite, infinite = replace_infinite(xp, A)
     result = xp.asarray(function(finite))
     return result if infinite is None else xp.where(infinite, result.dtype.type(xp.nan), result)
 
 
 def replace_infinite(xp: Any, A: Array) -> tuple[Array, Array | None]:
-    """Return the matrices, those with infinite elements replaced by zeros, and a mask of the replaced ones.
+    """Replace matrices that have infinite elements by zeros. Return all matrices, and a mask of these.
 
     The mask is None if all elements are finite. Raise LinAlgError if an element is NaN.
     """

@@ -157,9 +157,9 @@ def clamp_kernel(xp: Any, self: Array, min: Any = None, max: Any = None) -> Arra
 
 
 def _limited(limit_by: Any, x: Array, limit: Any) -> Array:
-    """Apply `limit_by`, NumPy's minimum or maximum, so that an element 0 or -0 is kept if the limit is equal.
+    """Return `limit_by(x, limit)`, NumPy's minimum or maximum. If both are zero, return the zero of `x`.
 
-    For equal operands, NumPy returns the second one, but the first one for float16.
+    For equal operands, NumPy returns the first one for float16, and the second one for other dtypes.
     """
     if x.dtype.name != "float16" and getattr(limit, "ndim", 0) == 0:
         return limit_by(limit, x)
@@ -266,7 +266,7 @@ def _round(xp: Any, self: Array, decimals: int = 0) -> Array:
         return self.copy()
     if decimals == 0:
         return xp.rint(self)
-    ten = xp.asarray(float(f"1e{abs(decimals)}"), dtype=self.dtype)  # is infinite if 10 ** decimals overflows
+    ten = xp.asarray(float(f"1e{abs(decimals)}"), dtype=self.dtype)  # infinite if 10 ** decimals overflows
     return xp.rint(self * ten) / ten if decimals > 0 else xp.rint(self / ten) * ten
 
 

@@ -206,7 +206,7 @@ def _requires_grad(self: Tensor, requires_grad: bool) -> Tensor:
 @op("aten::_make_dual(Tensor(a) primal, Tensor tangent, int level) -> Tensor(a)", tensor_kernel=True)
 @op("aten::_make_dual_copy(Tensor primal, Tensor tangent, int level) -> Tensor", tensor_kernel=True)
 def _make_dual(primal: Tensor, tangent: Tensor, level: int) -> Tensor:
-    """Raise PyTorch's error for a forward AD level without an active context."""
+    """Raise PyTorch's error for an invalid forward-mode level. `forward_ad.make_dual` does not call this."""
     raise RuntimeError(
         "Trying to access a forward AD level with an invalid index. This index was either not created or is "
         "already deleted."
@@ -224,9 +224,9 @@ def _unpack_dual(dual: Tensor, level: int) -> tuple[Tensor, None]:
 
 @op("aten::record_stream(Tensor(a!) self, Stream s) -> ()", where="m", tensor_kernel=True)
 def _record_stream(self: Tensor, s: Stream) -> None:
-    """Do nothing on GPUs, because the memory pool does not reuse memory while a stream uses it.
+    """Do nothing for a GPU tensor: the memory pool does not reuse memory while a stream uses it.
 
-    Raise NotImplementedError on the CPU.
+    Raise NotImplementedError for a CPU tensor.
     """
     if self.device.type == "cpu":
         raise NotImplementedError(

@@ -71,9 +71,9 @@ def unary(
 ) -> None:
     """Declare `aten::name` with the variants `forms` (i in-place, o out=), and its `aliases`.
 
-    `unsupported` contains the dtype kinds without a kernel. It is a dict if their error texts differ from
-    PyTorch's usual one. `ufunc` is the name of the ufunc whose loop is run directly, if the body is a
-    function. `fields` are other fields of the record.
+    unsupported   dtype kinds without a kernel, or dict from kind to error text if it is not the usual one
+    ufunc         if `body` is a function: name of the ufunc whose loop is run directly
+    fields        other fields of the record
     """
     kernel = kernel_of(promotion, body, dtype_errors_by_kind(name, unsupported))
     if isinstance(body, str):
@@ -119,9 +119,9 @@ def _sign(xp: Any, a: Array) -> Array:
 
 
 def device_function(xp: Any, name: str, a: Array) -> Callable[[Array], Array] | None:
-    """Return the device's elementwise function `name`, or None for a missing function.
+    """Return the device's C function `name` for the elements of `a`, or None if there is none.
 
-    Fused kernels call the same function, so that results are bit-identical.
+    Fused kernels call the same function, so that their results are bit-identical.
     """
     function: Callable[[Array], Array] | None = xp.find_kernel(name) if a.dtype.char in "fd" else None
     return function

@@ -93,7 +93,7 @@ def out_size(
 ) -> int:
     """Return the number of windows along n elements.
 
-    With `ceil`, a last window may extend beyond the end, if it begins inside.
+    With `ceil`, the last window may extend beyond the end, but it must begin before the end.
     """
     before, after = padding if isinstance(padding, tuple) else (padding, padding)
     free = n + before + after - dilation * (kernel - 1) - 1

@@ -37,7 +37,7 @@ def _unique_shape(
     if dim is not None:
         axis = common.wrap_dim(dim, self.ndim)
         rest = (*inverse_shape[:axis], *inverse_shape[axis + 1 :])
-        # The slices are stored one after the other, so `dim` has the largest stride.
+        # `dim` has the largest stride, because the slices are stored one after the other
         outermost, *steps = size_guards.dense((count, *rest), self.dtype.itemsize)
         steps.insert(axis, outermost)
         values = (*rest[:axis], count, *rest[axis:]), self.dtype, tuple(steps)

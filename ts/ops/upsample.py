@@ -101,13 +101,13 @@ def _linear_filter(xp: Any, x: Array) -> Array:
 
 
 def _antialiased(weigh: Callable[[Any, Array], Array], radius: int) -> Callable[..., Taps]:
-    """Return the tap function of an antialiasing filter with weights `weigh` and radius `radius`.
+    """Return a function that computes the taps of an antialiasing filter.
 
-    For downscaling, the filter is widened by the scale factor.
+    The filter has the weight `weigh(xp, x)` at distance x, up to `radius`. Downscaling widens the filter.
     """
 
     def taps(xp: Any, n: int, m: int, scale: float | None, align: bool) -> Taps:
-        if xp.shapes_only:  # for shapes, the number of taps does not matter
+        if xp.shapes_only:  # the result's shape does not depend on the taps
             return xp.empty((m, 1), dtype=common.INT64), xp.empty((m, 1), dtype=common.DOUBLE)
         step = _step(n, m, scale)
         if align:
@@ -194,9 +194,9 @@ def resample(
 
 
 def _invert_taps(xp: Any, taps: Taps, n: int) -> Taps:
-    """Return for each source element the outputs that read it, and their weights.
+    """Return for each source element the indices of the outputs that read it, and their weights.
 
-    An element with fewer outputs than others gets additional outputs of weight 0.
+    Both arrays are padded with zeros to the maximum number of outputs.
     """
     index, weight = taps
     outputs = xp.repeat(xp.arange(index.shape[0]), index.shape[1])
@@ -254,7 +254,7 @@ def _gradient_shape(grad_output: Array, output_size: Sizes, input_size: Sizes, *
 
 
 def _fixed_point_weights(xp: Any, index: Array, weight: Array) -> tuple[Array, int]:
-    """Return weights for uint8 images as 16-bit fixed-point numbers, and the number of fractional bits."""
+    """Convert weights for uint8 images to fixed-point numbers. Also return the number of fractional bits."""
     weight = weight.copy()
     for t in range(1, index.shape[1]):  # add up the weights of a border element that is read twice
         again = index[:, t] == index[:, t - 1]

@@ -580,7 +580,7 @@ def _unfold(xp: Any, self: Array, dimension: int, size: int, step: int) -> Array
         return self.reshape(1)[:size]
     count = (n - size) // step + 1
     strides = self.strides
-    # a single window needs no step, so limit it: its product with the stride might overflow
+    # limit the unused step of a single window, because its product with the stride might overflow
     step = min(step, n) if count == 1 else step
     return storage.strided(
         self,

@@ -38,7 +38,7 @@ def _window(xp: Any, name: str, values: Values, length: int, periodic: bool, dty
 
 
 def _cosines(xp: Any, positions: Array, *weights: float) -> Array:
-    """Return a0 - a1 cos(2 pi t) + a2 cos(4 pi t) - ..."""
+    """Return a0 - a1 cos(2 pi t) + a2 cos(4 pi t) - ... for weights a and positions t."""
     terms = [(-1) ** i * a * xp.cos(2 * math.pi * i * positions) for i, a in enumerate(weights)]
     return sum(terms[1:], terms[0])
 

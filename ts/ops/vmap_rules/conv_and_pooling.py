@@ -21,21 +21,21 @@ def merge_batch(x: Tensor) -> Any:
 
 
 def split_batch(x: Tensor, size: int, dim: int = 0) -> Any:
-    """Split dimension `dim` of `x` into a batch dimension and the rest, and move the batch first."""
+    """Split dimension `dim` of `x` into a batch dimension of `size` and the rest. Move the batch first."""
     return x.unflatten(dim, [size, x.shape[dim] // size if size else 0]).movedim(dim, 0)
 
 
 def over_planes(spatial: int, *sizes: str) -> Callable[[Call], Any]:
-    """Return the batching rule of an operator on planes with `spatial` dimensions.
+    """Return the batching rule of an operator on inputs (N, C, *spatial) or (C, *spatial).
 
-    The arguments named in `sizes` are sizes of the operator's input.
+    spatial   number of spatial dimensions
+    sizes     names of arguments with the sizes of the operator's input
     """
 
     def rule(call: Call) -> Any:
         values = list(call.values)
         tensors = [i for i, x in enumerate(values) if isinstance(x, Tensor)]
-        # The input of this call has no batch dimension, so vmap's batch dimension becomes that of the
-        # operator.
+        # for an input (C, *spatial), the batch dimension of vmap becomes the dimension N
         if call.rank(tensors[0]) == spatial + 1:
             for i in tensors:
                 values[i] = call.expanded(i)
@@ -61,7 +61,7 @@ def over_planes(spatial: int, *sizes: str) -> Callable[[Call], Any]:
 def convolve(
     input: Tensor, of_input: bool, weight: Tensor, of_weight: bool, size: int, options: list[Any]
 ) -> Any:
-    """Compute a batched convolution without bias.
+    """Compute a batched convolution without bias. `of_input` and `of_weight`: True if they are batched.
 
     `options` contains the arguments after the bias argument.
     """
@@ -77,7 +77,7 @@ def convolve(
 
 
 def _examples(call: Call, i: int, single: bool) -> Any:
-    """Return argument `i`. If `single`, insert a dimension of size 1 for the examples."""
+    """Return argument `i`. If `single`, insert a dimension N of size 1 for one example."""
     x = call.values[i]
     return x.unsqueeze(int(call.batch_flags[i])) if single else x
 

@@ -13,9 +13,9 @@ from ts.ops.vmap_rules.views import along_dims, shift_dim
 
 
 def _indices(call: Call, i: int) -> tuple[list[Any], int | None, int]:
-    """Return the batched indices, the first indexed dimension and the rank of the broadcast indices.
+    """Return the indices of argument `i`, the first indexed dimension, and the rank of broadcast indices.
 
-    The first indexed dimension is None if the indexed dimensions are not adjacent.
+    Masks are replaced by indices. If the indexed dimensions are not adjacent, the first one is None.
     """
     arguments = call.values[i]
     flags = call.batch_flags[i] if isinstance(call.batch_flags[i], list) else [False] * len(arguments)
@@ -54,7 +54,7 @@ def _index(call: Call) -> Any:
     numbers = ts.arange(size).reshape([size, *[1] * rank])
     x = call.expanded(0)
     elements = x[(numbers, *(slice(None) if m is None else m for m in batched_indices))]
-    if not first:  # the indexed dimensions are already the first dimensions of the result
+    if not first:  # 0 or None: the dimensions of the indices are the first ones of the result
         return elements
     dims = list(range(elements.dim()))
     return elements.permute(
@@ -63,9 +63,9 @@ def _index(call: Call) -> Any:
 
 
 def _index_put(call: Call) -> Any:
-    """Batch `index_put` with an additional index for the batch dimension.
+    """Batch `index_put` by an additional index for the batch dimension.
 
-    During the call, the indexed dimensions are moved to the front of target and values.
+    For the call, the indexed dimensions are moved to the front of the target and of the values.
     """
     batched_indices, first, rank = _indices(call, 1)
     indexed_dims = [k + 1 for k, m in enumerate(batched_indices) if m is not None]
@@ -74,7 +74,7 @@ def _index_put(call: Call) -> Any:
     dims = x.dim() - len(indexed_dims) + rank
     values = call.values[2] if call.batch_flags[2] else call.values[2].unsqueeze(0)
     values = pad_rank(values, dims)
-    if first:  # the values have other dimensions before the indexed ones
+    if first:  # move the dimensions of the indices before the other dimensions
         values = values.movedim([*range(1 + first, 1 + first + rank)], [*range(1, 1 + rank)])
     numbers = ts.arange(call.size).reshape([call.size, *[1] * rank])
     indices = [numbers, *(m for m in batched_indices if m is not None)]
@@ -98,7 +98,7 @@ def _index_select(call: Call) -> Any:
 
 
 def _index_write(name: str) -> Any:
-    """Return the batching rule of `index_add` and similar operators, for shared or batched indices."""
+    """Return the batching rule of `index_add` and similar operators, whose indices may be batched."""
 
     def rule(call: Call) -> Any:
         if call.is_batched("index"):
@@ -114,7 +114,7 @@ def _index_write(name: str) -> Any:
 
 
 def _index_rows(call: Call) -> Any:
-    """Run an operator such as `index_add` once: the indexed dimension is merged with the batch dimension."""
+    """Run an operator such as `index_add` with batched indices: merge batch and indexed dimension."""
     if call.rank(0) == 0 or call.rank(call.at("index")) != 1:
         return run_in_loop(call)
     d = shift_dim(call["dim"], call.rank(0))

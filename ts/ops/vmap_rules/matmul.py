@@ -21,7 +21,7 @@ def product(call: Call, i: int, j: int) -> Any:
 
 
 def _check_dims(call: Call, *expected_ranks: int) -> None:
-    """Raise an error for operands of invalid rank, which batching would hide."""
+    """Raise an error if the ranks of the first two arguments, without batch, are not `expected_ranks`."""
     ranks = [
         x.dim() - is_batched for x, is_batched in zip(call.values[:2], call.batch_flags[:2], strict=True)
     ]
@@ -90,7 +90,7 @@ def _addr(call: Call) -> Any:
 
 
 def _with_batch(call: Call, matrix_product: Tensor, rank: int) -> Tensor:
-    """Add a batch dimension of size 1 to an unbatched product."""
+    """Insert a batch dimension of size 1, unless the product has `rank` dimensions and so is batched."""
     return matrix_product if matrix_product.dim() == rank else matrix_product.unsqueeze(0)
 
 

@@ -65,9 +65,9 @@ def has_rule(record: OperatorRecord) -> bool:
 
 
 def call_once_for_batch(call: Call) -> Any:
-    """Run an operator without tensor results once, because all batch elements have the same dtype and shape.
+    """Run an operator without tensor results for the first batch element: the result is equal for all.
 
-    Raise RuntimeError for an operator that reads elements.
+    Raise RuntimeError for an operator that reads elements of a batched tensor.
     """
     for x, is_batched in zip(call.values, call.batch_flags, strict=True):
         if is_batched is True and call.record.reads_elements:
@@ -99,9 +99,9 @@ def pointwise(call: Call) -> Any:
 
 
 def align_ranks(call: Call, indices: Any) -> list[Any]:
-    """Return the arguments of the call, with batch elements of tensors at `indices` in the same rank.
+    """Return the arguments of the call. Batched tensors at `indices` get dimensions of size 1.
 
-    This rank is the maximal rank of the tensors at `indices`. Unbatched tensors are not changed.
+    They then have the maximal rank of the tensors at `indices`. Unbatched tensors are not changed.
     """
     tensors = [i for i in indices if isinstance(call.values[i], Tensor)]
     rank = max(call.rank(i) for i in tensors)
@@ -125,10 +125,10 @@ def pad_rank(x: Tensor, rank: int) -> Tensor:
 
 
 def promote_scalar_batch(call: Call, tensors: list[int], i: int) -> Tensor:
-    """Return argument `i`, converted to the promoted dtype of the others if it is a batch of 0-dim tensors.
+    """Return argument `i`. If it is a batch of 0-dim tensors, convert it to the promoted dtype of the others.
 
-    Type promotion treats a 0-dim tensor like a number, which changes the dtype only if its category is
-    higher, but a batch of 0-dim tensors is a vector.
+    Type promotion treats a 0-dim tensor as a number, which does not change the dtype of others unless its
+    category is higher. The batch, however, is a vector, so that it would change the dtype.
     """
     x: Tensor = call.values[i]
     if call.rank(i) > 0:
@@ -211,7 +211,7 @@ DIFFERENT_IN_ONE = (
 
 
 def draws(record: OperatorRecord, args: list[Any]) -> bool:
-    """Return whether a random operator draws numbers for the arguments `args`."""
+    """Return False if `args` disable random numbers: probability 0, or evaluation instead of training."""
     for p, x in zip(record.operator.signature.parameters, args, strict=True):
         if (p.name in ("p", "dropout_p", "dropout") and x == 0) or (
             p.name in ("train", "training") and x is False
@@ -221,9 +221,9 @@ def draws(record: OperatorRecord, args: list[Any]) -> bool:
 
 
 def run_random(call: Call) -> tuple[Any, bool]:
-    """Run a random operator under vmap, and return the result and whether the result is batched.
+    """Run a random operator under vmap. Return (result, True if the result is batched).
 
-    Raise RuntimeError for randomness "error", and for "same" if results depend on batched values.
+    Raise RuntimeError for the mode "error", and for the mode "same" if results depend on batched values.
     """
     has_batched_args = any(call.is_batched(i) for i in range(len(call.values)))
     randomness = call.level.random

@@ -29,7 +29,7 @@ def along_dims(*names: str, optional_dims: str = "", more: int = 0) -> Callable[
     """Return a batching rule that adds 1 to the dimension arguments `names`.
 
     optional_dims   name of a list argument for which an empty or missing list means all dimensions
-    more            number of dimensions that the operator inserts, which increases the range of valid values
+    more            number of dimensions that the operator inserts, which are also valid values
     """
 
     def rule(call: Call) -> Any:
@@ -42,7 +42,7 @@ def along_dims(*names: str, optional_dims: str = "", more: int = 0) -> Callable[
         first = values[tensors[0]]
         rank = (first[0] if isinstance(first, list) else first).dim() - 1
         is_scalar = rank == 0 and not more
-        if is_scalar:  # 0-dim batch elements get a dimension, which is removed from the result
+        if is_scalar:  # insert a dimension into 0-dim elements, and remove it from the result
             values = [
                 x.unsqueeze(1) if i in tensors and isinstance(x, Tensor) else x for i, x in enumerate(values)
             ]
