@@ -29,7 +29,7 @@ class LineSearchPoint:
 
 
 def cubic_minimum(a: LineSearchPoint, b: LineSearchPoint, bounds: tuple[Any, Any] | None = None) -> Any:
-    """Return the minimum of the cubic through two points within bounds, or the midpoint without minimum."""
+    """Return the minimum, within `bounds`, of the cubic through two points, or the midpoint of the bounds."""
     low, high = bounds if bounds is not None else (a.at, b.at) if a.at <= b.at else (b.at, a.at)
     d1 = a.slope + b.slope - 3 * (a.loss - b.loss) / (a.at - b.at)
     square = d1**2 - a.slope * b.slope

@@ -40,7 +40,7 @@ ParamsT: TypeAlias = Iterable[Tensor] | Iterable[dict[str, Any]] | Iterable[tupl
 def _default_to_fused_or_foreach(
     params: list[Tensor], differentiable: bool, use_fused: bool = False
 ) -> tuple[bool, bool]:
-    """Return the default values of `fused` and `foreach` as two bools."""
+    """Return the default values of the options `fused` and `foreach`."""
     if differentiable:
         return False, False
     fused = use_fused and all(p is None or p.is_floating_point() for p in params)
@@ -85,7 +85,7 @@ def _view_as_real(params: list[Tensor], *state_and_grads: list[Tensor]) -> None:
 
 
 def _use_grad_for_differentiable(step: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a `step` method that records gradients only if the optimizer is differentiable."""
+    """Return a `step` method that records gradients if the option `differentiable` is True."""
 
     @functools.wraps(step)
     def run(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -141,7 +141,7 @@ class Optimizer:
             cls.step = self.profile_hook_step(cls.step)  # type: ignore[method-assign]
 
     def _prepare(self) -> None:
-        """Create empty tables of hooks. Pickles and copies of an optimizer contain no hooks."""
+        """Create empty tables of hooks, also in unpickled and copied optimizers, which have no hooks."""
         self._optimizer_step_pre_hooks: OrderedDict[int, Any] = OrderedDict()
         self._optimizer_step_post_hooks: OrderedDict[int, Any] = OrderedDict()
         self._optimizer_state_dict_pre_hooks: OrderedDict[int, Any] = OrderedDict()
@@ -211,7 +211,7 @@ class Optimizer:
         self.param_groups.append(param_group)
 
     def _move_names_to_group(self, group: Group) -> None:
-        """Move names that were given with the parameters to `param_names` of the group."""
+        """Convert (name, tensor) pairs in `params` of the group to tensors, and names in `param_names`."""
         params = group["params"]
         is_named = [isinstance(x, tuple) for x in params]
         if any(is_named):
@@ -282,7 +282,7 @@ class Optimizer:
         return {name: value for name, value in scaler_state.items() if value is not None}
 
     def _update_complex(self, x: Tensor, grad: Tensor, state: dict[str, Any], group: Group) -> None:
-        """Update a complex parameter through its view as real numbers."""
+        """Call `update` with real views of a complex parameter, its gradient and its state."""
         real = {name: ts.view_as_real(v) if v.is_complex() else v for name, v in state.items()}
         self.update(ts.view_as_real(x), ts.view_as_real(grad), real, group)
         for name, value in real.items():
@@ -411,8 +411,8 @@ def swap_in_optimizer_params_and_state(
 ) -> Iterator[None]:
     """Replace the parameters (by order) and the state of an optimizer during a `with` block.
 
-    `swapin_optim_state` has the format of `state_dict`. After the block, only the writes to the tensors of
-    this dictionary remain.
+    `swapin_optim_state` has the format of `state_dict`. After the block, in-place changes of its tensors
+    remain, and all other changes of the state are lost.
     """
     before = dict(optimizer.__dict__)
     params = iter(swapin_parameters.values())

@@ -22,7 +22,7 @@ _CAPTURABLE_DEVICES = ("cuda", "xpu", "hpu", "privateuseone")
 
 
 def check_range(option_name: str, value: Any, is_valid: bool) -> None:
-    """Raise ValueError if `is_valid`, the condition that an option is in its range, is False."""
+    """Raise ValueError for the option if `is_valid` is False: its value is outside of the valid range."""
     if not is_valid:
         raise ValueError(f"Invalid {option_name}: {value}")
 
@@ -65,7 +65,7 @@ def check_capturable(
     description: str = "params and state_steps",
     xla: bool = True,
 ) -> None:
-    """Raise AssertionError for `capturable` if parameters are on a device without graph capture."""
+    """Raise AssertionError if `capturable` is True and parameters are on a device without graph capture."""
     if not capturable or all(x.device.type in _CAPTURABLE_DEVICES for x in params):
         return
     supported_devices = [*_CAPTURABLE_DEVICES, *(["xla"] if xla and not foreach else [])]
@@ -109,10 +109,9 @@ def _option_names(step: Callable[..., None]) -> tuple[str, ...]:
 def run_step(
     step: Callable[..., None], group: dict[str, Any], *tensor_lists: Sequence[Any], **computed_options: Any
 ) -> None:
-    """Call the functional form of an optimizer with the options of a parameter group.
+    """Call `step`, the functional form of an optimizer, with the options of a parameter group.
 
-    `computed_options` contains arguments that are not options of the group under the same name. `betas` are
-    passed as `beta1` and `beta2`.
+    `computed_options` contains further arguments. The option `betas` is passed as `beta1` and `beta2`.
     """
     if "betas" in group:
         computed_options["beta1"], computed_options["beta2"] = group["betas"]
@@ -149,7 +148,7 @@ def scaler_options(grad_scale: Tensor | None, found_inf: Tensor | None) -> dict[
 
 
 def scalar_option(x: Any) -> Any:
-    """Return an option as a float. While gradients are recorded, a tensor is returned unchanged."""
+    """Convert an option that is a tensor to a float, unless gradients are recorded."""
     return float(x) if isinstance(x, Tensor) and not ts.is_grad_enabled() else x
 
 

@@ -126,7 +126,7 @@ def _rectified_updates(
     beta2: float,
     eps: float,
 ) -> list[Tensor]:
-    """Return the rectified adaptive updates of steps whose variance is tractable."""
+    """Return the updates with a rectified second moment, for parameters whose variance is small enough."""
     roots = apply_to_temporaries("reciprocal", apply_to_temporaries("add", ts._foreach_sqrt(squares), eps))
     roots = apply_to_temporaries("mul", roots, [(1 - beta2**step) ** 0.5 for step in steps])
     trust = [((n - 4) * (n - 2) * limit / ((limit - 4) * (limit - 2) * n)) ** 0.5 for n in sma_lengths]

@@ -65,9 +65,9 @@ def get_ema_multi_avg_fn(decay: float = 0.999) -> Averages:
 
 
 def _in_place(weight_of: Callable[[Any], float], general: Average) -> Averages:
-    """Return an in-place averaging function with weight `weight_of(count)`.
+    """Return a function that updates averages in place, with weight `weight_of(count)` for new values.
 
-    Integer tensors are averaged by `general`.
+    It averages integer tensors by `general`.
     """
 
     def average(averaged: Sequence[Tensor], current: Sequence[Tensor], count: Any) -> None:

@@ -143,7 +143,7 @@ def check_optimizer(optimizer: Any) -> None:
 
 
 def warn_outside_of_step(scheduler: LRScheduler) -> None:
-    """Warn if `get_lr` is called outside `step`, because it computes the rates of the next step."""
+    """Warn if `get_lr` is called outside of `step`: it computes the next rates, not the current ones."""
     if not scheduler._get_lr_called_within_step:
         warnings.warn(
             "To get the last learning rate computed by the scheduler, please use `get_last_lr()`.",

@@ -17,14 +17,14 @@ from ts.optim.scheduling.base import LRScheduler, warn_outside_of_step
 
 
 class _ByFactor(LRScheduler):
-    """Base class of schedules that multiply current rates by `factor` or initial rates by `total_factor`."""
+    """Base class of schedules that multiply the rates by a factor (`factor`, `total_factor`) in each step."""
 
     def factor(self) -> float:
-        """Return the factor by which the current rates are multiplied."""
+        """Return the factor from the current rates to the next rates."""
         raise NotImplementedError
 
     def total_factor(self) -> float:
-        """Return the factor by which the initial rates are multiplied."""
+        """Return the factor from the initial rates to the rates at step `last_epoch`."""
         raise NotImplementedError
 
     def get_lr(self) -> list[Any]:
@@ -183,7 +183,7 @@ class CosineAnnealingLR(LRScheduler):
             return self.rates()
         if self._step_count == 1:
             return self.closed_form()
-        # At the start of a rise, the rate may be 0, so multiplication by a factor cannot increase it.
+        # at the start of a rise, add to the rate, since it may be 0, which no factor would increase
         if (step - 1 - length) % (2 * length) == 0:
             rise = (1 - math.cos(math.pi / length)) / 2
             return [

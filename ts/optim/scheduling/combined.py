@@ -72,7 +72,7 @@ class SequentialLR(_CombinedScheduler):
         self._last_lr = scheduler.get_last_lr()
 
     def _update_lr(self, epoch: int | None = None) -> None:
-        """Restart at the first schedule. This is called if this schedule is part of another schedule."""
+        """Restart at the first schedule. A `SequentialLR` that contains this schedule calls this method."""
         self.last_epoch = 0
         self._schedulers[0]._update_lr(0)
         self._last_lr = self._schedulers[0].get_last_lr()

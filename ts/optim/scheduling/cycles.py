@@ -39,7 +39,7 @@ class _MomentumScheduler(LRScheduler):
 
 
 class CyclicLR(_MomentumScheduler):
-    """Schedule of triangles from `base_lr` to `max_lr` and back. `mode` can shrink them."""
+    """Schedule that repeatedly rises from `base_lr` to `max_lr` and falls. `mode` can reduce the height."""
 
     _unsaved_attributes = frozenset({"optimizer", "_scale_fn"})
     _MODES: dict[str, str] = {"triangular": "cycle", "triangular2": "cycle", "exp_range": "iterations"}
@@ -211,7 +211,7 @@ def _count_steps(total_steps: int | None, epochs: int | None, steps_per_epoch: i
 
 
 def _phases(total: int, warmup_fraction: float, three: bool) -> list[dict[str, Any]]:
-    """Return a dict per phase: its last step, and option names of its first and last rate and momentum."""
+    """Return a dict for each phase: its last step, and names of the options with its rates and momenta."""
 
     def phase(end: float, rates: str, momenta: str) -> dict[str, Any]:
         names = "start_lr", "end_lr", "start_momentum", "end_momentum"
