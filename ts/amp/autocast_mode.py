@@ -116,7 +116,7 @@ class autocast:
 
     def _enter(self) -> list[int]:
         before = core.enter(self._device_index, self.fast_dtype, self._enabled, self._cache_enabled)
-        # an export records the begin and end of autocast blocks
+        # a tracer with `casts` (an export) records the begin and end of autocast blocks
         tracer = current_tracer()
         if tracer is not None and tracer.casts is not None:
             tracer.casts.append((self.device, self.fast_dtype, self._enabled))
@@ -145,7 +145,7 @@ class autocast:
 
         @functools.wraps(function)
         def inside(*args: Any, **kwargs: Any) -> Any:
-            # saved in each call, because several threads may use the same context manager
+            # in a local variable, because several threads may call the function
             before = self._enter()
             try:
                 return function(*args, **kwargs)
@@ -161,9 +161,8 @@ def custom_fwd(
 ) -> Callable[..., Any]:
     """Decorate the `forward` of a `Function`, and record its autocast state for `custom_bwd`.
 
-    With `cast_inputs`, an enabled autocast converts floating-point arguments on the device to that dtype and
-    is disabled within `forward`. Without `cast_inputs`, its state does not change. Raises ValueError if the
-    device type is not a string.
+    If `cast_inputs` is a dtype and autocast is enabled, floating-point arguments on the device are converted
+    to this dtype, and `forward` runs without autocast. Raises ValueError if the device type is not a string.
     """
     _check_device(device_type)
     if fwd is None:

@@ -35,7 +35,7 @@ _STATE = {
 
 
 class OptState(Enum):
-    """Progress of an optimizer since the last `update`: gradients scaled, unscaled, or step called."""
+    """Stage of an optimizer after the last `update`: gradients scaled, gradients unscaled, `step` called."""
 
     READY = 0
     UNSCALED = 1
@@ -43,7 +43,7 @@ class OptState(Enum):
 
 
 class _OptimizerState:
-    """State of an optimizer since the last `update`, and a non-finite flag (a tensor) per device."""
+    """Stage of an optimizer, and for each device a tensor that is 1 if a gradient is not finite."""
 
     def __init__(self) -> None:
         self.stage = OptState.READY
