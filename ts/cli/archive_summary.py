@@ -35,8 +35,7 @@ from ts.runtime.module import ScriptModule, method_names
 
 Section = tuple[str, list[str]]
 _MAX_LISTED_ITEMS: Final = 20  # maximum number of missing features, and of archive entries, that are listed
-# Flag of a ZIP entry whose name is encoded in UTF-8. Python's zipfile sets it only for names that are not
-# ASCII.
+# Flag of a ZIP entry: its name is encoded in UTF-8. Python's zipfile does not set it for ASCII names.
 _UTF8_NAME_FLAG: Final = 0x800
 
 

@@ -117,7 +117,7 @@ def run(options: argparse.Namespace) -> int:
 def _encode_arguments(
     function: ScriptFunction | ScriptMethod, words: list[str]
 ) -> tuple[list[Any], dict[str, Any]]:
-    """Return the arguments, encoded for the worker processes of the engines."""
+    """Parse the command-line words, and encode the arguments for the worker processes of the engines."""
     positional, keywords = read_arguments(function, words)
     try:
         return [bench_worker.encode(value, ts) for value in positional], {

@@ -89,7 +89,7 @@ examples:
 
 
 class _Inputs(dict[str, str]):
-    """Inputs of `--input` by parameter name. `used` contains the parameter names that occurred so far."""
+    """Texts of `--input` by parameter name. `used`: parameter names of the definitions checked so far."""
 
     used: set[str]
     runs: bool  # True for `--run`: call the functions with the inputs
@@ -114,7 +114,7 @@ def run(options: argparse.Namespace) -> int:
                 failure_count += _check_file(file, inputs, is_single_file)
             advance()
     unused = inputs.keys() - inputs.used
-    # The parameters of definitions that failed are unknown, so unused inputs may belong to them.
+    # after a failure, do not report unused inputs: parameters of failed definitions are unknown
     if unused and not failure_count:
         names = ", ".join(sorted(unused))
         raise UsageError(f"--input {names}: no checked definition has this parameter")
@@ -173,7 +173,7 @@ def _check_call(
 ) -> tuple[str, list[str]]:
     """Check a function for run-time errors that always occur. With `--run`, call it with the inputs.
 
-    Return a note that the report appends to the signature, and the failures.
+    Return a note about the check, to be printed behind the signature, and the errors as text.
     """
     values = _input_values(parameters, inputs)
     samples = [x.to("meta") if isinstance(x, ts.Tensor) else x for x in values]
@@ -243,7 +243,7 @@ def _checks(target: Target, inputs: _Inputs) -> dict[str, Check]:
 
 
 def _checks_of_archive(path: Path, inputs: _Inputs) -> Iterator[tuple[str, Check]]:
-    """Yield the checks of an archive: one per missing dependency, or, if there are none, one per method."""
+    """Yield a check for each missing dependency of an archive. If nothing is missing, for each method."""
     if is_exported(path):
         yield "forward", partial(_program, path, inputs)
         return
@@ -258,11 +258,11 @@ def _checks_of_archive(path: Path, inputs: _Inputs) -> Iterator[tuple[str, Check
 
 
 def _program(path: Path, inputs: _Inputs) -> tuple[str, list[str]]:
-    """Load an exported program. Return its signature and the inconsistencies of its declared shapes."""
+    """Load an exported program. Return its signature and the errors in its declared shapes."""
     from ts.cli.pt2_target import describe_inputs, find_shape_errors, load_exported
 
     function = load_exported(path)
-    # mark the inputs of the function as used, so that `run` reports only names in `--input` that do not exist
+    # mark the inputs as used, so that `run` reports only names in `--input` that do not exist
     inputs.used |= {name for name, _ in function.inputs}
     return describe_inputs(function), find_shape_errors(function.program)
 
