@@ -134,9 +134,9 @@ def combine_state_for_ensemble(
 def _remove_members(
     module: Module, named_members: Callable[..., Iterable[tuple[str, Tensor]]]
 ) -> tuple[tuple[Tensor, ...], tuple[str, ...], NamesMap]:
-    """Replace a module's parameters or buffers by empty tensors.
+    """Replace the parameters or buffers of a module by meta tensors.
 
-    Return the original tensors, their names and the names map.
+    Return the original tensors, the first name of each, and a dict from this name to all names of the tensor.
     """
     members: dict[int, Tensor] = {}
     names_of: dict[int, list[str]] = {}

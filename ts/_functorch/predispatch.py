@@ -19,7 +19,7 @@ from ts._core.thread.transform_state import transforming
 
 
 class _OpenBatches(threading.local):
-    """Stack of this thread's vmap levels: for each level, an exit stack and the transform level."""
+    """Stack of this thread's vmap levels: (exit stack that ends the level, transform level)."""
 
     def __init__(self) -> None:
         self.batches: list[tuple[ExitStack, Any]] = []
@@ -61,7 +61,7 @@ def pop_levels_on_error() -> Iterator[None]:
 
 
 def level_of(depth: int) -> Any:
-    """Return the transform level of the vmap level with number `depth`. The outermost one has number 1."""
+    """Return the transform level of vmap level number `depth`, counted from 1 for the outermost one."""
     return _open_batches.batches[depth - 1][1]
 
 

@@ -154,7 +154,7 @@ def _run_functions(
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
 ) -> Any:
-    """Compute `vmap` by calling the functions of this module, of which a program has replaced some."""
+    """Compute `vmap` by the functions of this module, some of which a program has replaced."""
     size, dims, leaves, spec = _process_batched_inputs(in_dims, args, func)
     if chunk_size is None or size <= chunk_size:
         return _run_chunk(func, out_dims, randomness, (size, dims, leaves, spec), kwargs)
