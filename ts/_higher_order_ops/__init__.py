@@ -40,7 +40,7 @@ def __getattr__(name: str) -> Any:
 
 
 class _Functions(ModuleType):
-    """Module class of this package. Importing the submodule `cond` does not replace the function `cond`."""
+    """Module class of this package, in which submodules do not replace functions of the same name: `cond`."""
 
     def __setattr__(self, name: str, value: Any) -> None:
         if not (isinstance(value, ModuleType) and name in __all__):

@@ -28,7 +28,7 @@ class Aliases:
         self.written: list[int] = []
 
     def root(self, x: Tensor) -> int:
-        """Return an id that all tensors with the same memory share."""
+        """Return an id that is equal for all tensors that share the memory of `x`."""
         return self._roots.get(id(x), id(x))
 
     def join(self, x: Tensor, other: Tensor) -> None:
@@ -38,7 +38,7 @@ class Aliases:
             self._roots[id(x)] = self.root(other)
 
     def mark_separate(self, x: Tensor) -> None:
-        """Record that no other tensor shares the memory of `x`."""
+        """Record that `x` shares memory with no tensor recorded so far."""
         self._roots.pop(id(x), None)
 
     def record_operator(self, op: Any, values: list[Any], result: Any) -> None:

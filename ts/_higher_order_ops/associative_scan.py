@@ -77,7 +77,7 @@ def _check_operands(combine_fn: Any, leaves: list[Any], dim: int, reverse: Any, 
 
 
 def scan_prefixes(combine: _Operator, xs: list[Tensor]) -> list[Tensor]:
-    """Return the combinations of all prefixes along the first dimension, computed recursively."""
+    """Combine rows 0 to i for each index i of the first dimension, recursively."""
     n = xs[0].shape[0]
     if n < 2:
         return xs

@@ -77,7 +77,7 @@ def check_calls(true_fn: Any, false_fn: Any, operands: Any) -> None:
 
 
 def check_branches(first: SubgraphResult, second: SubgraphResult, pred: Any, operands: list[Any]) -> None:
-    """Raise an error if a branch has unsupported operations, or if the branches' results are incompatible."""
+    """Raise an error if a branch writes memory or has unsupported results, or if their results differ."""
     for branch in (first, second):
         subgraph_checks.check_memory("cond", branch, lambda x: not ts.is_grad_enabled())
         subgraph_checks.check_numbers("cond", branch.leaves)

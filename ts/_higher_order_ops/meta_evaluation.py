@@ -38,8 +38,10 @@ class DataDependentError(Exception):
 def check_once(
     operator: str, functions: tuple[Any, ...], operands: Any, check: Callable[[MetaEvaluator], None]
 ) -> None:
-    """Call `check` once for the given functions and kinds (shape, dtype, device) of operands."""
-    # not checked in `ts.jit.trace` or in another evaluation
+    """Call `check` once for the given functions and kinds (shape, dtype, device) of operands.
+
+    Do nothing in `ts.jit.trace` and in another evaluation.
+    """
     if current_tracer() is not None:
         return
     try:
@@ -56,7 +58,7 @@ def check_once(
     except (UncapturedHigherOrderOpError, TorchRuntimeError):
         raise
     except Exception as error:
-        # the error is only stored: the functions raise the same error when they are executed
+        # do not raise this error: the functions raise it when they are executed
         _seen[key] = error.with_traceback(None)
     else:
         _seen[key] = None
@@ -95,7 +97,7 @@ class MetaEvaluator(MetaTracer):
         # id of a real tensor -> (the tensor, the meta tensor that stands for it)
         self._metas: dict[int, tuple[Tensor, Tensor]] = {}
         self._own: dict[int, Tensor] = {}
-        # Keys of `_metas` whose tensors the evaluated functions created, from numbers or as `y.data`.
+        # keys of `_metas` for tensors that the evaluated functions created from numbers, or as `y.data`
         self._created_ids: set[int] = set()
         self._aliases = Aliases()
 
@@ -128,7 +130,7 @@ class MetaEvaluator(MetaTracer):
         return cached[1]
 
     def _same_memory(self, x: Tensor) -> Tensor | None:
-        """Return the meta tensor that has the array of `x`, such as `y` for `x = y.data`, or None."""
+        """Return a meta tensor of this evaluation with the same array: `y` for `x = y.data`, or None."""
         return next((y for y in self._own.values() if y.array is x.array), None)
 
     def new_meta(self, x: Tensor, shape: Any = None) -> Tensor:
@@ -172,12 +174,12 @@ class MetaEvaluator(MetaTracer):
         return operator.evaluate_meta(self, *args)
 
     def record_constructed(self, x: Tensor, function: str) -> None:
-        """Register a tensor that a function created from Python numbers."""
+        """Create a meta tensor for `x`, which a function has created from Python numbers."""
         self._metas[id(x)] = x, self.new_meta(x)
         self._created_ids.add(id(x))
 
     def record_alias(self, x: Tensor, recorded: Tensor) -> None:
-        """Use the meta tensor of `recorded` for `x`, too."""
+        """Let `x` have the same meta tensor as `recorded`."""
         cached = self._metas.get(id(recorded))
         if cached is not None:
             self._metas[id(x)] = x, cached[1]

@@ -38,7 +38,7 @@ class HigherOrderOperator:
 
     def __call__(self, *args: Any) -> Any:
         leaves = tuple(pytree.tree_leaves(args))
-        # an argument overrides `__torch_function__`, for example a proxy of `ts.fx`
+        # True for a proxy of `ts.fx`, for example
         if has_torch_function(leaves):
             return handle_torch_function(self, leaves, *args)
         self.check(*args)

@@ -28,8 +28,8 @@ _VALUES = int | float | str | bytes | bool
 def walk(name: str, x: Any, join: Any, depth: int = 0, seen: dict[int, Any] | None = None) -> Iterator[Any]:
     """Yield (path, object) once for each object that `x` refers to, directly or indirectly.
 
-    name   path of `x`
-    join   function of a path and a step (such as ".weight" or "[0]") that returns the extended path
+    name   path of `x`, such as "net"
+    join   function that extends a path by a step: ("net", ".weight") -> "net.weight"
     """
     seen = {} if seen is None else seen
     if isinstance(x, _SIMPLE) or depth > _MAX_DEPTH or id(x) in seen:

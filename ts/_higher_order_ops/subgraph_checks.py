@@ -48,9 +48,9 @@ class SubgraphResult(NamedTuple):
 def uncaptured_error(
     operator: str, title: str, explanation: str, hint: str = ""
 ) -> UncapturedHigherOrderOpError:
-    """Return the error for a function that an operator does not support.
+    """Return PyTorch's error for a function that `operator` does not support.
 
-    `explanation` states the reason.
+    `title`, `explanation` (the reason) and `hint` are parts of its text.
     """
     name = OPERATOR_TITLES[operator]
     message = f"{_UNCAPTURED}{title}\n  Higher Order Operator: {name}\n  Explanation: {explanation}"
@@ -58,7 +58,7 @@ def uncaptured_error(
 
 
 def failed(operator: str, operands: str, error: Exception) -> TorchRuntimeError:
-    """Return PyTorch's error for an operator call that raised `error`. `operands` are given as text."""
+    """Return PyTorch's error for a call `operator(operands)` that raised `error`. `operands` is a text."""
     return TorchRuntimeError(
         "RuntimeError when making fake tensor call\n"
         "  Explanation: Dynamo failed to run FX node with fake tensors: "
@@ -77,7 +77,7 @@ def format_meta(x: Any) -> str:
 
 @contextmanager
 def no_side_effects(operator: str, functions: Iterable[Any]) -> Iterator[None]:
-    """Restore the objects that `functions` modified in this context, and raise an error if there are any."""
+    """Context manager that raises an error if `functions` modify objects. It restores these objects first."""
     snapshot = SideEffectSnapshot(functions)
     try:
         yield
@@ -107,11 +107,10 @@ def check_call(operator: str, function: Any, args: Iterable[Any]) -> None:
 
 
 def check_memory(operator: str, subgraph: SubgraphResult, writable: Callable[[Tensor], bool]) -> None:
-    """Raise UncapturedHigherOrderOpError if a function writes to, or returns, memory of outside tensors.
+    """Raise UncapturedHigherOrderOpError for an unsupported use of memory by a function.
 
-    Returning the same memory twice is an error, too.
-
-    writable   predicate: True for an outside tensor that the function may write to
+    It must not return memory of outside tensors, or the same memory twice. It may only write to the outside
+    tensors for which `writable` returns True.
     """
     aliases = subgraph.aliases
     roots = {aliases.root(x) for x in subgraph.outside}
@@ -152,7 +151,7 @@ def check_numbers(operator: str, leaves: Iterable[Any]) -> None:
 def check_same(
     operator: str, left: Sequence[Any], right: Sequence[Any], left_name: str, right_name: str
 ) -> None:
-    """Raise UncapturedHigherOrderOpError if a tensor of `left` differs in metadata from that of `right`."""
+    """Raise UncapturedHigherOrderOpError if `left` and `right` differ in length, or in shapes or dtypes."""
     end = f"\n  Higher Order Operator: {OPERATOR_TITLES[operator]}"
     if len(left) != len(right):
         raise UncapturedHigherOrderOpError(

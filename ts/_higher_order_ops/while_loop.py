@@ -83,7 +83,7 @@ def _is_writable(x: Tensor, carried: list[Any]) -> bool:
 def _evaluate_body(evaluator: MetaEvaluator, cond_fn: Any, body_fn: Any, carried: Any) -> Any:
     """Run the condition and the body on meta tensors, check them, and return the result of the body."""
     if any(not isinstance(x, Tensor) for x in carried):
-        raise DataDependentError("while_loop")  # the body may change a carried int, so the int is unknown
+        raise DataDependentError("while_loop")  # the body may change a carried int
     metas = [evaluator.new_meta(x) for x in carried]
     first, second = evaluator.evaluate(cond_fn, metas), evaluator.evaluate(body_fn, metas)
     check_functions(first, second, metas)
@@ -91,7 +91,7 @@ def _evaluate_body(evaluator: MetaEvaluator, cond_fn: Any, body_fn: Any, carried
 
 
 def _run(cond_fn: Any, body_fn: Any, carried: Any) -> Any:
-    """Run the loop and return the final values, which are copies of `carried` if the body never runs."""
+    """Run the loop and return the final values. If the body never runs, return copies of `carried`."""
     values: Any = tuple(carried)
     outputs: Any = None
     while _predicate_to_bool(cond_fn(*values)):
