@@ -40,7 +40,7 @@ def constant_of(x: Any) -> Constant | None:
 
 
 def resolve_constants(values: list[Any]) -> list[Any] | None:
-    """Return an operator's arguments with each fake tensor replaced by a real tensor of its known elements.
+    """Replace each fake tensor in an operator's arguments by a real tensor with the known elements.
 
     Return None if the elements of a tensor are unknown, or if no argument is a tensor.
     """
@@ -57,9 +57,9 @@ def _with_elements(x: Any) -> Any:
 
 
 def carry(op: Any, values: list[Any], result: Any) -> None:
-    """Set the known elements of an operator's results, computed from the known elements of its arguments.
+    """If the elements of all arguments are known, compute the elements of the result, and make them known.
 
-    If they cannot be computed, the elements of the arguments that the operator writes become unknown.
+    Otherwise, the elements of the arguments that the operator writes become unknown.
     """
     if not any(is_fake(x) and layer_of(x).constant is not None for x in tensors_in(values)):
         return

@@ -62,8 +62,8 @@ class UnsupportedFakeTensorException(RuntimeError):
 class _FakeOfMode(Fake):
     """Layer of fake tensors.
 
-    Operators search their arguments for this layer only while a fake tensor exists, or while a program is in
-    the `with` block of a mode.
+    To save time, operators search their arguments for this layer only while a fake tensor exists, or while a
+    program is in the `with` block of a mode.
     """
 
     alive: ClassVar = 0  # number of instances that have not been freed
@@ -80,13 +80,13 @@ class _FakeOfMode(Fake):
 
     @staticmethod
     def enable_check() -> None:
-        """Let operators search for fake arguments if a fake tensor or an entered `with` block exists."""
+        """Enable the search of operators for fake arguments, or disable it if there cannot be any."""
         level_stack.expect_fakes(_FakeOfMode.alive > 0 or _FakeOfMode.entered > 0)
 
 
 @contextmanager
 def _without_layers(values: list[Any]) -> Iterator[None]:
-    """Context manager that removes the layers of fake tensors, so that kernels receive meta tensors."""
+    """Context manager that removes the layers of fake tensors in `values`: kernels receive meta tensors."""
     layers = [(x, layer_of(x)) for x in tensors_in(values) if is_fake(x)]
     for x, _ in layers:
         set_layer(x, None)
@@ -154,7 +154,7 @@ class _ModeBlock:
 
     def __init__(self, mode: FakeTensorMode, before: Any) -> None:
         self.mode = mode
-        self.before = before  # recorder of the thread before the block, which its end restores
+        self.before = before  # recorder of the thread before the block, restored at its end
 
 
 _thread_state = threading.local()
@@ -175,8 +175,7 @@ def _set_recorder(recorder: Any) -> None:
 class FakeTensorMode(MetaTracer):
     """Context manager in which tensors have no elements and operators compute only metadata.
 
-    allow_non_fake_inputs    whether real tensors may be arguments, which are converted to fake tensors and
-                             must not be written to
+    allow_non_fake_inputs    True if operators may read real tensors, which are converted to fake tensors
     """
 
     has_elements = True
@@ -205,8 +204,7 @@ class FakeTensorMode(MetaTracer):
         if k == len(blocks):
             _set_recorder(before)
         else:
-            # a block that was entered later has not ended yet. Its end restores the recorder from before this
-            # block.
+            # The next block was entered later and has not ended yet. Its end restores the recorder `before`.
             blocks[k].before = before
         _FakeOfMode.entered -= 1
         _FakeOfMode.enable_check()
@@ -284,7 +282,7 @@ class FakeTensorMode(MetaTracer):
         with TracingScope(None), _without_layers(arguments):
             result = _run_bare(op, arguments, constants)
         fake_result = self._assign_device(op, arguments, result, device)
-        # the number is known, so the values of the new tensor are known, as for `ts.tensor`
+        # the elements of a tensor from a number are known, as for `ts.tensor`
         if op.name == "aten::scalar_tensor":
             on_cpu = [
                 devices.CPU if p.kind == "Device" else x
@@ -319,10 +317,10 @@ class FakeTensorMode(MetaTracer):
         return self._assign_device(op, arguments, result, device)
 
     def _assign_device(self, op: Any, arguments: list[Any], result: Any, device: devices.device) -> Any:
-        """Make meta tensors in a result fake tensors on `device`.
+        """Convert meta tensors in `result` to fake tensors on `device`, in place.
 
-        Results that share memory with an argument get its flag `of_real`. If the elements of all arguments
-        are known, the elements of the result are computed, too (`constant_propagation`).
+        If a result shares memory with an argument, copy the argument's flag `of_real`. If the elements of all
+        arguments are known, compute the elements of the result, too (`constant_propagation`).
         """
         of_real = any(
             p.alias and getattr(layer_of(x), "of_real", False)
@@ -337,7 +335,7 @@ class FakeTensorMode(MetaTracer):
         return result
 
     def _assign_device_to_meta(self, result: Any, device: devices.device) -> None:
-        """Make meta tensors without a layer fake tensors on `device`."""
+        """Convert meta tensors without a layer to fake tensors on `device`, in place."""
         for x in tensors_in([result]):
             if layer_of(x) is None and device.type != "meta":
                 with TracingScope(None), level_stack.no_transforms(), ts.no_grad():
@@ -449,10 +447,9 @@ class FakeTensorMode(MetaTracer):
 
 
 def _run_bare(op: Any, arguments: list[Any], constants: list[Any] | None) -> Any:
-    """Run an operator on meta tensors.
+    """Run an operator on meta tensors. If its result depends on elements, run it on `constants`.
 
-    If this is impossible because the result depends on elements, compute it from the arguments with known
-    elements, `constants`. If `constants` is None, raise the error.
+    `constants` are the arguments with known elements. If they are None, raise the error instead.
     """
     try:
         return op.call_list(arguments)
@@ -464,7 +461,7 @@ def _run_bare(op: Any, arguments: list[Any], constants: list[Any] | None) -> Any
 
 
 def _to_data_dependent_error(op: Any, error: Exception) -> Exception:
-    """Return PyTorch's data-dependence error if `error` says that the operator has no meta kernel.
+    """Convert the error of an operator without a meta kernel to PyTorch's error for data-dependent results.
 
     Return other errors unchanged.
     """
