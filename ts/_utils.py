@@ -43,9 +43,9 @@ def _element_size(dtype: Any) -> int:
 
 
 def _take_tensors(tensors: Sequence[Tensor], size_limit: int) -> Iterator[list[Tensor]]:
-    """Yield lists of tensors with the same type.
+    """Group tensors by type, and yield lists of at most `size_limit` bytes.
 
-    A list of two or more tensors has at most `size_limit` bytes.
+    A tensor that is larger than `size_limit` is the only one of its list.
     """
     groups: dict[str, list[Tensor]] = defaultdict(list)
     sizes: dict[str, int] = defaultdict(int)
@@ -61,7 +61,7 @@ def _take_tensors(tensors: Sequence[Tensor], size_limit: int) -> Iterator[list[T
 
 
 def _reorder_tensors_as(tensors: Sequence[Tensor], ordered_tensors: Sequence[Tensor]) -> tuple[Tensor, ...]:
-    """Reorder tensors that are grouped by type: types occur in the order of `ordered_tensors`."""
+    """Reorder `tensors` so that their types are in the order of the types of `ordered_tensors`."""
     by_type: dict[str, list[Tensor]] = defaultdict(list)
     for tensor in tensors:
         by_type[tensor.type()].append(tensor)

@@ -51,7 +51,7 @@ class _Distribution(importlib.metadata.Distribution):
 
 
 class _LoadedModuleLoader(importlib.abc.Loader):
-    """Loader that returns a module that is already imported, unchanged."""
+    """Loader that returns an already imported module and does not execute it again."""
 
     def __init__(self, module: ModuleType) -> None:
         self.module = module
@@ -63,9 +63,8 @@ class _LoadedModuleLoader(importlib.abc.Loader):
     def exec_module(self, module: ModuleType) -> None:
         module.__spec__ = self.spec  # the import of `torch.x` has replaced the spec of the module `ts.x`
         module.__loader__ = None if self.spec is None else self.spec.loader
-        # Register all submodules of `ts.x` that are loaded under their `torch` names too. Importing them
-        # again would overwrite attributes that have the names of submodules, such as the function
-        # `torch.multiprocessing.spawn`.
+        # Register the loaded submodules of `ts.x` also by their `torch` names. Importing them by these names
+        # would overwrite attributes of the same name, such as the function `torch.multiprocessing.spawn`.
         for name, loaded in list(sys.modules.items()):
             if name.startswith(f"{module.__name__}.") and name.startswith("ts."):
                 sys.modules.setdefault(f"torch{name[2:]}", loaded)
@@ -88,7 +87,7 @@ class _Finder(importlib.metadata.DistributionFinder):
                 raise
             message = f"No module named {name!r}: PyTorch 2.13 has no such module, or ts has no {ts_name}"
             raise ModuleNotFoundError(message, name=name) from None
-        # if the entry remained, the import system would execute the module again
+        # with an entry for `name`, the import system would execute the module again
         sys.modules.pop(name, None)
         is_package = hasattr(module, "__path__")
         return importlib.machinery.ModuleSpec(name, _LoadedModuleLoader(module), is_package=is_package)
@@ -104,7 +103,7 @@ _FINDER = _Finder()
 
 
 class _Module:
-    """Object that unpickles as the module with a given name."""
+    """Object whose unpickling imports the module `name` and returns the module."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -114,7 +113,7 @@ class _Module:
 
 
 class _SearchPath:
-    """Object whose unpickling adds the search path of this process to the child's, so that it finds `ts`."""
+    """Object whose unpickling in a child sets `sys.path` to that of this process, so that it finds `ts`."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         return setattr, (_Module("sys"), "path", list(sys.path))
@@ -130,8 +129,8 @@ class _Installation:
 def _install_in_child_processes() -> None:
     """Install `ts` as `torch` in `multiprocessing` children before they import the main module.
 
-    Forked processes inherit the installation. For `spawn` and `forkserver`, `get_preparation_data` is
-    extended.
+    Forked processes inherit the installation. Processes of `spawn` and `forkserver` unpickle the data of
+    `get_preparation_data`, which is therefore extended by an `_Installation`.
     """
     prepare: Callable[[str], dict[str, Any]] = multiprocessing.spawn.get_preparation_data
 
