@@ -43,7 +43,7 @@ class OptState(Enum):
 
 
 class _OptimizerState:
-    """Stage of an optimizer, and for each device a tensor that is 1 if a gradient is not finite."""
+    """Stage of an optimizer after the last `update`, and a non-finite flag (a tensor) for each device."""
 
     def __init__(self) -> None:
         self.stage = OptState.READY
