@@ -26,8 +26,8 @@ _STAGES = {
 }
 
 
-# Security: control characters are escaped in the output, because names in untrusted files may contain
-# terminal control codes.
+# Security: the output escapes control characters, because names in untrusted files may contain terminal
+# control codes.
 _CONTROL_CHARACTER_ESCAPES = {
     code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160)) if chr(code) not in "\n\t"
 }

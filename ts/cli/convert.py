@@ -145,7 +145,7 @@ def _export(source: Path, out: Path, options: argparse.Namespace) -> int:
         name: read_input(name, argument, declared[name].type) for name, argument in input_arguments.items()
     }
     shapes = _varying_sizes(values, input_arguments, options.vary)
-    # The first parameters with a value are passed by position, up to the first parameter without a value.
+    # pass parameters before the first one without a value by position, and all others by name
     first = list(itertools.takewhile(values.__contains__, parameters))
     args = tuple(values.pop(name) for name in first)
     with limits_of(options, untrusted=True), console.progress(f"exporting {source.name}"):
@@ -167,8 +167,8 @@ def _varying_sizes(
 ) -> dict[str, Any]:
     """Return the `dynamic_shapes` argument of `export` for the `--vary` options.
 
-    Example sizes 0 and 1 would be specialized. Therefore, varying dimensions of random examples have size 2.
-    An example with explicit elements and size 0 or 1 is an error.
+    Since export makes the sizes 0 and 1 constant, random examples get size 2 in varying dimensions. For an
+    example with explicit elements, a size of 0 or 1 in a varying dimension is an error.
     """
     from ts.export import Dim
     from ts.utils import _pytree as pytree

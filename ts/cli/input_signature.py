@@ -51,11 +51,10 @@ def arguments(module: ScriptModule) -> list[str]:
 
 
 def _implied_properties(module: ScriptModule, graph: Graph, value: Value) -> Iterator[str]:
-    """Yield argument properties required by operators that receive the argument unmodified."""
+    """Yield the properties of `value`, an argument, that operators on the unmodified argument require."""
     users = [use.user for use in value.uses()]
     if any(node.schema() is not None and value in written_inputs(node) for node in users):
-        # an in-place operator may change the shape, so the other uses say nothing about the shape of the
-        # input
+        # an in-place operator may change the shape, so that other operators do not require it of the argument
         return
     for node in users:
         if node.owning_block() is not graph.block():
@@ -78,7 +77,7 @@ def _implied_properties(module: ScriptModule, graph: Graph, value: Value) -> Ite
 
 
 def _weight(module: ScriptModule, value: Value) -> tuple[Any, str]:
-    """Return a module's constant or tensor with its name, or (None, "") for a computed value."""
+    """Return (tensor, origin) if `value` is a constant or a tensor of the module, else (None, "")."""
     if isinstance(weight := constant_value(value), ts.Tensor):
         return weight, "of a constant"
     path: list[str] = []

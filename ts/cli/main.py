@@ -98,14 +98,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # exit silently when the reader of the output closes the pipe, like other Unix commands
         if hasattr(signal, "SIGPIPE"):
             signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-        # escape characters that the encoding of stdout lacks, as Python does for stderr
+        # escape characters that the encoding of stdout cannot represent, as Python does for stderr
         if isinstance(sys.stdout, io.TextIOWrapper):
             sys.stdout.reconfigure(errors="backslashreplace")
     if arguments[:1] == ["launch"]:  # arguments after the program path belong to the program
         return _launch(arguments[1:])
     command = next((word for word in arguments if word in COMMANDS), "")
-    # copied to be restored below: commands add the folder of a program, whose modules may shadow modules of
-    # Python
+    # Restored below: commands add the folder of a program to the path, and modules in this folder may hide
+    # modules of Python.
     path = sys.path.copy()
     try:
         options = parser(command).parse_args(arguments)

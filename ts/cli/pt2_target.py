@@ -50,7 +50,7 @@ class ExportedFunction:
         self.schema = Schema([_argument(name, value) for name, value in self.inputs])
 
     def __call__(self, *positional: Any, **keywords: Any) -> Any:
-        """Run the exported program. An input without a value gets the value of the example input."""
+        """Run the exported program. An input that is not given gets its example value."""
         names = [name for name, _ in self.inputs]
         values = dict(zip(names, positional, strict=False)) | keywords
         leaves = [values.get(name, value) for name, value in self.inputs]
@@ -159,9 +159,9 @@ def operators(program: ExportedProgram) -> Counter[str]:
 
 
 def find_shape_errors(program: ExportedProgram) -> list[str]:
-    """Return a list with a message if declared shapes are inconsistent.
+    """Return a list with an error message if declared shapes are inconsistent, else an empty list.
 
-    The list is empty if they are consistent or if sympy is missing.
+    Without sympy, the shapes are not checked.
     """
     try:
         require_sympy()

@@ -83,8 +83,7 @@ class _Search:
         self.reshaped = [node.input(0) for node in graph.all_nodes() if reshapes(node)]
         self.written = {node.get("name") for node in graph.find_all_nodes("prim::SetAttr")}
         self.device = ts.device("meta")
-        # None outside of branches, True if the conditions of all branches around the node are known, else
-        # False
+        # None outside of branches, else True if the conditions of all enclosing branches are known
         self.is_decided: bool | None = None
 
     def visit(self, block: Block) -> bool:
@@ -186,11 +185,11 @@ class _Search:
         except (LimitExceeded, InternalError, MemoryError):
             raise
         except (NotImplementedError, TypeError):
-            # the meta tensors have no elements, which the operator needs: its result stays unknown
+            # the result is unknown, because the operator reads elements, which meta tensors lack
             return True
         except Exception as error:
             message = str(error).strip().rstrip(":")
-            if "meta" in message.lower():  # an error of meta tensors: the operator needs the elements
+            if "meta" in message.lower():  # the operator reads elements
                 return True
             kind = "" if isinstance(error, RuntimeError) else f"{type(error).__name__}: "
             self.failures.append(Failure(f"{kind}{message}", node))

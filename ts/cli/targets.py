@@ -34,7 +34,7 @@ from ts.runtime.script_method import ScriptMethod
 
 
 class Target(NamedTuple):
-    """File path and member name, where the name "" means the file itself."""
+    """Path of a file, and name of a function or model in the file, or "" for the file itself."""
 
     path: Path
     name: str
@@ -131,7 +131,7 @@ def load_module(path: Path) -> ModuleType:
                 else _execute_file(path)
             )
     except Exception as error:
-        # the file of the user may raise any exception: the message shows its location in the file
+        # the user's file may raise any exception: the message contains the line of the file
         frames = traceback.extract_tb(error.__traceback__)
         lines = [f.lineno for f in frames if Path(f.filename).resolve() == path.resolve()]
         location = f"{path}:{lines[-1]}" if lines else f"{path}"
@@ -155,7 +155,7 @@ _folders: dict[str, str] = {}  # name of a loaded top-level package -> the folde
 
 
 def _import_from_package(path: Path, name: str) -> ModuleType:
-    """Import a package's module, after unloading an equally named package of another folder."""
+    """Import the module `name` of a package. First unload a package of the same name in another folder."""
     root = name.partition(".")[0]
     if _folders.setdefault(root, sys.path[0]) != sys.path[0]:
         for loaded in [n for n in sys.modules if n == root or n.startswith(f"{root}.")]:
