@@ -72,7 +72,7 @@ def reduce_add(inputs: Sequence[Tensor], destination: Device = None) -> Tensor:
 def reduce_add_coalesced(
     inputs: Sequence[Sequence[Tensor]], destination: Device = None, buffer_size: int = 10485760
 ) -> tuple[Tensor, ...]:
-    """Return the sums of tensors at equal positions of the lists, one list per GPU."""
+    """Return the sums of the tensors at equal positions. `inputs` contains a list of tensors for each GPU."""
     return tuple(reduce_add(each, destination) for each in zip(*inputs, strict=True))
 
 

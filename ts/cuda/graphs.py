@@ -27,7 +27,7 @@ __all__ = ["CUDAGraph", "graph", "graph_pool_handle", "is_current_stream_capturi
 
 
 def _graphs() -> Any:
-    backend()  # raises RuntimeError at import if CuPy or a GPU is missing
+    backend()  # raises RuntimeError if CuPy or a GPU is missing
     return import_module("ts.backends.cuda.cuda_graphs")
 
 
@@ -112,8 +112,8 @@ def make_graphed_callables(
 ) -> Any:
     """Return functions or modules that replay a captured graph for arguments like the samples.
 
-    Each call overwrites the results of the previous one.  A module in another mode (`train`, `eval`) than at
-    capture runs without the graph.
+    Each call overwrites the results of the previous call.  If the mode of a module (training, evaluation) has
+    changed since the capture, calls run the module without the graph.
     """
     if not isinstance(callables, tuple):
         return _graphed(callables, tuple(sample_args), num_warmup_iters, pool)
@@ -159,7 +159,7 @@ def _replaying(cuda_graph: CUDAGraph, static_inputs: Sequence[Any], results: Any
 
 
 def _with_mode(function: Any, replayed: Callable[..., Any]) -> Any:
-    """Make a module replay the graph only in its present mode, training or evaluation.
+    """Return a module whose `forward` is `replayed` in its present mode (training or evaluation) only.
 
     If `function` is not a module, return `replayed`.
     """

@@ -18,12 +18,12 @@ from ts.cuda._devices import Device, backend, checked, usable
 
 
 def _streams() -> Any:
-    backend()  # raises RuntimeError at import if CuPy or a GPU is missing
+    backend()  # raises RuntimeError if CuPy or a GPU is missing
     return import_module("ts.backends.cuda.streams")
 
 
 class _OnDevice(type):
-    """Metaclass of classes that represent a class of the CUDA backend and import it on first use."""
+    """Metaclass of classes whose instances are objects of the CUDA backend's class of the same name."""
 
     def __instancecheck__(cls, x: Any) -> bool:
         return usable() and isinstance(x, getattr(_streams(), cls.__name__))
