@@ -50,7 +50,7 @@ class ContinuousBernoulli(ProbsOrLogits, ExponentialFamily):
         return (self.probs <= self._lims[0]) | (self.probs > self._lims[1])
 
     def _stable_probs(self) -> Any:
-        """Return `probs`, where values near 0.5 are replaced by one for which the closed form is precise."""
+        """Return `probs`, with values near 0.5 replaced by a value for which the closed form is precise."""
         return ts.where(self._is_away_from_half(), self.probs, self._lims[0])
 
     def _log_constant(self) -> Any:

@@ -99,7 +99,7 @@ def _stack(registry: ConstraintRegistry, constraint: Any) -> Any:
     return transforms.StackTransform([registry(component) for component in constraint.cseq], constraint.dim)
 
 
-# a composite constraint is transformed by transforming its parts with the same registry
+# the transform of a composite constraint consists of the transforms of its parts in the same registry
 for _registry in (biject_to, transform_to):
     _registry.register(constraints.independent, partial(_independent, _registry))
     _registry.register(constraints.cat, partial(_cat, _registry))

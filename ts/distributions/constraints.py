@@ -335,8 +335,7 @@ class MixtureSameFamilyConstraint(Constraint):
         result = self.base_constraint.check(each)
         if value.dim() < self.event_dim:
             raise ValueError(f"Expected value.dim() >= {self.event_dim} but got {value.dim()}")
-        # all elements of an event must satisfy the constraint: reduce its dimensions, but not the batch
-        # dimensions
+        # reduce the event dimensions, because all elements of an event must satisfy the constraint
         return result.flatten(value.dim() - self.event_dim).all(-1)  # type: ignore[no-any-return]
 
     def __repr__(self) -> str:

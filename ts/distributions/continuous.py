@@ -276,7 +276,7 @@ class GeneralizedPareto(Distribution):
         return ts.where(finite, (self.scale / (1 - c)) ** 2 / (1 - 2 * c), ts.nan)
 
     def _tail(self) -> tuple[Any, Any]:
-        """Return a mask of exponential tails, and the concentration, replaced by 1 where the mask is True."""
+        """Return a mask of exponential tails (concentration 0), and the concentration with 1 for these."""
         exponential = ts.isclose(self.concentration, ts.zeros_like(self.concentration))
         return exponential, ts.where(exponential, 1.0, self.concentration)
 
@@ -290,7 +290,7 @@ class GeneralizedPareto(Distribution):
         z = (value - self.loc) / self.scale
         exponential, c = self._tail()
         power = 1 / c + 1
-        # a power of 0 is a uniform distribution, for which 0 * -inf at the end of the support must be 0
+        # if the power is 0 (uniform distribution), avoid 0 * -inf at the end of the support
         fall = ts.where(power == 0, 0.0, power * ts.log1p(c * z))
         return -self.scale.log() - ts.where(exponential, z, fall)
 

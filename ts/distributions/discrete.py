@@ -26,9 +26,9 @@ class ProbsOrLogits(Distribution):
     """
 
     def _set(self, probs: Any, logits: Any, *others: Any) -> list[Any]:
-        """Broadcast `probs` or `logits`, whichever is not None, together with `others`, and store it.
+        """Store `probs` or `logits`, one of which is None, broadcast with `others`.
 
-        Return the broadcast `others`.
+        Return the broadcast `others`. Raise ValueError unless exactly one of the two is None.
         """
         check_one_given(probs, logits)
         name, parameter = ("probs", probs) if logits is None else ("logits", logits)
@@ -103,7 +103,7 @@ class Bernoulli(ProbsOrLogits, ExponentialFamily):
 
 
 def _enumerate_counts(count: int, like: Any, batch_shape: Any, expand: bool) -> Any:
-    """Return 0, 1, ..., count - 1 along a new first dimension. If `expand`, expand the batch shape."""
+    """Return 0, 1, ..., count - 1 as (count, 1, ...), or as (count, *batch_shape) if `expand`."""
     values = ts.arange(count, dtype=like.dtype, device=like.device)
     values = values.view((-1,) + (1,) * len(batch_shape))
     return values.expand((-1, *batch_shape)) if expand else values

@@ -23,8 +23,7 @@ class Distribution:
     has_rsample = False
     has_enumerate_support = False
     _validate_args = True  # default of the argument `validate_args`
-    # name of an attribute other than the parameters that `expand` also expands -> number of its event
-    # dimensions
+    # attribute that `expand` expands in addition to the parameters -> number of its event dimensions
     _extra_event_dims: ClassVar[Mapping[str, int]] = {}
     arg_constraints: ClassVar[Mapping[str, Constraint]] = {}
     support: Any = None
@@ -39,7 +38,7 @@ class Distribution:
             for name, constraint in self.arg_constraints.items():
                 if is_dependent(constraint):
                     continue
-                # parameters that are properties, computed on access, are not checked
+                # a parameter that is not in `__dict__` is a property, which is not checked
                 if name in self.__dict__:
                     self._check_parameter(name, constraint)
 
@@ -91,9 +90,9 @@ class Distribution:
         return batch_shape
 
     def _get_checked_instance(self, cls: type[Any], _instance: Any = None) -> Any:
-        """Return the instance for `expand` to fill.
+        """Return the instance for `expand` to fill: `_instance`, or a new object of this class for None.
 
-        The instance is `_instance`, passed by the `expand` of a subclass, or a new object of this class.
+        Raise NotImplementedError for None if the class has its own constructor, but no own `expand`.
         """
         if _instance is None and type(self).__init__ is not cls.__init__:
             raise NotImplementedError(

@@ -51,7 +51,7 @@ class ExponentialFamily(Distribution):
         return result
 
     def _sum_event(self, term: Any, param: Tensor) -> Any:
-        """Sum a term over the event dimensions of a parameter."""
+        """Sum `term`, which has the shape of `param`, over the event dimensions."""
         return sum_rightmost(term, param.dim() - len(self._batch_shape))
 
     def _mean_statistics(self) -> tuple[list[Any], Any, list[Any]]:

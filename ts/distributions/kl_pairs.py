@@ -34,7 +34,7 @@ def _infinite(p: Any, q: Any) -> Any:
     return ts.full(ts.broadcast_shapes(p.batch_shape, q.batch_shape), ts.inf, dtype=p.mean.dtype)
 
 
-# the support of each `_p` is unbounded, but that of each `_q` below is bounded
+# each `_p` has an unbounded support, and each `_q` a bounded one
 for _p in (Exponential, Gamma, Gumbel, Laplace, Normal, Pareto):
     for _q in (Uniform, Beta, ContinuousBernoulli):
         register_kl(_p, _q)(_infinite)

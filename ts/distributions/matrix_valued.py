@@ -147,10 +147,10 @@ class Wishart(CovarianceBased, ExponentialFamily):
         return self.df[..., None, None] * squares
 
     def rsample(self, sample_shape: Any = (), max_try_correction: int | None = None) -> Any:
-        """Draw samples by Bartlett's decomposition. Singular samples are redrawn a limited number of times.
+        """Draw samples by Bartlett's decomposition.
 
-        PyTorch 2.13 redraws every positive definite sample. To get equal samples for equal seeds, the first
-        draws are made and discarded here, too.
+        Singular samples are redrawn at most `max_try_correction` times. As in PyTorch 2.13, the first samples
+        are always discarded, so that equal seeds give equal samples.
         """
         shape = Size(sample_shape)
         tries = 10 if max_try_correction is None else max_try_correction

@@ -188,10 +188,11 @@ class ComposeTransform(Transform):
     def _composed_constraint(self, components: Sequence[Transform], input_name: str, output_name: str) -> Any:
         """Return the domain or the codomain of the composition.
 
-        components    parts of the composition; in reverse order for the codomain
+        components                 parts of the composition, in reverse order for the codomain
+        input_name, output_name    "domain" and "codomain", or the reverse for the codomain
 
-        The result is the constraint of the first component, with additional event dimensions if other
-        components require more.
+        It is the constraint of the first component. If other components require more event dimensions, they
+        are added.
         """
         if not components:
             return constraints.real

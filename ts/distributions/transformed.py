@@ -104,9 +104,9 @@ class TransformedDistribution(Distribution):
         return total + sum_rightmost(each, event_dim - len(self.base_dist.event_shape))
 
     def _base_probability(self, probability: Any) -> Any:
-        """Convert a cumulative probability of this distribution to one of the base distribution, or back.
+        """Convert a cumulative probability between this distribution and the base distribution.
 
-        A decreasing sequence of transforms replaces p by 1 - p.
+        Return 1 - p for a probability p if the sequence of transforms is decreasing, else p.
         """
         sign = math.prod((transform.sign for transform in self.transforms), start=1)
         return probability if isinstance(sign, int) and sign == 1 else sign * (probability - 0.5) + 0.5

@@ -91,7 +91,7 @@ class CorrCholeskyTransform(_ParameterlessTransform):
     def _call(self, x: Any) -> Any:
         eps = ts.finfo(x.dtype).eps
         partial: Any = vec_to_tril_matrix(x.tanh().clamp(min=-1 + eps, max=1 - eps), diag=-1)
-        # norm that remains for the later elements of a row, because each row of the result has norm 1
+        # each row of the result has norm 1: this norm remains for the later elements of a row
         remaining = (1 - partial**2).sqrt().cumprod(-1)
         partial = partial + ts.eye(partial.shape[-1], dtype=x.dtype, device=x.device)
         return partial * F.pad(remaining[..., :-1], [1, 0], value=1.0)
