@@ -112,7 +112,7 @@ def _check_type(type: str, spelling: str) -> None:
 
 
 def _installed_device_types() -> list[str]:
-    """Return the device types of installed backend packages. This is called only for unknown names."""
+    """Return the device types of installed backend packages, for errors about unknown device types."""
     from importlib.metadata import entry_points  # imported at first use, because the import is slow
 
     return sorted({entry.name for entry in entry_points(group="ts.backends")} - set(TYPES))
