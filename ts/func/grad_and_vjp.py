@@ -64,7 +64,7 @@ class RecordedCall:
         )
 
     def out(self, x: Any, needs_outer_grad: bool) -> Any:
-        """Return the result `x` of the call. It is detached unless `needs_outer_grad` is True."""
+        """Return `x`, a result of the call, and detach it if `needs_outer_grad` is False."""
         if not isinstance(x, Tensor) or not x.requires_grad or needs_outer_grad:
             return x
         return detached(x)

@@ -23,7 +23,7 @@ Function = Callable[..., Any]
 
 
 def units(tensors: list[Tensor]) -> list[Tensor]:
-    """Return the rows of the identity matrix over the elements of all tensors, in the tensors' shapes."""
+    """Return the identity matrix of all elements, its columns split by tensor `x`: (n, *x.shape)."""
     total, before, bases = sum(x.numel() for x in tensors), 0, []
     for x in tensors:
         basis = ts.zeros(total, x.numel(), dtype=x.dtype, device=x.device)

@@ -105,9 +105,9 @@ def map_leaves(function: Callable[[Any], Any], x: Any) -> Any:
 
 
 def broadcast(x: Any, shape: TreeSpec) -> list[Any] | None:
-    """Expand `x` to one value per leaf of `shape`: a leaf of `x` is repeated if `shape` has a subtree there.
+    """Return one value for each leaf of `shape`: `(0, None)` for the tree `(a, (b, c))` -> `[0, None, None]`.
 
-    Return None if the structure of `x` does not match.
+    A leaf of `x` is repeated for all leaves of a subtree. Return None if the structure of `x` does not match.
     """
     if shape.kind is None:
         return [x] if _branches(x) is None else None

@@ -105,7 +105,7 @@ class _BatchedFunction:
             chunks.append(flatten(self.run_batch(n, dims, chunk, shape, kwargs)))
         output_spec = chunks[0][1]
         out = broadcast(self.out_dims, output_spec)
-        # the function returns a single tensor, for which `out_dims` may be a tuple with one element
+        # None for a function with a single result, if `out_dims` is a tuple with one element
         if out is None:
             out = list(self.out_dims)
         columns = zip(*(leaves_of_chunk for leaves_of_chunk, _ in chunks), strict=True)
