@@ -34,7 +34,7 @@ def _mask_for(input: Any, mask: Any) -> Any:
 
 
 def _mask_out(input: Any, mask: Any, identity: complex) -> Any:
-    """Return `input` with the identity of the operation in place of excluded elements."""
+    """Replace excluded elements of `input` by `identity`, the identity of the operation."""
     if mask is None:
         return input
     return ts.where(mask, input, ts.scalar_tensor(identity, dtype=input.dtype))
