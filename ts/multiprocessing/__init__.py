@@ -27,7 +27,7 @@ from ts.multiprocessing.spawn import (
     ProcessExitedException,
     ProcessRaisedException,
     SpawnContext,
-    spawn,  # hides the attribute `spawn`, a module that import statements still find in `sys.modules`
+    spawn,  # replaces the submodule `spawn` as attribute. `import ts.multiprocessing.spawn` works
     start_processes,
 )
 

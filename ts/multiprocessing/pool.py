@@ -13,7 +13,7 @@ from ts.multiprocessing.queue import SimpleQueue
 
 
 def clean_worker(*args: Any, **kwargs: Any) -> None:
-    """Run a worker of the pool, then collect garbage: tensors in reference cycles hold shared memory."""
+    """Run a worker of the pool, then collect garbage, because reference cycles may hold shared memory."""
     import gc
 
     multiprocessing.pool.worker(*args, **kwargs)  # type: ignore[attr-defined]

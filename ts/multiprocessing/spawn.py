@@ -96,7 +96,7 @@ def _run(fn: Callable[..., Any], index: int, args: Sequence[Any], error_file: st
 
 
 def _exit_with_parent() -> None:
-    """Prevent an orphan process: request SIGINT for this process when its parent ends (Linux)."""
+    """Request (on Linux) that the system sends SIGINT to this process when its parent ends."""
     if sys.platform == "linux":
         import ctypes
 
