@@ -55,7 +55,7 @@ class FunctionEventAvg:
 
 
 def _outermost_time(event: FunctionEvent | FunctionEventAvg) -> float:
-    """Return the time of an event, or 0 if an enclosing event of the same name includes this time."""
+    """Return the time of an event. Return 0 if it is nested in an event of the same name."""
     parent = getattr(event, "cpu_parent", None)
     while parent is not None:
         if parent.key == event.key:

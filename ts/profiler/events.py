@@ -103,7 +103,7 @@ def function_events(raw_events: Iterable[Event], origin: int) -> list[FunctionEv
     threads: dict[int, int] = {}
     for raw in raw_events:
         if name_of(raw).startswith("profiler::"):
-            # skip the operator calls by which a script sets a label: the label itself is a separate event
+            # a script sets a label by these operators, and the label is a separate event
             continue
         end = max(raw.end, raw.start)  # an unfinished event has length 0
         interval = Interval((raw.start - origin) / 1e3, (end - origin) / 1e3)

@@ -61,7 +61,7 @@ class record_function:
         return self
 
     def __exit__(self, exc_type: Any, exc_value: Any, traceback: Any) -> None:
-        # if the list is empty, `_call_end_callbacks_on_future` has taken over the label to extend it
+        # the list is empty if `_call_end_callbacks_on_future` was called, which ends the label later
         if self._labels:
             label = self._labels.pop()
             leave_label(label) if isinstance(label, int) else ops.profiler._record_function_exit(label)
