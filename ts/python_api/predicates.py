@@ -63,6 +63,6 @@ def typename(obj: Any, /) -> str:
     return f"{prefix}{kind.__qualname__}"
 
 
-# Make the functions overridable by argument classes and modes (`__torch_function__`).
+# `Overridable` lets classes of arguments, and modes, override a function by `__torch_function__`.
 for _name in ("_assert", "is_floating_point", "is_complex", "numel", "get_device"):
     globals()[_name] = Overridable(globals()[_name])
