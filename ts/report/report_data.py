@@ -50,11 +50,11 @@ from ts.runtime.script_method import ScriptMethod
 
 SourceLocation = tuple[str, int]  # file name (or source text without a file) and line number
 _MAX_DRAWN_NODES: Final = 2_000  # maximum number of nodes of a drawing
-# the function is called repeatedly, at least three times, until this time has passed
+# total time after which a measurement makes no further calls of the function, but at least three calls
 _MAX_MEASURING_SECONDS: Final = 0.5
 _MAX_CALLS: Final = 200
 _MIN_INSTRUCTION_SECONDS: Final = 2e-9
-_COUNTING_TIMEOUT_SECONDS: Final = 10.0  # counting instructions makes a program about 100 times slower
+_COUNTING_TIMEOUT_SECONDS: Final = 10.0  # counting makes a program about 100 times slower
 
 
 @dataclass
@@ -64,14 +64,14 @@ class Line:
     number: int
     text: str
     seconds: float = 0.0  # seconds of the operators that the line calls
-    below: float = 0.0  # seconds of the functions that the line calls and that are inlined into it
+    below: float = 0.0  # seconds of inlined functions that the line calls
     times: int = 0  # number of executions
     is_grouped: bool = False  # True if operators of the line ran in a fusion group
 
 
 @dataclass
 class TextLine:
-    """Section of a graph text: one line, except that all inputs of the graph form one section."""
+    """Section of a graph text: one line, or all lines with the inputs of the graph."""
 
     text: str
     line_id: tuple[int, int] | None = None  # function number and line number
@@ -126,7 +126,7 @@ class ReportData:
     modules: Module | None = None
     call: float | None = None  # seconds of a call, or None if not measured
     between: float = 0.0  # seconds of `call` that are not in operators
-    # True if executed instructions were counted. They distribute the time `between` among the source lines.
+    # True if executed instructions were counted, so that the times of lines include shares of `between`
     is_counted: bool = False
     operators: list[EventGroup] = field(default_factory=list)
 
@@ -143,8 +143,7 @@ def collect(
     script = function.function if isinstance(function, ScriptMethod) else function
     functions = _FunctionTable(script)
     measured = None
-    # The calls are measured before the report is created, because it shows the fusion groups that they have
-    # executed.
+    # measure first, because the report shows the fusion groups that the measured calls have executed
     if args is not None:
         receiver = (function.owner._object,) if isinstance(function, ScriptMethod) else ()
         measured = _Measurements(script, receiver, tuple(args), dict(kwargs or {}))
@@ -179,7 +178,7 @@ class _FunctionTable:
                 self.numbers[function] = len(self.reports)
                 self.reports.append(self._function_report(function))
                 waiting += _callees(function.graph)
-        # Graphs refer to functions by number, so their text is created after all functions have numbers.
+        # graph texts contain numbers of functions, so all functions must have numbers first
         for function, index in self.numbers.items():
             self.reports[index].graph = self.text_lines(function.graph)
             self.reports[index].picture = self.picture(function.graph)
@@ -289,7 +288,7 @@ class _Measurements:
     def _count_instructions(
         self, function: ScriptFunction
     ) -> tuple[Bag[SourceLocation], Bag[SourceLocation]]:
-        """Return instruction and execution counts by line, or empty counts if counting is too slow."""
+        """Count executed instructions and executions of each line. Return empty counts on timeout."""
         counter = InstructionCounter()
         instructions: Bag[SourceLocation] = Bag()
         times: Bag[SourceLocation] = Bag()
@@ -350,7 +349,7 @@ def _total(pairs: Sequence[tuple[Event, FunctionEvent]]) -> float:
 
 
 def _is_called_for(raw_event: Event, event: FunctionEvent) -> bool:
-    """Return True if a bytecode instruction called the operator, False for calls within an operator."""
+    """Return True for a call of an operator by a bytecode instruction, not by another operator."""
     enclosing = event.cpu_parent
     while enclosing is not None and enclosing.kind != "operator":
         enclosing = enclosing.cpu_parent
@@ -374,7 +373,7 @@ def _stacks(raw_event: Event) -> list[Any]:
         return []
     stacks = [code.lines[index]]
     if _is_group(raw_event.what) and index + 1 < len(code.instructions):
-        # a JUMP_IF after the group skips the operators that the group replaces
+        # the operators that the group replaces follow it, and a JUMP_IF skips them
         opcode, target, *_ = code.instructions[index + 1]
         if opcode == NUMBER["JUMP_IF"] and target > index:
             called = [
