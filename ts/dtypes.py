@@ -45,9 +45,9 @@ class dtype:
     ) -> None:
         self.name: Final = name
         self.code: Final = code  # number of the dtype in PyTorch's enum ScalarType
-        if numpy_type is not None:  # the dtypes that `ml_dtypes` defines are set when they are first used
+        if numpy_type is not None:  # otherwise `ml_dtypes` defines the dtype, which is set at its first use
             self.numpy_dtype = np.dtype(numpy_type)
-        # category, of which type promotion takes the higher number: 0 bool, 1 integral, 2 floating, 3 complex
+        # 0 bool, 1 integral, 2 floating, 3 complex. Type promotion selects the higher category.
         self.category: Final = category
         self.type_name: Final = type_name  # "Float" as in `FloatTensor` and in graph text
         self.itemsize: Final = itemsize or self.numpy_dtype.itemsize
@@ -131,7 +131,7 @@ ALL: Final = (
     uint8, int8, int16, int32, int64, float16, float32, float64, complex64, complex128, bool_, bfloat16,
     uint16, uint32, uint64, *FLOAT8, complex32,
 )  # fmt: skip
-# Unsigned types that type promotion accepts only together with floating types, as in PyTorch.
+# As in PyTorch, type promotion combines these unsigned types only with floating types.
 _BAREBONES_UNSIGNED: Final = (uint16, uint32, uint64)
 BY_CODE: Final[dict[int, dtype]] = {d.code: d for d in ALL}
 TO_REAL: Final = {complex32: float16, complex64: float32, complex128: float64}
@@ -217,7 +217,7 @@ def _load_ml_dtypes(requested: tuple[dtype, ...]) -> None:
     import ml_dtypes
 
     numpy_dtypes = {d: np.dtype(getattr(ml_dtypes, d.name)) for d in requested}
-    # set before the callbacks run: a callback that is registered later reads the dtypes from here
+    # set first: `register_ml_dtype_callback` passes these dtypes to callbacks that are registered later
     _ml_numpy_dtypes = _ml_numpy_dtypes | numpy_dtypes
     for enter in _registration_callbacks:
         for d in requested:
@@ -320,7 +320,7 @@ class finfo:
         self.eps, self.max, self.min = float(info.eps), float(info.max), float(info.min)
         self.tiny = self.smallest_normal = float(info.smallest_normal)
         self.resolution = float(f"1e-{int(info.precision)}")
-        if real in FLOAT8:  # as in PyTorch: no decimal digit is exact, and eps of e5m2fnuz is halved
+        if real in FLOAT8:  # as in PyTorch: 1 means no exact digit, and eps of e5m2fnuz is halved
             self.resolution = 1.0
             self.eps = self.eps / 2 if real is float8_e5m2fnuz else self.eps
 
@@ -392,8 +392,8 @@ channels_last = memory_format("channels_last", 2)
 channels_last_3d = memory_format("channels_last_3d", 3)
 MEMORY_FORMATS = (contiguous_format, preserve_format, channels_last, channels_last_3d)  # index: code
 
-# Names that are default values in schemas -> value, by PyTorch's numbering of dtypes, layouts, memory formats
-# and reductions. In `aten::mse_loss(Tensor self, Tensor target, int reduction=Mean)`, the default is 1.
+# Name of a default value in a schema -> value. In `aten::mse_loss(..., int reduction=Mean)`, `Mean` is 1. The
+# numbers of dtypes, layouts, memory formats and reductions are PyTorch's.
 DEFAULT_NAMES: Final[dict[str, Any]] = {
     "None": None,
     "True": True,

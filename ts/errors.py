@@ -29,7 +29,7 @@ class Located(Protocol):
         """Return the source lines with the range marked. `function` is the name of the enclosing function."""
 
     def origin(self) -> Located | None:
-        """Return the range in the original program for a range in generated code, or None if unknown."""
+        """Return the range in the original program from which this code was generated, or None if unknown."""
 
 
 class TsError(RuntimeError):
@@ -187,7 +187,7 @@ class ScriptRuntimeError(TsError):
 
 
 def _original_stack(stack: Sequence[tuple[str, Located | None]]) -> list[tuple[str, Located | None]]:
-    """Return the stack with its ranges replaced by ranges in the original source, if they are known."""
+    """Replace ranges in generated code by ranges in the original source, as far as they are known."""
     return [(function, None if range is None else range.origin() or range) for function, range in stack]
 
 
@@ -268,7 +268,7 @@ class _Suggestion(str):
 
     def __str__(self) -> str:
         message = str.__str__(self)
-        # `list_names()` may contain `name` itself, if it is a property that raised the AttributeError
+        # `list_names()` contains `name` itself if a property with this name raised the AttributeError
         others = [name for name in self.list_names() if name != self.name]
         suggestion = closest(self.name, others, 0.6 if len(self.name) < 5 else 0.7)
         return f"{message}. Did you mean: '{suggestion}'?" if suggestion else message

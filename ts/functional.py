@@ -127,7 +127,7 @@ def cdist(
 
 
 def _last_and_first(a: Tensor, b: Tensor, count: int) -> tuple[list[int], list[int]]:
-    """Return the last `count` dimensions of `a` and the first `count` of `b`."""
+    """Return the indices of the last `count` dimensions of `a` and of the first `count` of `b`."""
     if count < 0:
         raise RuntimeError(f"tensordot expects dims >= 0, but got dims={count}")
     if count > min(a.dim(), b.dim()):
@@ -371,7 +371,7 @@ def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
     return tuple(reversed(coordinates))
 
 
-# Make the functions overridable by argument classes and modes (`__torch_function__`). Scripts ignore the
-# wrappers and compile the wrapped functions.
+# `Overridable` lets classes of arguments, and modes, override a function by `__torch_function__`. Scripts
+# compile the wrapped function.
 for _name in ("cdist", "lu", "norm", "stft", "tensordot", "unique", "unique_consecutive", "unravel_index"):
     globals()[_name] = Overridable(globals()[_name])

@@ -1,8 +1,8 @@
 """Import hook for modules of `ts` and for modules that only PyTorch has.
 
-A finder at the front of `sys.meta_path` asks the other finders for a module of `ts`. If one of them finds it,
-the finder sets `__getattr__` of the executed module. Otherwise, `ts.unsupported` creates the module if
-PyTorch has it.
+A finder at the front of `sys.meta_path` asks the other finders for a module of `ts`. If one of them finds the
+module, it is executed and gets a `__getattr__`. Otherwise, `ts.unsupported` creates the module if PyTorch has
+a module of this name.
 
     import ts.nn.modules.module         the file, with missing names from `ts.unsupported`
     import ts.onnx                      no file: a module of placeholders
@@ -32,8 +32,8 @@ _OWN = frozenset({
     "import_hook", "ir", "module_names", "ops",
     "passes", "runtime", "serve", "tracing",
 })  # fmt: skip
-# Modules without the fallback `__getattr__`: each `import` statement in their functions would call it to find
-# `__path__`.
+# Prefixes of modules without a fallback `__getattr__`, which each `import` statement in their functions would
+# call with "__path__".
 _OWN_BACKENDS = ("ts.backends.cpu.", "ts.backends.cuda.", "ts.backends.meta", "ts.backends.sparse")
 # Modules that are packages in PyTorch but single files here. They receive a `__path__`, so that their
 # submodules can be imported.
@@ -52,10 +52,10 @@ class Finder:
 
     @staticmethod
     def find_spec(name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
-        """Return the import spec of a module by name (`ts.nn`).
+        """Return the import spec of the module `name`, such as "ts.nn".
 
-        Return None for modules of other packages, and for modules that are private to `ts` while they have no
-        PyTorch names. Other finders find these modules faster.
+        Return None for modules that other finders find faster: modules of other packages, and, unless `ts` is
+        installed as `torch`, modules that are private to `ts`.
         """
         if not name.startswith("ts.") or (_is_private_to_ts(name) and not is_installed()):
             return None
@@ -79,7 +79,7 @@ def _execute(execute: Callable[[ModuleType], None], module: ModuleType) -> None:
 def install_fallback(module: ModuleType) -> None:
     """Set `__getattr__` of an executed module to the fallback of `ts.unsupported`.
 
-    After `install_as_torch`, the module also receives its PyTorch names.
+    If `ts` is installed as `torch`, also rename the module, its classes and its functions.
     """
     if not _is_private_to_ts(module.__name__):
         from ts.unsupported import names_for
@@ -102,7 +102,7 @@ def rename(module: ModuleType) -> None:
     """Set the names (`__name__`, `__module__`) of a module, its classes and its functions to PyTorch's."""
     name = vars(module)["__spec__"].name
     for each, value in list(vars(module).items()):
-        # The function is wrapped if `value` is an `Overridable`.
+        # an `Overridable` wraps a function
         function = value.__wrapped__ if "__wrapped__" in vars(type(value)) else value
         has_module_name = isinstance(function, FunctionType | type) or "__module__" in getattr(
             function, "__dict__", ()

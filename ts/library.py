@@ -140,7 +140,7 @@ class _Implementations:
             storage_ids.add(storage_id)
 
     def _without_fake(self, *args: Any) -> Any:
-        """Run the decorated function on fake tensors, because there is no fake implementation."""
+        """Run the decorated function on fake tensors, in place of a missing fake implementation."""
         if self.only_mutates:
             return None
         function: Any = self.of_function
@@ -188,10 +188,10 @@ class _Implementations:
 
 
 class _AutogradCall(Function):
-    """Autograd function of a custom operator call. Nested lists of tensors are flattened.
+    """Autograd function for calls of a custom operator, whose arguments may be nested lists of tensors.
 
-    `forward(ctx, custom, function, layout, *leaves)` receives flattened arguments and returns flattened
-    results. `ctx._result_layout` is the nesting of the results.
+    `forward(ctx, custom, function, layout, *leaves)` receives the leaves and the structure `layout` of the
+    arguments. It returns the leaves of the results, and stores their structure as `ctx._result_layout`.
     """
 
     @staticmethod
@@ -399,7 +399,7 @@ def register_fake(op: Any, func: F | None = None, /, *, lib: Any = None, allow_o
             _implement(str(name), func, "Meta")
         elif registry.lookup(str(name)):
             raise RuntimeError(f"register_fake: {name} already has a fake implementation")
-        return func  # no such operator exists here: it belongs to a C++ extension, which cannot be loaded
+        return func  # an unknown operator belongs to a C++ extension, which `ts` cannot load
 
     return register if func is None else register(func)
 

@@ -82,9 +82,9 @@ def handle_torch_function(
 
 
 def wrap_torch_function(dispatcher: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Return a decorator that makes a function overridable.
+    """Return a decorator that makes a function overridable by `__torch_function__`.
 
-    `dispatcher` selects the arguments that may override it.
+    `dispatcher(*args, **kwargs)` returns the arguments whose classes may override the function.
     """
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -163,7 +163,7 @@ def get_ignored_functions() -> set[Callable[..., Any]]:
 
 
 def get_default_nowrap_functions() -> set[Callable[..., Any]]:
-    """Return the functions whose results `Tensor.__torch_function__` does not convert."""
+    """Return the functions whose results `Tensor.__torch_function__` does not convert to the subclass."""
     return set(NOT_CONVERTED)
 
 
@@ -193,8 +193,8 @@ def is_tensor_method_or_property(func: Callable[..., Any]) -> bool:
 class TorchFunctionMode:
     """Context manager whose `__torch_function__` intercepts functions that this thread calls in its block.
 
-    The mode is disabled in its own handler: calls in it are passed to the enclosing mode, and then to
-    overriding classes.
+    While `__torch_function__` runs, the mode is disabled, so that its calls go to the enclosing mode, or to
+    overriding classes if there is none.
     """
 
     inner: TorchFunctionMode

@@ -82,9 +82,9 @@ class SobolEngine:
         return self
 
     def _advance(self, n: int) -> Numbers:
-        """Advance by `n` points, each computed by an XOR with a direction number.
+        """Return the next `n` points as 30-bit integers, and advance the state.
 
-        Return the points as 30-bit integers.
+        Each point is the XOR of the previous point and direction numbers.
         """
         first = self.num_generated
         flips = self.sobolstate.numpy()[:, _lowest_zero_bits(max(first - 1, 0), n - (first == 0))]
@@ -96,7 +96,7 @@ class SobolEngine:
         return points[:, points.shape[1] - n :].T
 
     def _scramble(self, directions: Numbers) -> Numbers:
-        """Draw random shifts. Return the direction numbers, multiplied by random triangular bit matrices."""
+        """Set `shift` to random shifts. Return the direction numbers times random triangular bit matrices."""
         generator = ts.Generator()
         if self.seed is None:
             generator = ts.default_generator
@@ -120,7 +120,7 @@ class SobolEngine:
 
 
 def _lowest_zero_bits(start: int, n: int) -> Numbers:
-    """Return the index of the lowest zero bit of each of `n` consecutive numbers."""
+    """Return the index of the lowest zero bit of each of the numbers `start` to `start + n - 1`."""
     indices = np.arange(start, start + max(n, 0), dtype=np.int64)
     lowest = ~indices & (indices + 1)
     positions: Numbers = np.round(np.log2(lowest)).astype(np.int64)

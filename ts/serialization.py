@@ -64,9 +64,9 @@ def load(
 
 
 def default_restore_location(storage: Any, location: str) -> Any:
-    """Return the storage on the device that a file names. Raise RuntimeError if it does not exist.
+    """Move a storage to the device `location`, as `load` does by default, and return the storage.
 
-    `load` does this by default. Functions for `map_location` can call this function.
+    Raise RuntimeError if the device does not exist. Functions for `map_location` can call this function.
     """
     if not isinstance(location, str):
         raise TypeError(f"expected string or bytes-like object, got {type(location).__name__!r}")
