@@ -172,12 +172,12 @@ def _block_layout_error(name: str, layout: str) -> str:
     )
 
 
-# Scripts with calls of these functions compile, but the calls raise an error when they run.
+# Scripts may contain calls of these functions, which raise an error only when they run.
 for _function, _layout in ((sparse_bsr_tensor, "sparse_bsr"), (sparse_bsc_tensor, "sparse_bsc")):
     vars(_function)["__unsupported_message__"] = _block_layout_error(_function.__name__, _layout)
 
 
 def spmm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Return the product of two matrices, as `torch.mm`, where the first may be sparse."""
+    """Return the matrix product, as `torch.mm`. The first matrix may be sparse."""
     product: Tensor = ts.mm(input, mat2) if out is None else ts.mm(input, mat2, out=out)
     return product
