@@ -4,8 +4,8 @@
     ts.onnx.export(model, x, "m.onnx")      NotImplementedError: what is missing, and what to do instead
 
 `api.txt` records the names of PyTorch's modules. `placeholders` creates objects for those that `ts` lacks.
-`ts.import_hook` installs the functions of this module: modules of `ts` that PyTorch also has resolve missing
-names by `names_for`, and recorded modules without a file are created by `spec_of`.
+`ts.import_hook` uses the functions of this module: `names_for` resolves names that are missing in a file of
+`ts`, and `spec_of` creates the recorded modules that have no file.
 """
 
 from __future__ import annotations
@@ -36,23 +36,23 @@ def find(name: str) -> Any:
 
 
 def names_for(module: str, module_getattr: Callable[[str], Any] | None = None) -> Callable[[str], Any]:
-    """Return `__getattr__` for a module, which tries `module_getattr`, submodules, then placeholders."""
+    """Return a `__getattr__` for `module`: it tries `module_getattr`, then submodules, then placeholders."""
 
     def __getattr__(name: str) -> Any:
-        if name == "__path__":  # an import statement in a function requests `__path__` at each call
+        if name == "__path__":  # each `import` statement in a function asks for `__path__`
             raise AttributeError(f"module {module!r} has no attribute {name!r}", name=name)
         if module_getattr is not None:
             try:
                 return module_getattr(name)
             except AttributeError as error:
                 if getattr(error, "name", None) != name and f"'{name}'" not in str(error):
-                    raise  # the error is not about `name`: `module_getattr` tried to read another attribute
+                    raise  # `module_getattr` failed to read another attribute
                 missing = error
         else:
             missing = AttributeError(f"module {module!r} has no attribute {name!r}", name=name)
         if name.startswith("__") and name != "__all__":
             raise missing
-        # `from package import submodule` reads the attribute before it imports the submodule
+        # `from package import submodule` asks for the attribute first, and imports the submodule only then
         file = _import_submodule(module, name)
         if file is not None:
             return file

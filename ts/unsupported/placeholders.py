@@ -106,7 +106,7 @@ def _resolve(path: str, entry: api.Entry) -> Any:
         return importlib.import_module(f"ts.{path}")
     if entry.kind == "alias":
         module_name, name = api.split(entry.detail)
-        other = api.entries(module_name).get(name)  # prefer a function to a module of the same name
+        other = api.entries(module_name).get(name)  # a function takes precedence over its module
         if api.is_module(entry.detail) and (other is None or other.kind == "module"):
             return importlib.import_module(f"ts.{entry.detail}".rstrip("."))
         return getattr(importlib.import_module(f"ts.{module_name}".rstrip(".")), name)
@@ -165,7 +165,7 @@ def _public_names(path: str) -> list[str]:
 
 
 class _Package(ModuleType):
-    """Package in which importing a submodule does not replace a function with the same name.
+    """Package whose functions stay accessible after the import of submodules with the same names.
 
     `torch.nn.utils.weight_norm` is a function, but `from torch.nn.utils.weight_norm import WeightNorm` works,
     too.
@@ -194,7 +194,7 @@ class _Module(_Package):
 
 
 class _Loader(importlib.abc.Loader):
-    spec: ModuleSpec | None = None  # if the path is an alias: spec of the module under its canonical path
+    spec: ModuleSpec | None = None  # for an alias: the spec of the module that it means
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
         path = spec.name.removeprefix("ts.")
@@ -211,7 +211,7 @@ class _Loader(importlib.abc.Loader):
 
     def exec_module(self, module: ModuleType) -> None:
         """Leave the module empty, because names are resolved on access."""
-        # the import system has replaced the spec of the canonical module by that of the alias
+        # restore the module's own spec, which the import under an alias has replaced
         if self.spec is not None:
             module.__spec__ = self.spec
 

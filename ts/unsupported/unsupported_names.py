@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-# Function that asks for the state of a missing feature -> value that it always returns.
+# Function that queries a missing feature -> value that it always returns.
 ANSWERS: Final = {
     "onnx.is_in_onnx_export": False,
     "autograd._profiler_enabled": False,
