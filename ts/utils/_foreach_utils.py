@@ -24,10 +24,10 @@ def _get_fused_kernels_supported_devices() -> list[str]:
 def _group_tensors_by_device_and_dtype(
     tensorlistlist: TensorLists, with_indices: bool = False
 ) -> dict[tuple[Any, Any], tuple[TensorLists, list[int]]]:
-    """Group the tensors in parallel lists by device and dtype of the tensors in the first list.
+    """Group the tensors of parallel lists by the device and dtype of the first list's tensors.
 
-    Return {(device, dtype): (lists, indices)}. If `with_indices`, `indices` are the positions in the given
-    lists. Otherwise, they are empty.
+    Return {(device, dtype): (lists, indices)}. `indices` are the positions in the given lists, or empty
+    without `with_indices`.
     """
     groups: dict[tuple[Any, Any], tuple[TensorLists, list[int]]] = {}
     first = tensorlistlist[0] if tensorlistlist else []

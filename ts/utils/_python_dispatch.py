@@ -101,7 +101,10 @@ def find_decomposition(op: Any) -> Callable[..., Any] | None:
 
 
 class _OperatorTracer(MetaTracer):
-    """Tracer of a thread with modes: indexing, `item` and other tensor methods run as operators."""
+    """Tracer that is active while a thread has modes.
+
+    It runs indexing, `item` and other tensor methods as operators, which the modes intercept.
+    """
 
     has_elements = True
 
@@ -109,7 +112,7 @@ class _OperatorTracer(MetaTracer):
         self.outer = outer  # tracer that was active when the mode was entered
 
     def as_meta(self, x: Any) -> Any:
-        """Return the tensor itself, in contrast to other tracers, which return a proxy."""
+        """Return the tensor itself, where other tracers return a proxy."""
         return x
 
     def operator(self, operators: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None) -> Any:
@@ -263,10 +266,10 @@ def _operator_of(func: Any) -> Any:
 
 
 def return_and_correct_aliasing(func: Any, args: Any, kwargs: Any, out: Any) -> Any:
-    """Return the result `out` of a handler of a wrapper subclass, with the aliases that the schema states.
+    """Replace results of a wrapper subclass's handler by the arguments that are returned per the schema.
 
-    If the schema of `func` says that a result is a mutated argument, this argument is returned. If an
-    operator changes sizes or strides in place (`t_`), the sizes and strides of the wrapper are changed, too.
+    If the schema of `func` states that a result is a mutated argument, the argument replaces this result in
+    `out`. If an operator changes sizes or strides in place (`t_`), those of the wrapper change, too.
     """
     operator = _operator_of(func)
     if not isinstance(args, tuple) or not isinstance(kwargs, dict):

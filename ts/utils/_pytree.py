@@ -268,7 +268,7 @@ def register_dataclass(
     drop_field_names: list[str] | None = None,
     serialized_type_name: str | None = None,
 ) -> None:
-    """Register a dataclass as a pytree node with the non-None fields as children.
+    """Register a dataclass as a pytree node. The fields whose values are not None are its children.
 
     `field_names` lists the fields of a class that is not a dataclass. For a dataclass, it lists all fields
     except `drop_field_names`.
@@ -353,7 +353,7 @@ def is_constant_class(cls: type[Any]) -> bool:
 
 
 def _is_constant_holder(spec: TreeSpec) -> bool:
-    """Return True if the spec is that of an object whose class was registered by `register_constant`."""
+    """Return True for the spec of a constant: `register_constant` has registered its class."""
     return isinstance(spec.context, ConstantNode)
 
 
@@ -503,7 +503,7 @@ def tree_any_only(
 
 
 def _broadcast_to_and_flatten(tree: PyTree, treespec: TreeSpec, is_leaf: LeafRule = None) -> list[Any] | None:
-    """Return the leaves of a prefix tree, each repeated for the leaves of the spec below its position.
+    """Return a list with an item for each leaf of the spec: the leaf of `tree` at or above its position.
 
     Return None if the tree is not a prefix of the spec.
     """
@@ -575,7 +575,7 @@ def _generate_key_paths(
     key_path: KeyPath, tree: PyTree, is_leaf: LeafRule = None
 ) -> Iterator[tuple[KeyPath, Any]]:
     """Yield (path, leaf) pairs, in which all paths start with `key_path`."""
-    # optree is not used here: it requires that `flatten_with_keys_fn` and `flatten_fn` return equal children.
+    # not by optree, which requires that `flatten_with_keys_fn` and `flatten_fn` return equal children
     if tree_is_leaf(tree, is_leaf):
         yield key_path, tree
         return

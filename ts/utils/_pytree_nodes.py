@@ -40,7 +40,7 @@ FromDumpableContextFn: TypeAlias = Callable[[DumpableContext], Context]
 NAMESPACE: Final = "ts"
 NO_SERIALIZED_TYPE_NAME_FOUND = "NO_SERIALIZED_TYPE_NAME_FOUND"
 
-# optree shall flatten dictionaries in insertion order. This setting applies to the whole process.
+# Let optree flatten dictionaries in insertion order, in the whole process.
 _order_of_keys = optree.dict_insertion_ordered(True, namespace=NAMESPACE)
 _order_of_keys.__enter__()
 
@@ -180,7 +180,7 @@ _NODE_REGISTRY_LOCK = threading.RLock()
 
 
 class _Nodes(dict[Any, NodeDef]):
-    """Table of node types. Changes are repeated in optree's registry."""
+    """Table of node types. To set or delete an entry also changes optree's registry."""
 
     def __setitem__(self, cls: Any, node: NodeDef) -> None:
         if cls in BUILTIN_TYPES and cls in self:
@@ -188,7 +188,7 @@ class _Nodes(dict[Any, NodeDef]):
             raise ValueError(f"{cls} is built in and cannot be registered again as a pytree node.")
         if cls not in self and self._is_custom(cls):
             with warnings.catch_warnings():
-                # optree warns about struct sequences, which it supports itself
+                # optree warns about struct sequences, because it supports them without registration
                 warnings.simplefilter("ignore")
                 optree.register_pytree_node(
                     cls, self._flatten(cls), self._unflatten(cls), namespace=NAMESPACE
@@ -209,15 +209,14 @@ class _Nodes(dict[Any, NodeDef]):
         del self[cls]
         return node
 
-    # The methods of `dict` would change the entries without calling the methods above, which update optree's
-    # registry.
+    # These methods of `dict` would bypass the methods above, and thus not update optree's registry.
     popitem = MutableMapping.popitem
     clear = MutableMapping.clear
     update = MutableMapping.update  # type: ignore[assignment]
     setdefault = MutableMapping.setdefault
 
     def _is_custom(self, cls: Any) -> bool:
-        """Return True if optree needs a registration of the type: not for named tuples, which it supports."""
+        """Return True if the type must be registered with optree: neither a builtin nor a named tuple."""
         return isinstance(cls, type) and cls not in BUILTIN_TYPES and not is_namedtuple_class(cls)
 
     def _flatten(self, cls: type[Any]) -> Callable[[Any], tuple[Any, Context]]:

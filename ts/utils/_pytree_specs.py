@@ -50,7 +50,7 @@ class TreeSpec:
 
     __slots__ = ("_counts", "_native", "_root")
 
-    # None for a spec that was constructed from its parts instead of by optree
+    # spec of optree, or None if this spec was constructed from its parts
     _native: optree.PyTreeSpec | None
     # type, context and children of the root, computed at first use
     _root: tuple[Any, Context, list[TreeSpec]] | None
@@ -167,7 +167,7 @@ class TreeSpec:
         assert isinstance(other, TreeSpec)
         return (
             str(self.type) == str(other.type)
-            and not self._context != other._context  # as PyTorch, call `__ne__` of the context
+            and not self._context != other._context  # not `==`, because PyTorch calls `__ne__`
             and self._children == other._children
         )
 
@@ -180,7 +180,7 @@ class TreeSpec:
         elif isinstance(context, ConstantNode):
             context = context.value
         elif kind is not None and kind not in BUILTIN_TYPES:
-            context = None  # the context is omitted from the hash, because it may not be hashable
+            context = None  # omitted, because it may not be hashable
         return hash((kind, context, tuple(children)))
 
     def flatten_up_to(self, tree: PyTree) -> list[PyTree]:
@@ -207,7 +207,7 @@ class TreeSpec:
             return leaves[0]
         if self._native is not None:
             return self._native.unflatten(leaves)
-        # The spec was constructed from parts, so it has no optree spec.
+        # a spec that was constructed from its parts
         rest = iter(leaves)
         items = [child.unflatten([next(rest) for _ in range(child.num_leaves)]) for child in self._children]
         return SUPPORTED_NODES[self.type].unflatten_fn(items, self._context)

@@ -48,7 +48,7 @@ __all__ = [
 ]  # fmt: skip
 
 Contexts = tuple[AbstractContextManager[Any], AbstractContextManager[Any]]
-_early_stop: bool | None = None  # in a block of `set_checkpoint_early_stop`: its argument, otherwise None
+_early_stop: bool | None = None  # argument of the active `set_checkpoint_early_stop` block, if any
 
 
 class CheckpointError(RuntimeError):
@@ -62,7 +62,7 @@ def noop_context_fn() -> Contexts:
 
 @contextmanager
 def set_checkpoint_early_stop(enable: bool) -> Iterator[None]:
-    """Within this context, `enable` replaces the argument `early_stop` of all `checkpoint` calls."""
+    """Context manager: `enable` replaces the argument `early_stop` of all `checkpoint` calls in the block."""
     global _early_stop
     before, _early_stop = _early_stop, enable
     try:
@@ -133,7 +133,7 @@ def checkpoint_sequential(
     use_reentrant: bool | None = None,
     **kwargs: Any,
 ) -> Any:
-    """Run functions in sequence. Each of `segments` segments is checkpointed, except the last one."""
+    """Run functions in sequence, in `segments` parts. All parts except the last one are checkpointed."""
     if use_reentrant is None:
         warnings.warn(
             "torch.utils.checkpoint.checkpoint_sequential: the use_reentrant parameter should be passed "
@@ -196,7 +196,7 @@ class _Block:
 
     early_stop = True
     compared = True
-    written: list[str] | None = None  # only for debugging, otherwise None: log of the operators of each run
+    written: list[str] | None = None  # log of the operators of each run, if debugging is enabled
 
     def __init__(
         self,
@@ -287,7 +287,7 @@ class _Block:
 
     @contextmanager
     def writing(self, which: str) -> Iterator[None]:
-        """Within this context, record the executed operators if debugging is enabled.
+        """Context manager that records the executed operators if debugging is enabled.
 
         `which` names the run in the log: "the original forward" or "the recomputation".
         """

@@ -1,6 +1,4 @@
-"""File lock between processes: one process creates the file and works.
-
-All others wait until the file is removed.
+"""File lock: the process that creates the file works, and all others wait until it removes the file.
 
 baton = FileBaton("/tmp/build.lock")
 if baton.try_acquire():

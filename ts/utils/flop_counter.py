@@ -51,9 +51,9 @@ def _call_with_shapes(formula: Formula) -> Formula:
 
 
 def register_flop_formula(targets: Any, get_raw: bool = False) -> Callable[[Formula], Formula]:
-    """Register a formula for operators: a function of the shapes of arguments, and of `out_shape`.
+    """Register a formula for operators: a function of the arguments' shapes and the result's, `out_shape`.
 
-    get_raw     True if the formula receives tensors and `out_val` instead of shapes
+    get_raw     pass tensors and `out_val`, instead of shapes and `out_shape`
     """
 
     def register(formula: Formula) -> Formula:
@@ -257,7 +257,7 @@ class FlopCounterMode:
         total = self.get_total_flops()
         unit = get_suffix_str(total)
         rows: list[list[str]] = []
-        has_whole = False  # True if a row contains all operators, because all ran within one module
+        has_whole = False  # True if all operators ran within one module, whose row thus has the total
 
         def add(name: str) -> None:
             nonlocal has_whole

@@ -34,7 +34,7 @@ class CheckpointPolicy(enum.Enum):
 _SAVED = (CheckpointPolicy.MUST_SAVE, CheckpointPolicy.PREFER_SAVE)
 _OFFLOADED = (CheckpointPolicy.MUST_CPU_OFFLOAD, CheckpointPolicy.PREFER_CPU_OFFLOAD)
 
-# Operators that ignore the policy and always run again, because their results are views.
+# Operators that always run again, regardless of the policy, because their results are views.
 SAC_IGNORED_OPS = {ops.aten.detach.default}
 
 

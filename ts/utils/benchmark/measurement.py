@@ -111,8 +111,8 @@ class Measurement:
     def significant_figures(self) -> int:
         """Number of significant decimal digits of the median, from 1 to 5.
 
-        Digits below the uncertainty, half of the 90 % confidence interval of the mean, are not significant.
-        The standard deviation is estimated from the quartiles, as for a normal distribution.
+        A digit is significant if it is above half of the 90 % confidence interval of the mean. The interval
+        results from the quartiles, for normally distributed times.
         """
         n = len(self.raw_times)
         lower, upper = np.quantile(self.times, [0.25, 0.75])

@@ -72,10 +72,10 @@ class Timer:
             return Measurement(number, [self._timeit(number)], self._task_spec)
 
     def _block_size(self, seconds: float) -> int:
-        """Choose the number of runs in a block, a power of ten.
+        """Return the number of runs in a block: the smallest power of ten for which a block is long enough.
 
-        The block must take at least a thousandth of `seconds`, and so long that the overhead of the timer is
-        negligible. The search stops at a block that takes longer than `seconds`.
+        A block is long enough if it takes a thousandth of `seconds` and the overhead of the timer is
+        negligible. It is also long enough if it takes `seconds` or has `_MAX_BLOCK_ITERATIONS` runs.
         """
         overhead = min(self._timeit(0) for _ in range(5))
         iterations = 1

@@ -37,12 +37,11 @@ from ts._core.shared_memory import create_file
 from ts._core.tensor.storage import UntypedStorage
 from ts._core.tensor.tensor import Tensor
 
-# maximum number of segments of a worker that are in use because tensors of the program refer to them
+# maximum number of segments of a worker to which tensors of the program refer
 MAX_REFERENCED_SEGMENTS: Final = 16
 MAX_QUEUED_BYTES: Final = 1 << 16  # maximum size of unread batches in the pipe of a worker
 _ALIGNMENT_BYTES: Final = 64
-# If the storage is larger than the tensor times this, the elements of the tensor are sent instead of the
-# storage
+# A storage with more bytes than the tensor times this ratio is not sent, but only the tensor's elements.
 _DENSE_STORAGE_RATIO: Final = 2
 
 
@@ -65,7 +64,7 @@ class _Pickler(pickle.Pickler):
         self.dispatch_table = ForkingPickler(file).dispatch_table
 
     def reducer_override(self, value: Any) -> Any:
-        """Reduce tensors and storages to their elements. `multiprocessing` would share a file for each."""
+        """Reduce a tensor or storage to its elements, and not to a shared file as `multiprocessing` does."""
         if isinstance(value, UntypedStorage):
             return value._reduce_by_value()
         if not isinstance(value, Tensor):
@@ -128,7 +127,7 @@ class BatchSender:
         descriptor = -1
         if new:
             segment_id, self._created_count = self._created_count, self._created_count + 1
-            reserve = end // 8  # reserve for slightly larger batches
+            reserve = end // 8  # for later batches that are slightly larger
             size = -(-(end + reserve) // mmap.PAGESIZE) * mmap.PAGESIZE
             descriptor = create_file(size)
             self._segments[segment_id] = mmap.mmap(descriptor, size)
@@ -142,9 +141,9 @@ class BatchSender:
             os.close(descriptor)
 
     def _find(self, size: int) -> tuple[int, list[int]]:
-        """Return the number of the smallest free segment of at least `size` bytes, or -1.
+        """Take the smallest free segment of at least `size` bytes. Return its number and an empty list.
 
-        If there is none, all free segments are deleted, and the second result lists their numbers.
+        If there is none, delete all free segments, and return -1 and their numbers.
         """
         large_enough = [n for n in self._free if len(self._segments[n]) >= size]
         if large_enough:

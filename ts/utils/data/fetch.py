@@ -40,7 +40,7 @@ def _by_index(settings: FetchSettings) -> Callable[[Any], Any]:
 
 
 class _IterableFetcher:
-    """Fetcher for iterable data sets, which uses only the number of the indices, not their values."""
+    """Fetcher for iterable data sets: it takes the next sample for each index, whatever the index is."""
 
     def __init__(self, settings: FetchSettings) -> None:
         self._settings = settings

@@ -39,8 +39,8 @@ class Batches(Iterator[Any]):
     It determines the order of indices and the seeds, pins memory, and issues warnings.
     """
 
-    # The iterator does not refer to the loader: with `persistent_workers`, the loader refers to the iterator,
-    # so there would be a cycle.
+    # The iterator has no reference to the loader. This would be a cycle with `persistent_workers`, because
+    # then the loader refers to the iterator.
 
     def __init__(self, loader: Any) -> None:
         self._index_sampler = loader._index_sampler
@@ -172,7 +172,7 @@ class MultiProcessingIterator(Batches):
             self._send_next_task()
 
     def _send_next_task(self) -> None:
-        """Send the next index to the next active worker. Do nothing if there is no index or worker."""
+        """Send the next index to the next active worker, if there are both."""
         try:
             index = next(self._indices)
         except StopIteration:
@@ -212,7 +212,7 @@ class MultiProcessingIterator(Batches):
         raise StopIteration
 
     def _pop_next_worker(self) -> _Worker | None:
-        """Return the worker whose batch is next, removed from the order, or None without active workers."""
+        """Remove the next batch's worker from the order, and return it. Without active workers: None."""
         self._order = deque(worker for worker in self._order if worker.is_active)
         if not self._order:
             return None
@@ -297,9 +297,9 @@ _open_connections: weakref.WeakSet[Connection] = weakref.WeakSet()
 
 
 def _close_inherited_pipes() -> None:
-    """Close the pipes in a forked child.
+    """Close the pipes of the parent in a forked child.
 
-    Otherwise, the workers would not notice when this process exits.
+    If the child kept them open, the workers would not notice when the parent exits.
     """
     for connection in list(_open_connections):
         connection.close()

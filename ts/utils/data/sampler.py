@@ -16,7 +16,7 @@ import ts
 from ts.ops.generator import Generator
 
 T = TypeVar("T", covariant=True)
-_CHUNK_SAMPLES = 32  # number of indices drawn per call, which affects the random indices
+_CHUNK_SAMPLES = 32  # indices drawn per call, as in PyTorch: other numbers would change the order
 
 
 class Sampler(Generic[T]):
@@ -83,8 +83,8 @@ class RandomSampler(Sampler[int]):
                 count = min(_CHUNK_SAMPLES, self.num_samples - start)
                 yield from ts.randint(high=n, size=(count,), dtype=ts.int64, generator=generator).tolist()
             return
-        # As in PyTorch, a last permutation is drawn even if none of its indices is used, which changes the
-        # generator's state.
+        # The last permutation may be unused. It is drawn anyway, so that the generator has the same state
+        # afterwards as in PyTorch.
         for start in range(0, self.num_samples + 1, n):
             yield from ts.randperm(n, generator=generator).tolist()[: self.num_samples - start]
 

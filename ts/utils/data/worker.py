@@ -133,9 +133,9 @@ class _BatchProducer:
         self._failed = self._catch_exceptions(lambda: job.init_fn and job.init_fn(job.id))[1]
 
     def run_task(self, task: Task) -> tuple[BatchHeader, list[Any]]:
-        """Run a task, and return the description of the message, and the pickled batch, failure or None.
+        """Run a task. Return the message's header, and its pickled content.
 
-        None is sent with the state `EXHAUSTED`.
+        The content is a batch, a failure, or None with the state `EXHAUSTED`.
         """
         if task.epoch != self._epoch:
             self._epoch, self._is_exhausted, self._fetch = task.epoch, False, None
@@ -197,7 +197,7 @@ class _TaskQueue:
         try:
             while True:
                 while not self._connection.poll(SHUTDOWN_TIMEOUT_SECONDS):
-                    # the exit of the parent does not close the pipe if another forked process has it open
+                    # a parent that has exited does not close the pipe if another forked process has it open
                     if os.getppid() != self._parent_pid:
                         raise EOFError
                 data = self._connection.recv_bytes()

@@ -120,7 +120,7 @@ def histogram(tag: str, values: Any, bins: Any, max_bins: int | None = None) -> 
         bucket_limits = np.empty((counts.size + 1,), limits.dtype)
         bucket_limits[:-1], bucket_limits[-1] = limits[:-1][::step], limits[-1]
         limits = bucket_limits
-    # Remove the empty buckets at both ends, except the last one before the first nonempty bucket: its upper
+    # Remove the empty buckets at both ends. Keep one before the first nonempty bucket, because its upper
     # limit is the lower limit of the nonempty bucket.
     cumulative = np.cumsum(np.greater(counts, 0))
     first, last = np.searchsorted(cumulative, [0, cumulative[-1] - 1], side="right")
