@@ -30,8 +30,8 @@ SETTINGS = (
 fp32_precision = "none"
 # The position of a name is the number by which `ts._core` identifies the backend (`Backend.index`): 0, 1, 2.
 BUILT_IN = ("cpu", "cuda", "meta")
-LAYOUTS = ("sparse",)  # Backends of non-strided arrays. Their numbers follow those of the device types.
-# length of each operator's kernel table (`ts._core.dispatch.operator`), which backend numbers index
+LAYOUTS = ("sparse",)  # backends of arrays without strides, with the next numbers (3)
+# length of the kernel table of each operator (`ts._core.dispatch.operator`), and maximal number of backends
 MAX_BACKENDS = 15
 _loaded: dict[str, Backend] = {}
 _order: list[str] = [*BUILT_IN, *LAYOUTS]
@@ -82,7 +82,7 @@ def register(backend: Backend) -> Backend:
     if not isinstance(backend.xp, Namespace):  # `xp` is a plain module, such as `numpy`
         backend.xp = WrappedNamespace(backend.xp)
     _loaded[backend.name] = backend
-    forget_kernels()  # kernels may be cached for an earlier backend with this name or number
+    forget_kernels()  # the cached kernels may belong to an earlier backend with this name or number
     if _seed is not None:
         backend.manual_seed(_seed)
     return backend

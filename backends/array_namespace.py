@@ -1,12 +1,12 @@
 """`xp`, the array namespace that kernels receive: NumPy's functions, and functions that differ by device.
 
-In: a backend's module of NumPy functions. Out: a namespace with these functions and the following attributes,
-so that kernels need not test the type of their arrays:
+In: a module with NumPy's functions. Out: a namespace with these functions and the attributes below. Kernels
+call these attributes, and thus need not test the type of their arrays:
 
     xp.shapes_only            whether arrays have shapes but no elements (meta)
     xp.scipy("linalg")        the device's equivalent of scipy.linalg
     xp.special("erf")         the device's implementation of a function of scipy.special
-    xp.find_kernel("silu")            a single-kernel implementation of a function, or None
+    xp.find_kernel("silu")    a kernel that computes a whole function in one pass, or None
     xp.transforms             the device's equivalent of scipy.fft
     xp.products(a, b)         the product of matrices or matrix stacks, by the device's fastest method
     xp.weighted_sums(x, d, indices, weights)  weighted sums along a dimension, used for resampling
@@ -67,9 +67,9 @@ class Namespace:
         return result
 
     def find_kernel(self, name: str) -> Callable[..., Array] | None:
-        """Return a kernel that computes the whole function `name` in one pass, or None without such a kernel.
+        """Return a kernel that computes the whole function `name` in one pass, or None if it does not exist.
 
-        The kernel supports float32 and float64. Without it, the operator makes several NumPy calls.
+        The kernel supports float32 and float64. Without it, the operator calls several NumPy functions.
         """
         return None
 
@@ -124,7 +124,7 @@ class Namespace:
         return result
 
     def in_pieces(self, function: Callable[..., Array], *operands: Array) -> Array:
-        """Apply an elementwise function to arrays. The CPU namespace does so in chunks under a time limit."""
+        """Apply an elementwise function to arrays. If a time limit is set, the CPU namespace uses chunks."""
         return function(*operands)
 
     def to_host(self, x: Array) -> Any:

@@ -29,7 +29,7 @@ Kernel = Callable[..., Any]  # called as kernel(xp, *args), like the kernel of a
 
 
 def default_of(kernel: Kernel, parameter: str) -> Any:
-    """Return the default value of a kernel's parameter, such as a function that backends replace."""
+    """Return the default value of a kernel's parameter, which may be a function that a backend replaces."""
     return inspect.signature(kernel).parameters[parameter].default
 
 
@@ -105,7 +105,7 @@ class Backend:
         return nullcontext()
 
     def adopt(self, tensor: Any, like: Any) -> Any:
-        """Return `tensor` on the device of `like`. Only a 0-dim CPU tensor may be on another device."""
+        """Return `tensor`, copied to the device of `like` unless both tensors have the same device."""
         return tensor if tensor.device == like.device else tensor.to(like.device)
 
     def new_stream(self) -> Any | None:
@@ -144,23 +144,23 @@ class Backend:
     def group(self, program: Any) -> Callable[[Sequence[Any]], dict[int, Array] | None] | None:
         """Return a function that runs a fusion group (`ts.fusion.program`), or None if fusion is unsupported.
 
-        The function receives the inputs of the group and returns a dict from value numbers to arrays. The
-        dict contains the results, and the input of each epilogue that must run as a separate operator. The
-        function returns None if the operators must run one by one for these inputs.
+        The function maps the inputs of the group to a dict from value numbers to arrays: the results, and the
+        inputs of epilogues. An epilogue whose input is in the dict must run as a separate operator. The
+        function returns None if all operators must run separately for these inputs.
         """
         return None
 
     def bind(self, record: Any) -> Kernel:
         """Return the Python kernel for an operator record.
 
-        It is the first that exists of an entry of `overrides`, the result of `own_kernel`, and the record's
-        kernel.  An override for a name without overload ("aten::add") applies to all overloads.  A kernel for
-        `add` is also used for the variants derived from it, `add_` and `add` with `out=`.
+        The kernel comes from `overrides`, else from `own_kernel`, else from the record. An override for a
+        name without overload ("aten::add") applies to all overloads. If only `add` has such a kernel, the
+        kernels of its derived variants, `add_` and `add` with `out=`, are created from that kernel.
         """
         derived = record.base is not None and record.derive is not None
         kernel = self.overrides.get(record.key)
-        # An override for the name without overload does not apply to the `out=` variant, because that has one
-        # more parameter.
+        # An `out=` variant has one more parameter, so an override for the name without overload cannot be
+        # called for it.
         if kernel is None and record.variant != "out":
             kernel = self.overrides.get(record.name)
         kernel = kernel or self.own_kernel(record)

@@ -20,13 +20,13 @@ _INT64_MAX = (1 << 63) - 1
 
 
 def _keys(self: NDArray[Any], axis: int, descending: bool) -> NDArray[np.int64]:
-    """Return a matrix of int64 keys that compare like the elements. Each row is one slice along `axis`."""
+    """Return int64 keys with the order of the elements, as a matrix with one row per slice along `axis`."""
     x = np.moveaxis(self, axis, -1)
     if dtypes.from_numpy_dtype(self.dtype).is_floating_point:
         wide = x.astype(np.float64) + 0.0
         bits = wide.view(np.int64)
-        # Flip all bits except the sign bit of negative numbers, so that `keys`, compared as int64, have the
-        # order of the floats.
+        # In negative numbers, flip all bits except the sign bit. The int64 keys then have the order of the
+        # floats.
         keys = np.where(bits < 0, bits ^ _INT64_MAX, bits)
         keys[wide != wide] = _INT64_MAX
     elif self.dtype == np.uint64:
@@ -40,7 +40,7 @@ def _keys(self: NDArray[Any], axis: int, descending: bool) -> NDArray[np.int64]:
 
 
 def _in_place(rows: NDArray[np.int64], self: NDArray[Any], axis: int) -> NDArray[np.int64]:
-    """Return an array with the dimensions of `self`, whose slices along `axis` are the rows of `rows`."""
+    """Rearrange a matrix, whose rows become the slices along `axis` of an array with the rank of `self`."""
     shape = (*self.shape[:axis], *self.shape[axis + 1 :], rows.shape[-1])
     return np.moveaxis(rows.reshape(shape), -1, axis)
 
@@ -56,12 +56,12 @@ def first_indices(self: NDArray[Any], axis: int, k: int, largest: bool, ordered:
 
 
 def nth_index(self: NDArray[Any], axis: int, k: Indices) -> Indices:
-    """Return, for each slice along `axis`, the index of its k-th smallest element, with a `k` per slice."""
+    """Return the index of the k-th smallest element of each slice along `axis`. `k` has a rank per slice."""
     return _in_place(sort.nth(_keys(self, axis, False), _rows(k, axis))[:, None], self, axis)
 
 
 def nth_index_in_order(self: NDArray[Any], axis: int, k: Indices) -> Indices:
-    """Return indices as `nth_index` does, but rank equal elements by index, as a stable sort does."""
+    """Return the indices of `nth_index`, but order equal elements by index, as a stable sort does."""
     keys, ranks = _keys(self, axis, False), _rows(k, axis)
     rows = np.arange(len(keys))
     kth = keys[rows, sort.nth(keys, ranks)][:, None]
@@ -72,5 +72,5 @@ def nth_index_in_order(self: NDArray[Any], axis: int, k: Indices) -> Indices:
 
 
 def _rows(k: Indices, axis: int) -> Indices:
-    """Return `k`, an array with one rank per slice along `axis`, in the order of the rows of `_keys`."""
+    """Flatten `k`, which has one rank per slice along `axis`, to one rank per row of `_keys`."""
     return np.ascontiguousarray(np.moveaxis(k, axis, -1), dtype=np.int64).reshape(-1)

@@ -5,8 +5,8 @@ yields the addresses of the functions that get and set the number of BLAS thread
 and SciPy.
 
 MKL is used if it is installed (`pip install mkl`, or the extra `mkl`). Otherwise, the library of NumPy is
-used, which is OpenBLAS in NumPy's wheels. TS_BLAS=numpy selects NumPy's library instead of MKL and of the
-kernels in `gemm_tiles.pyx`. TS_BLAS=none computes all products by `numpy.matmul`.
+used, which is OpenBLAS in NumPy's wheels. With TS_BLAS=numpy, NumPy's library computes all products: neither
+MKL nor the kernels in `gemm_tiles.pyx` run. With TS_BLAS=none, `numpy.matmul` computes all products.
 
     library().name      "OpenBLAS 0.3.31 ..."      shown by `ts info`
 """
@@ -23,8 +23,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-# (pattern of the names of the gemm functions, where {} is the dtype letter; width of the library's integers
-# in bits)
+# Possible names of the gemm functions, where {} is the dtype letter, with the bits of the library's integers.
 _NUMPY_GEMM_NAMES = (
     ("scipy_cblas_{}gemm64_", 64),
     ("cblas_{}gemm64_", 64),
@@ -118,7 +117,7 @@ def _load_symbols(extension: str) -> ctypes.CDLL | None:
 def controls() -> Iterator[tuple[int, int]]:
     """Yield, per loaded BLAS library, the addresses of `int get()` and `void set(int)` for its threads."""
     handles = [_load_symbols(extension) for extension in _EXTENSIONS]
-    for package in ("numpy", "scipy"):  # if no extension could be loaded, search the folders of the wheels
+    for package in ("numpy", "scipy"):  # without a handle, search OpenBLAS in the folders of the wheels
         file = getattr(sys.modules.get(package), "__file__", None)
         if file is not None and not any(handles):
             folder = Path(file).parent

@@ -1,9 +1,9 @@
 """Convolutions of floating and complex arrays on the CPU, by `ts.backends.cpu.kernels.conv`.
 
 In: arguments checked by `ts.ops.conv`. Out: the convolution. For each combination of sizes, this module
-determines once which taps of the kernel read the input, and which layout of the input is needed. 16-bit
-floats are computed in float32, complex numbers as real numbers with twice the channels. For integers, the
-Python kernel of the record runs.
+determines once which taps of the kernel read the input, and the memory layout of the input. 16-bit floats are
+converted to float32. Complex channels are split into real and imaginary channels. For integers, the Python
+kernel of the record runs.
 
     a dimension of a convolution   element t reads t * stride + (k * dilation - padding) for each k: one phase
     transposed, stride 2           even elements use some taps, odd elements the other taps: two phases
@@ -37,7 +37,7 @@ _MAX_CACHED_ROWS = 1 << 16
 class ConvAxis(NamedTuple):
     """Convolution phase along one dimension: output elements that read the input at equal relative offsets.
 
-    Output element first + t * output_stride reads input element t * input_stride + offset of each tap.
+    For each tap, output element `first + t * output_stride` reads input element `t * input_stride + offset`.
     """
 
     taps: list[tuple[int, int]]  # (index in the kernel window, offset added to t * input_stride)
@@ -99,7 +99,7 @@ def decompose(g: Geometry, sizes: Sequence[int]) -> ConvDecomposition:
         [_drop_padding(axis, size) for axis in phases] for phases, size in zip(axes, spatial, strict=True)
     ]
     firsts, lengths, residues = [], [], []
-    # compute the range of the input, in units of the stride, that the taps of all phases read
+    # For each dimension, compute the range of the input that the taps read, in units of the stride.
     for phases in axes:
         stride = phases[0].input_stride if phases else 1
         offsets = [(offset, axis.number) for axis in phases for _, offset in axis.taps]
@@ -111,11 +111,11 @@ def decompose(g: Geometry, sizes: Sequence[int]) -> ConvDecomposition:
         residues.append(sorted({offset % stride for offset, _ in offsets}) or [0])
     strides = [phases[0].input_stride if phases else 1 for phases in axes]
     pitch = (lengths[1] * lengths[2], lengths[2], 1)
-    # number of elements that the layout has for each combination of residues modulo `strides`
+    # number of elements of the layout whose indices have the same residues modulo `strides`
     own = math.prod(lengths)
     residue_strides = (len(residues[1]) * len(residues[2]) * own, len(residues[2]) * own, own)
-    # for each dimension: offset of a tap along it -> number of elements that this adds to the offset of the
-    # tap in the layout's memory
+    # For each dimension: offset of a tap in the input -> offset in the layout's memory. The offsets of the
+    # three dimensions are added.
     offsets_by_dimension = [
         {
             offset: residues[d].index(offset % strides[d]) * residue_strides[d]
@@ -149,7 +149,7 @@ def decompose(g: Geometry, sizes: Sequence[int]) -> ConvDecomposition:
 
 
 def compute(general: Kernel, xp: Any, g: Geometry, input: Array, weight: Array, bias: Array | None) -> Array:
-    """Return the convolution `g`. Integers and empty arrays are left to the kernel `general`."""
+    """Return the convolution `g` of `input`. For integers and empty arrays, the kernel `general` runs."""
     if input.dtype.kind in "iub" or input.size == 0 or weight.size == 0:
         result: Array = general(xp, g, input, weight, bias)
         return result
@@ -167,7 +167,7 @@ def compute(general: Kernel, xp: Any, g: Geometry, input: Array, weight: Array, 
 
 
 def _cached_decomposition(g: Geometry, x: Array) -> ConvDecomposition:
-    """Return the decomposition for inputs with the size of `x`. It is cached in `g` unless it is large."""
+    """Return the decomposition for the size of `x`. Unless it is large, it is cached in `g`."""
     decomposition: ConvDecomposition = g.decomposition or decompose(g, x.shape[2:])
     if math.prod(g.output_size[:-1]) <= _MAX_CACHED_ROWS:
         g.decomposition = decomposition
@@ -209,9 +209,9 @@ def _convolve_complex(g: Geometry, x: Array, weight: Array) -> Array:
 
 
 def weight_gradient(general: Kernel, xp: Any, g: Geometry, conv_input: Array, other: Array) -> Array:
-    """Return the weight gradient. The kernel `general` computes integers, complex numbers and empty arrays.
+    """Return the weight gradient. For integers, complex numbers and empty arrays, the kernel `general` runs.
 
-    It also computes results with infinities or NaN, because this module multiplies them by padding zeros.
+    `general` also runs if the result has infinities or NaN, since here padding zeros times infinity give NaN.
     """
     if conv_input.dtype.kind not in "iubc" and conv_input.size and other.size:
         dtype = np.float32 if conv_input.itemsize == 2 else conv_input.dtype
@@ -226,7 +226,7 @@ def weight_gradient(general: Kernel, xp: Any, g: Geometry, conv_input: Array, ot
 
 
 def kernel(record: Any) -> Kernel:
-    """Return the kernel of a convolution or of its backward. It checks arguments like the record's kernel."""
+    """Return the record's kernel, for a convolution or its backward, with the computations of this module."""
     result = partial(record.kernel, compute=partial(compute, default_of(record.kernel, "compute")))
     if record.key == "aten::convolution_backward":
         result = partial(result, weigh=partial(weight_gradient, default_of(record.kernel, "weigh")))

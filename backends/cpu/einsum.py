@@ -1,7 +1,7 @@
-"""Einsum by pairwise contractions. Each pair of operands needs permutations and one batched matrix product.
+"""Einsum by contractions of pairs of operands: permutations and one batched matrix product for each pair.
 
-In: an equation, and arrays of one dtype. Out: the result. The plan depends only on the equation and the
-shapes. It is cached after the record's kernel has checked and executed the call once:
+In: an equation, and arrays of one dtype. Out: the result. For a new equation or new shapes, the record's
+kernel checks and executes the call, and the plan of contractions is cached for later calls:
 
     bhnd,bhnde->bhne      (b h n) 1 d  @  (b h n) d e
     ijbn,jbnd->ibnd       (b n) i j    @  (b n) j d      then i becomes the first dimension
@@ -34,7 +34,7 @@ class ContractionOperand:
     sums: Shape
     order: Shape | None
     shape: Shape
-    # True if `shape` has the columns before the rows, so that the last two dimensions must be swapped
+    # True if the columns precede the rows in `shape`. The last two dimensions are then swapped.
     turned: bool
 
     def __call__(self, x: Array) -> Array:
@@ -49,7 +49,7 @@ class ContractionOperand:
 
 @dataclass(frozen=True, slots=True)
 class Contraction:
-    """Contraction of two operands, which are given by their indices in the list of remaining operands."""
+    """Contraction of two operands. `positions` are their indices in the list of remaining operands."""
 
     positions: tuple[int, int]
     first: ContractionOperand
@@ -103,7 +103,7 @@ def einsum(products: Callable[[Array, Array], Array], equation: str, operands: S
 def execute_path(
     path: ContractionPath, products: Callable[[Array, Array], Array], left: list[Array]
 ) -> Array:
-    """Execute the contractions of `path` on the operands in `left`, which is emptied. Return the result."""
+    """Return the result of the contractions `path` on the operands in `left`. The list `left` is changed."""
     for pair in path.pairs:
         i, j = pair.positions
         a, b = pair.first(left[i]), pair.second(left[j])
@@ -114,7 +114,7 @@ def execute_path(
 
 @functools.lru_cache(_MAX_CACHED_PLANS)
 def find_contraction_path(equation: str, shapes: tuple[Shape, ...]) -> ContractionPath | None:
-    """Return the contractions for operands of the given shapes, or None if NumPy must compute the einsum."""
+    """Return the contractions for operands of the given shapes, or None for einsums that NumPy computes."""
     if len(shapes) < 2:
         return None
     inputs, output = _parse_subscripts(equation, shapes)
@@ -202,13 +202,13 @@ def _contract_pair(
     positions: tuple[int, int], a: Operand, b: Operand, needed: set[str], sizes: dict[str, int], output: str
 ) -> tuple[Contraction, str]:
     """Return the contraction of two operands, and the subscripts of its result."""
-    # Drop the dimensions of each operand that have size 1 and are broadcast to the size of the other operand.
+    # Ignore a dimension of size 1 if the other operand has another size there (broadcasting).
     first, second = ([c for c, n in zip(*x, strict=True) if n == sizes[c]] for x in (a, b))
     batch = [c for c in first if c in second and c in needed]
     inner = [c for c in first if c in second and c not in needed]
     rows = [c for c in first if c not in second and c in needed]
     columns = [c for c in second if c not in first and c in needed]
-    # The output has the columns before the rows. Exchange the operands, so that the product needs no
+    # If the columns precede the rows in the output, exchange the operands. The product then needs no
     # permutation.
     if output and output == "".join([*batch, *columns, *rows]):
         positions, a, b, rows, columns = (positions[1], positions[0]), b, a, columns, rows
@@ -238,9 +238,8 @@ def _matrices(
 ) -> ContractionOperand:
     """Return the conversion of an operand to matrices.
 
-    One dimension of a matrix combines the subscripts `own`, the other dimension combines the summed
-    subscripts `inner`. The order of these two dimensions is chosen so that the memory order of the operand is
-    preserved if possible.
+    One dimension of each matrix combines the subscripts `own`, the other one the summed subscripts `inner`.
+    Their order is that of the operand's memory if possible.
     """
     letters = x[0]
     inner_first = bool(own) and letters.index(inner[0]) < letters.index(own[0])

@@ -33,13 +33,13 @@ if TYPE_CHECKING:
 
     Array = NDArray[Any]
 
-_CHUNK_ELEMENTS: Final = 1 << 14  # number of elements of a chunk, between which a time limit is checked
-# assumed time of a chunk in ns, which is added to the used time of `ts.limits`
+_CHUNK_ELEMENTS: Final = 1 << 14  # number of elements of a chunk, before which a time limit is checked
+# time in ns that each chunk adds to the used time of `ts.limits`
 _CLOCK_INTERVAL_NS: Final = 100_000.0
 
 
 class NumpyTransforms:
-    """numpy.fft with the n-dimensional Hermitian transforms of scipy.fft added."""
+    """Module numpy.fft, plus the functions `hfftn` and `ihfftn` of scipy.fft."""
 
     def __getattr__(self, name: str) -> Any:
         return getattr(np.fft, name)
@@ -70,7 +70,7 @@ class CpuNamespace(WrappedNamespace):
         return import_module(".argsort", __package__)
 
     def scipy(self, module_name: str) -> Any:
-        """Return `scipy.<module_name>`, and limit the number of BLAS threads in SciPy too."""
+        """Return `scipy.<module_name>`, and limit the threads of a BLAS library that its import loads."""
         from .kernels import blas_thread_limit
 
         result = super().scipy(module_name)
@@ -89,11 +89,11 @@ class CpuNamespace(WrappedNamespace):
         return UFUNCS[name] if name in UFUNCS else super().special(name)
 
     def find_kernel(self, name: str) -> Callable[..., Array] | None:
-        """Return the ufunc of the activation `name`. Its loops are those of the C kernels."""
+        """Return the ufunc of the activation `name`, whose loops are those of the C kernels."""
         return self.special(name)
 
     def __getattr__(self, name: str) -> Any:
-        """Return NumPy's function `name`, or this package's ufunc in its place, with the C kernels' loops."""
+        """Return NumPy's function `name`, or the ufunc with the C kernels' loops that replaces it."""
         result = super().__getattr__(name)
         if isinstance(result, np.ufunc):
             from .kernels.special import OURS_OF_NUMPY  # imported here, because few programs use it
@@ -116,7 +116,7 @@ class CpuNamespace(WrappedNamespace):
 
     @functools.cached_property
     def transforms(self) -> Any:
-        """Module `scipy.fft`, or `numpy.fft` with the additions of `NumpyTransforms` without SciPy."""
+        """Module `scipy.fft`, or `NumpyTransforms` if SciPy is not installed."""
         try:
             return self.scipy("fft")
         except ImportError:
@@ -137,7 +137,7 @@ class CpuNamespace(WrappedNamespace):
         return einsum(self.products, equation, operands)
 
     def weighted_sums(self, x: Array, axis: int, indices: Array, weights: Array) -> Array:
-        """Return weighted sums along an axis. The result has the dimension order of the memory of `x`."""
+        """Return weighted sums along an axis. The result has the dimension order of `x` in memory."""
         from .kernels.resample import weighted_sums
 
         return self._run_weighted_sums(weighted_sums, x, axis, indices, weights)

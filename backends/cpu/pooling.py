@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ts.ops.pooling_geometry import Windows
 
 Array = NDArray[Any]
-# limit of the number of rows of a plane (rows times depth, if it has three dimensions)
+# number of rows from which a plane is too large (depth * height if it has three dimensions)
 _MAX_PLANE_ROWS = 1 << 31
 
 
@@ -47,7 +47,10 @@ def _table(w: Windows, planes: Array, n: int) -> Table:
 
 
 def maxima(general: Kernel, xp: Any, x: Array, w: Windows, with_indices: bool) -> Any:
-    """Return the maximum of each window, and its index if `with_indices`."""
+    """Return the maxima of all windows, or (maxima, indices) if `with_indices`.
+
+    For empty or very large inputs, the kernel `general` runs.
+    """
     n = len(w.output_size)
     if x.size == 0 or x.shape[-n] * x.shape[-min(n, 2)] >= _MAX_PLANE_ROWS:
         return general(xp, x, w, with_indices)
@@ -63,9 +66,9 @@ def maxima(general: Kernel, xp: Any, x: Array, w: Windows, with_indices: bool) -
 
 
 def means(general: Kernel, xp: Any, x: Array, w: Windows, divisor: Any) -> Array:
-    """Return the sum of each window divided by `divisor`.
+    """Return the sum of each window, divided by `divisor`: a number, or an array with one number per window.
 
-    `divisor` is a number or an array of the output's spatial shape.
+    For integers, and for empty or very large inputs, the kernel `general` runs.
     """
     n = len(w.output_size)
     if x.size == 0 or x.dtype.kind in "iu" or x.shape[-n] * x.shape[-min(n, 2)] >= _MAX_PLANE_ROWS:
@@ -86,6 +89,6 @@ def means(general: Kernel, xp: Any, x: Array, w: Windows, divisor: Any) -> Array
 
 
 def kernel(record: Any) -> Kernel:
-    """Return the kernel of a pooling operator, with the same argument checks as the record's kernel."""
+    """Return the record's kernel of a pooling operator, with the computations of this module."""
     mine = means if "avg" in record.name else maxima
     return partial(record.kernel, compute=partial(mine, default_of(record.kernel, "compute")))

@@ -1,8 +1,8 @@
 """Intra-op thread pool of the CPU: a parallel for loop over the partitions of an operator's work.
 
-In: a function of (index of a partition, number of partitions), which computes one partition. Out: nothing.
-All partitions have run. The values of elements must not depend on the division into partitions, so that
-results are bit-identical for every number of threads.
+`run` receives a function of (index of a partition, number of partitions) that computes one partition, and
+returns when all partitions have run. The function must compute elements with values that do not depend on the
+division into partitions, so that results are bit-identical for every number of threads.
 
     run(lambda i, n: fill(i, n), 2)      fill(0, 2) on this thread, fill(1, 2) on a worker thread
 
@@ -53,11 +53,10 @@ def partition_count(units: int) -> int:
 
 
 def run(function: Callable[[int, int], None], partition_count: int) -> None:
-    """Run all partitions on worker threads, wait for them, and raise the first exception, if any.
+    """Run partition 0 on this thread and the others on worker threads. Wait, and raise the first exception.
 
-    Partitions that no worker thread accepts run on the calling thread. This happens while the interpreter
-    shuts down (in threads that outlive the main thread and in `atexit` handlers), and if the system cannot
-    create threads.
+    All partitions run on this thread if no worker thread can be started: while the interpreter shuts down (in
+    threads that outlive the main thread and in `atexit` handlers), or if the system cannot create threads.
     """
     if partition_count == 1:
         function(0, 1)
@@ -92,7 +91,7 @@ def _workers(min_threads: int) -> ThreadPoolExecutor:
 
 
 def _drop_pool() -> None:
-    """Drop the pool in a forked child process, in which its threads do not exist."""
+    """Drop the pool in a forked child process, because the pool's threads do not exist there."""
     global _pool
     _pool = None
 

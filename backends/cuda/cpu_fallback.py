@@ -1,7 +1,7 @@
-"""CPU fallback of functions and operators that CuPy lacks. Each warns at its first use.
+"""CPU fallback of functions and operators that CuPy lacks, on copies of device arrays in host memory.
 
 In: device arrays. Out: device arrays. Every call costs two transfers and synchronizes with the device. The
-first use of a name warns, and `docs/explanation/cuda-backend.md` lists the tables of this module.
+first call of each function or operator warns. `docs/explanation/cuda-backend.md` lists the tables:
 
     FUNCTIONS    NumPy functions that CuPy lacks, for kernels that call xp.NAME
     OPERATORS    operators whose kernel runs on copies in host memory
@@ -69,7 +69,7 @@ def numpy_function(name: str) -> Callable[..., Any]:
         _warn(f"numpy.{name}", FUNCTIONS[name])
         hosts = [to_host(x) for x in args]
         result = target(*hosts, **{k: to_host(v) for k, v in kwargs.items()})
-        if result is None:  # The function wrote in place to the host copy of its first argument.
+        if result is None:  # The function has changed the host copy of its first argument in place.
             args[0][...] = cupy.asarray(hosts[0])
         return to_device(result)
 

@@ -61,7 +61,7 @@ class GraphRngState:
         self.count = 0
 
     def set(self, stream: Any) -> None:
-        """Copy the state of `stream` to the device, and advance `stream` by the draws of one replay."""
+        """Copy the state of `stream` to the device, and advance it by the numbers that one replay draws."""
         self.start.set(np.array([stream.initial_seed, stream.offset], np.uint64))
         stream.offset += self.count
 
@@ -93,8 +93,7 @@ class Graph:
         check_not_capturing()
         self.pool = self.pool or pool or GraphPool()
         self._stream = stream
-        # Begin the capture before other state changes, so that this object can be used again if
-        # `begin_capture` raises.
+        # `begin_capture` may raise. The state changes follow it, so that `begin` can be called again.
         stream.begin_capture()
         self._allocating = self.pool.allocating()
         self._allocating.__enter__()
@@ -125,13 +124,13 @@ class Graph:
         self._constants, self._rng_states = [], {}
 
     def rng_state(self, stream: Any) -> GraphRngState:
-        """Return the graph's state for a random stream. It is created at the first call."""
+        """Return the graph's state for a random stream, which is created at the first call."""
         if stream not in self._rng_states:
             self._rng_states[stream] = GraphRngState()
         return self._rng_states[stream]
 
     def keep_constant(self, host: NDArray[Any]) -> Any:
-        """Copy a host array to the device. The graph keeps a pinned copy of the host array for replays."""
+        """Return a device copy of a host array. The graph keeps a pinned copy, from which replays copy."""
         copy = memory.copy_to_pinned(np.ascontiguousarray(host))
         self._constants.append(copy)
         copy_on_device = cupy.empty(copy.shape, copy.dtype)

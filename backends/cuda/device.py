@@ -1,9 +1,11 @@
 """CUDA backend: devices, host-device transfers, and the selection of the kernel of an operator.
 
-In: host arrays, shapes, operator records. Out: CuPy arrays and kernels. The kernel of a record is an
-override, if there is one. Otherwise, it is the record's kernel on host copies for operators of
-`cpu_fallback.OPERATORS`, a kernel generated from the record's CUDA expression, or else the record's kernel
-with CuPy as `xp`.
+In: host arrays, shapes, operator records. Out: CuPy arrays and kernels. A record's kernel is the first of:
+
+    an override
+    the record's kernel on copies in host memory, for operators in `cpu_fallback.OPERATORS`
+    a kernel that is generated from the record's CUDA expression
+    the record's kernel with CuPy as `xp`
 """
 
 from __future__ import annotations
@@ -63,12 +65,12 @@ class CudaBackend(Backend):
         return int(array.device.id)
 
     def synchronize(self, device: int = -1) -> None:
-        """Wait until a device, the current one for -1, has finished the work of all streams."""
+        """Wait until `device` (-1: the current device) has finished the work of all streams."""
         with self.on(device):
             cupy.cuda.runtime.deviceSynchronize()
 
     def device_ordinal(self, device: int) -> int:
-        """Return a device index, with -1 as the current device. Raise RuntimeError if it is invalid."""
+        """Return `device`, or the current device for -1. Raise RuntimeError if no such device exists."""
         ordinal = self.current_device() if device < 0 else device
         if ordinal >= self._count:
             raise RuntimeError(
@@ -110,12 +112,12 @@ class CudaBackend(Backend):
     # ---- arrays
 
     def empty(self, shape: Sequence[int], dtype: np.dtype[Any], device: int = -1) -> Array:
-        """Return an uninitialized CuPy array on `device`, the current one for -1."""
+        """Return an uninitialized CuPy array on `device` (-1: the current device)."""
         with self.on(device):
             return cupy.empty(shape, dtype)
 
     def from_host(self, host: NDArray[Any], device: int = -1, non_blocking: bool = False) -> Array:
-        """Copy a NumPy array to the device. Only copies from pinned memory are asynchronous.
+        """Copy a NumPy array to the device, asynchronously if `non_blocking` and `host` is in pinned memory.
 
         During the capture of a CUDA graph, the graph owns the copy.
         """
@@ -126,7 +128,10 @@ class CudaBackend(Backend):
             return cupy.array(host, order="K", blocking=not (non_blocking and memory.is_pinned(host)))
 
     def to_host(self, array: Array, non_blocking: bool = False) -> NDArray[Any]:
-        """Copy to a NumPy array, pinned if `non_blocking`. Raise RuntimeError during a capture."""
+        """Return a NumPy copy. If `non_blocking`, the copy is asynchronous and the array in pinned memory.
+
+        Raise RuntimeError during the capture of a CUDA graph.
+        """
         cuda_graphs.check_not_capturing()
         with self.on(self.device_of(array)):
             if not non_blocking:
@@ -136,7 +141,7 @@ class CudaBackend(Backend):
             return cupy.asnumpy(array, out=out, blocking=False)  # type: ignore[no-any-return]
 
     def move(self, array: Array, device: int) -> Array:
-        """Copy the array to `device`. An array that is there already is returned unchanged."""
+        """Return a copy of `array` on `device`, or `array` itself if it is on this device."""
         with self.on(device):
             return cupy.asarray(array)
 
@@ -166,11 +171,11 @@ class CudaBackend(Backend):
     # ---- kernels
 
     def group(self, program: Any) -> Callable[[Sequence[Any]], dict[int, Any] | None]:
-        """Return a fusion group that launches generated CUDA kernels."""
+        """Return a function that runs a fusion group by generated CUDA kernels."""
         return fusion_groups.CudaFusionGroup(self, program)
 
     def own_kernel(self, record: Any) -> Kernel | None:
-        """Return a CPU kernel for a fallback operator, else a launcher of a generated kernel, or None."""
+        """Return a kernel that runs on the CPU (`cpu_fallback`), else a generated kernel, else None."""
         if record.name in cpu_fallback.OPERATORS:
             return cpu_fallback.host_kernel(record.name, record.kernel)
         return pointwise_launch.make_launcher(record)

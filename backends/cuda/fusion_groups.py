@@ -1,9 +1,9 @@
 """Fusion groups on CUDA devices: one kernel per group.
 
-In: the program of a group (`ts.fusion.program`), then its tensors and numbers. Out: a dict from value numbers
-to arrays. For an epilogue that cannot be fused, it contains the value that the epilogue reads. The result is
-None if the operators must run one by one, because the inputs are on several devices, no kernel supports their
-dtypes or shapes, or an operator is overridden.
+In: the program of a group (`ts.fusion.program`), then the inputs of a call. Out: a dict from value numbers to
+arrays. Instead of the result of an epilogue that cannot be fused, the dict contains the epilogue's input. The
+result is None if the operators must run one by one, because the inputs are on several devices, no kernel
+supports their dtypes or shapes, or an operator is overridden.
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ class CudaFusionGroup:
         )
         self._records = [record for record, _ in (*rows, *epilogues)]
         self._launcher = FusedGroupLauncher(OperatorGroup(rows, program.outputs, epilogues))
-        # Number of calls in which the operators ran one by one, because devices or numbers are unsupported or
-        # an operator is overridden.
+        # Number of calls in which the operators ran one by one, because devices or values of numbers are
+        # unsupported or an operator is overridden.
         self.unfused_calls = 0
 
     @property
     def plans(self) -> list[GroupLaunch]:
-        """Launch plans of all calls so far, one per combination of input types, including rejected ones."""
+        """Launch plans of all calls so far, one for each combination of input types, supported or not."""
         return list(self._launcher.launches.values())
 
     def __call__(self, args: Sequence[Any]) -> dict[int, Any] | None:
         """Run the group. Return {value number: array}, or None if the operators must run one by one.
 
-        Inputs on several devices and overridden operators prevent fusion.
+        The group cannot run for inputs on several devices, or if an operator is overridden.
         """
         tensors = [x for x in args if isinstance(x, Tensor)]
         devices = {(x.backend, x.device_index) for x in tensors}

@@ -116,10 +116,9 @@ FLOATS = (*HALF_FLOATS, "float32", "float64")
 LETTERS = "abcd"  # names of the operands of an expression, in the order of the parameters
 STRING_ARGUMENTS = re.findall(
     r"struct word_(\w+)", PREAMBLE
-)  # string arguments, and None, that become C++ types, by which C++ selects an overload
+)  # supported string arguments, and None. Each has a C++ type, which selects the overload of a function.
 
-# Matches expressions that are exact for integers: they have no division and no function that computes with
-# floats.
+# Matches expressions without division and without functions of floats, which are exact for integers.
 _INTEGER_EXACT = re.compile(r"(?:[abcd0-9 ()+\-*&|^~!=?:]|<(?!<)|>(?!>)|max|min|isnan|isinf)*")
 _BOOL_EXACT = re.compile(r"[abcd &|^?:]*")  # matches expressions that are exact for bools
 
@@ -135,7 +134,7 @@ def arity(record: Any) -> int:
 
 
 ALPHA_PARAMETER = (
-    "Scalar alpha=1"  # Factor of the second operand. Expressions do not contain it, so it must be 1.
+    "Scalar alpha=1"  # a factor of the second operand. Expressions lack it, so kernels require the value 1.
 )
 
 
@@ -145,7 +144,7 @@ def has_alpha(record: Any) -> bool:
 
 
 def mask_operand(record: Any) -> int:
-    """Return the index of the mask operand, or -1 without mask."""
+    """Return the index of the operand that selects (a in "a ? b : c"), or -1 for other expressions."""
     return LETTERS.index(record.cuda[0]) if record.cuda[1:4] == " ? " else -1
 
 

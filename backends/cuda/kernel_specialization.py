@@ -28,8 +28,7 @@ from .row_epilogues import NotFusibleError
 
 Shape = tuple[int, ...]
 Record = Any
-# Kernel argument: (number of the group's input, NumPy type to which a Python number is converted, or None if
-# the input is an array).
+# Kernel argument: (number of the group's input, None for an array or the NumPy type for a Python number).
 Argument = tuple[int, Any]
 Layout = tuple[np.dtype[Any], Sequence[int], list[int] | None]  # dtype, shape, order of dimensions in memory
 # Python number that an operation reads: (number of the group's input, dtype in which the operation computes,
@@ -121,7 +120,7 @@ def expression_dtypes(record: Any, operands: Sequence[Any]) -> tuple[np.dtype[An
     if record.promotion is None:
         dtype = next(iter(dtypes))
         if len(dtypes) > 1 or any(promotion.category(x) > promotion.CATEGORY_OF[dtype] for x in numbers):
-            return None  # the record's kernel then promotes the operands or raises an error
+            return None  # the record's kernel must promote the operands or raise an error
     else:
         dtype = promotion.result_type(*promoted)
         if record.promotion == "float":
@@ -134,7 +133,10 @@ def expression_dtypes(record: Any, operands: Sequence[Any]) -> tuple[np.dtype[An
 
 
 def is_representable(value: float, dtype: str, strict: bool) -> bool:
-    """Return whether `dtype` can represent a number. Unless `strict`, floats can represent every number."""
+    """Return whether a kernel can convert the number `value` to `dtype`.
+
+    Numbers beyond the range of a float dtype become infinite, which is allowed unless `strict`.
+    """
     if dtype in kernel_sources.FLOATS:
         if not strict or abs(value) == float("inf") or value != value:
             return isinstance(value, float) or abs(value) < 1 << 1000
@@ -148,7 +150,7 @@ def is_representable(value: float, dtype: str, strict: bool) -> bool:
 def _typed_ops(
     group_ops: Sequence[tuple[Record, tuple[int, ...]]], inputs: Sequence[Any]
 ) -> tuple[list[pointwise_codegen.ExpressionOp], list[Any]]:
-    """Return the group's operations with dtypes, and its values: `TypedValue`s, numbers and strings."""
+    """Return the operations with dtypes, and the inputs and results as `TypedValue`, number or string."""
     promotion = resolve("type_promotion")
     values: list[Any] = [
         TypedValue(x.dtype, tuple(x.shape)) if isinstance(x, cupy.ndarray) else x for x in inputs
@@ -264,7 +266,7 @@ def _plan_accesses(
 
 
 def _pack_width(lengths: Sequence[int], sizes: Sequence[int]) -> int:
-    """Return the number of neighboring elements that a thread computes, for element sizes in bytes."""
+    """Return the number of neighboring elements per thread. `sizes` are element sizes in bytes."""
     width = max(1, min(MAX_PACK_ELEMENTS, MAX_LOAD_BYTES // max(sizes)))
     while len(lengths) > 1 and lengths[-1] % width:
         width //= 2
@@ -313,7 +315,7 @@ class _NonContiguousRowsError(NotFusibleError):
 def _configure_epilogues(
     group: OperatorGroup, values: list[Any], inputs: Sequence[Any]
 ) -> tuple[dict[int, row_epilogues.EpilogueConfig], dict[int, str]]:
-    """Return the configurations of fused epilogues, and the reasons for the unfused ones, by value number."""
+    """Return value number -> configuration for fused epilogues, and value number -> reason for the others."""
     configs: dict[int, row_epilogues.EpilogueConfig] = {}
     unfused: dict[int, str] = {}
     for value, (record, operands) in enumerate(group.epilogues, len(values)):
@@ -336,9 +338,9 @@ def _require(
     inputs: Sequence[Any],
     configs: dict[int, row_epilogues.EpilogueConfig],
 ) -> KernelRequirements:
-    """Return the kernel requirements of a group whose epilogues in `configs` are fused.
+    """Return the requirements of the kernel for a group with the fused epilogues `configs`.
 
-    The values that other epilogues read become results of the kernel.
+    The inputs of the other epilogues become results of the kernel.
     """
     unfused_operands = [
         operands[0]
@@ -411,7 +413,7 @@ def _number_uses(
 ) -> list[NumberUse]:
     """Return the Python scalars that operations read, as (input index, compute dtype, `strict`).
 
-    `strict` is an argument of `is_representable`: whether the scalar must be in the range of a float dtype.
+    If `strict`, the scalar must be in the range of the dtype (`is_representable`).
     """
     return [
         (i, op.compute, record.promotion is None)
@@ -424,7 +426,7 @@ def _number_uses(
 def _kernel_inputs(
     inputs: Sequence[Any], strides: dict[int, Shape], width: int, uses: Sequence[NumberUse]
 ) -> tuple[list[pointwise_codegen.KernelInput], list[Argument]]:
-    """Return input descriptions for the code generator, and the inputs that become kernel arguments."""
+    """Return descriptions of all inputs for the code generator, and the kernel arguments (no strings)."""
     kernel_inputs: list[pointwise_codegen.KernelInput] = []
     arguments: list[Argument] = []
     for i, x in enumerate(inputs):
@@ -449,7 +451,7 @@ def _require_epilogues(
     geometry: Sequence[int],
     inputs: int,
 ) -> KernelRequirements:
-    """Return the requirements of a kernel with epilogues. A chunked epilogue needs a second kernel."""
+    """Return the requirements of a kernel with epilogues. Each chunked epilogue needs a second kernel."""
     launch = row_epilogues.configure_launch(spec, configs)
     epilogue_arguments = [argument for x in configs for argument in x.kernel_arguments]
     followups = []

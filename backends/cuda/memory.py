@@ -17,15 +17,15 @@ import cupyx
 import numpy as np
 from numpy.typing import NDArray
 
-BLOCK_BYTES = 512  # the pool rounds sizes up to multiples of this
+BLOCK_BYTES = 512  # the pool rounds sizes up to multiples of BLOCK_BYTES
 
 
 class CountedPool:
     """CuPy's default memory pool, with the peak use of each device.
 
-    The pool computes its current use by iterating over its blocks. To avoid this, the class maintains an
-    upper bound, which grows with each allocation and ignores deallocations, and queries the pool only if the
-    bound exceeds the peak. The peak is exact.
+    A query of the pool's current use is slow, because it iterates over all blocks. Therefore the class adds
+    each allocation to an upper bound, which ignores deallocations, and queries the pool only if the bound
+    exceeds the peak. The peak is exact.
     """
 
     def __init__(self) -> None:

@@ -87,7 +87,7 @@ def _is_bfloat16(x: Any) -> bool:
 
 
 def _compute_in_float32(name: str) -> Callable[..., Any]:
-    """Return CuPy's function `name`, extended to bfloat16 arrays: these are computed in float32."""
+    """Return CuPy's function `name` with support for bfloat16 arrays, which it computes in float32."""
     function = getattr(cupy, name)
 
     def compute(*args: Any, **kwargs: Any) -> Any:
@@ -184,12 +184,12 @@ def _array(a: Any, dtype: Any = None, **kwargs: Any) -> Any:
 
 
 def _sorted_order(x: Any, axis: Any = -1, kind: Any = None, **unused: Any) -> Any:
-    """Return argsort along an axis, for bfloat16 too. CuPy's argsort is always stable."""
+    """Return argsort along an axis, also for bfloat16. `kind` is ignored, because CuPy's sort is stable."""
     return cupy.argsort(x.astype(np.float32) if _is_bfloat16(x) else x, axis=axis)
 
 
 def _sorted(x: Any, axis: Any = -1, kind: Any = None, **unused: Any) -> Any:
-    """Return a sorted copy, for bfloat16 too. CuPy's sort is always stable."""
+    """Return a sorted copy, also for bfloat16. `kind` is ignored, because CuPy's sort is stable."""
     if _is_bfloat16(x):
         return cupy.sort(x.astype(np.float32), axis=axis).astype(BFLOAT16)
     return cupy.sort(x, axis=axis)

@@ -33,7 +33,7 @@ def _kernels(device: int) -> dict[str, Any]:
 
 @cache
 def _zero_start(device: int) -> Any:
-    """Return the two zeros that kernels add to seed and offset outside of a graph capture."""
+    """Return zeros on the device, for the argument that a kernel adds to seed and offset in CUDA graphs."""
     return cupy.zeros(2, np.uint64)
 
 
@@ -68,7 +68,7 @@ class Philox:
         if graph is None:
             start, seed, offset = _zero_start(device), self.initial_seed, self.offset
             self.offset += used
-        else:  # at each replay, the kernel adds the seed and offset that the generator then has
+        else:  # at each replay, the kernel reads the generator's seed and offset from `state.start`
             state = graph.rng_state(self)
             start, seed, offset = state.start, 0, state.count
             state.count += used
@@ -97,7 +97,7 @@ class Philox:
         return self._draw("normal_double", n)
 
     def in_blocks(self, n: int, without_gaps: bool) -> bool:
-        """Return True, because normal numbers are always drawn as one block."""
+        """Return True: `block_normals` draws all normal numbers, for every `n`."""
         return True
 
     def block_normals(self, n: int, double: bool, narrow: bool = False) -> Any:

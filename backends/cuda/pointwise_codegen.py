@@ -1,4 +1,4 @@
-"""Generates the CUDA source of a fused pointwise kernel.
+"""Code generator for the CUDA source of a fused pointwise kernel.
 
 In: a `KernelSpec`, which is hashable. Out: a translation unit with the kernel `ts_fused`.
 
@@ -15,15 +15,19 @@ In: a `KernelSpec`, which is hashable. Out: a translation unit with the kernel `
 
 Values are numbered as in `ts.fusion.program`: the inputs, then the result of each operation. A thread
 computes a pack of `width` neighboring elements of the last dimension, for all results. The source depends on
-how each input is read, but lengths and strides (in elements) are arguments. So inputs with other lengths but
+how each input is read. Lengths and strides (in elements) are arguments, so that inputs with other lengths but
 equal accesses use the same kernel.
 
     ELEMENT     one element, loaded once          PACKED     `width` neighboring elements in one load
     REPEATED    one element for all of a pack     GATHERED   each element at a separate address
 
-The kernel's arguments are, in this order, the inputs (except string arguments), the results, the number of
-packs (of elements if there is one dimension), the lengths of all dimensions except the first (that of the
-last dimension in packs), and the strides of each strided input.
+The kernel has these arguments, in this order:
+
+    the inputs, except string arguments
+    the results
+    the number of packs, or for one dimension the number of elements
+    the lengths of all dimensions except the first. The length of the last dimension is in packs.
+    the strides of each strided input
 """
 
 from __future__ import annotations
@@ -135,7 +139,7 @@ def strided_dims(spec: KernelSpec, argument: Array) -> range:
 
 
 def join_lines(source_lines: Iterable[str], indent: int) -> str:
-    """Join source lines. All lines except the first are indented by `indent` blanks."""
+    """Join source lines, with `indent` blanks before each line except the first."""
     return ("\n" + " " * indent).join(source_lines)
 
 

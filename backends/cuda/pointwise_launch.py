@@ -1,7 +1,7 @@
 """Kernel launch and runtime compilation (NVRTC, kernel cache) of CUDA kernels, one per operator or group.
 
-In: operator records and the values that they read, then arrays and numbers. Out: arrays, or None (without
-effects) if the expressions do not support these inputs.
+In: operator records and the values that they read, then the inputs of a call: arrays and numbers. Out:
+arrays, or None (without effects) if the expressions do not support these inputs.
 
     make_launcher(record)(xp, x, y)      a single record, whose own kernel runs for other inputs
     FusedGroupLauncher(OperatorGroup([(mul, (0, 1)), (add, (2, 0))], (3,))).run([x, y])
@@ -28,7 +28,7 @@ MAX_CACHED_KERNELS = 1024
 
 
 def group_of_record(record: Any) -> kernel_specialization.OperatorGroup | None:
-    """Return a single-operator group for a record, or None without CUDA expression."""
+    """Return a group with the record's operator, or None if the record has no CUDA expression."""
     if record.cuda_rows is not None:
         count = len(record.schema.arguments)
         return kernel_specialization.OperatorGroup([], (count,), [(record, tuple(range(count)))])
@@ -37,7 +37,10 @@ def group_of_record(record: Any) -> kernel_specialization.OperatorGroup | None:
 
 
 def make_launcher(record: Any) -> Kernel | None:
-    """Return a kernel that launches the CUDA expression of a record, or None without expression."""
+    """Return a kernel that runs a record's CUDA expression, or None if the record has no expression.
+
+    For unsupported arguments, it runs the record's kernel.
+    """
     group = group_of_record(record)
     if group is None:
         return None
@@ -55,7 +58,7 @@ def make_launcher(record: Any) -> Kernel | None:
 
 
 class GroupLaunch:
-    """Launch of a group for inputs of given dtypes, shapes and strides, or the reason why it cannot run."""
+    """Launch plan of a group for inputs of given dtypes, shapes and strides, or the reason for its lack."""
 
     def __init__(
         self, inputs: Sequence[Any], requirements: kernel_specialization.KernelRequirements | str
@@ -73,7 +76,7 @@ class GroupLaunch:
         self._launch = KernelLaunch(requirements)
 
     def run(self, values: Sequence[Any]) -> list[Any] | None:
-        """Run the kernels and return `result_values` as arrays, or None if `values` are unsupported."""
+        """Return the arrays for the numbers in `result_values`, or None if `values` are unsupported."""
         if self.unsupported_reason:
             return None
         for index, dtype, strict in self._number_uses:
@@ -85,7 +88,7 @@ class GroupLaunch:
 
 
 class KernelLaunch:
-    """A compiled kernel, with the kernels that combine the results of its chunks."""
+    """A compiled kernel, and the kernels that combine its results for chunks of rows."""
 
     def __init__(self, requirements: kernel_specialization.KernelRequirements) -> None:
         self._requirements = requirements

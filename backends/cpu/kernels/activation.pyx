@@ -7,7 +7,7 @@ In: interpreter registers with a tensor and numbers.  Out: the register of the r
     hardtanh(x), relu6(x), hardshrink(x), softshrink(x), threshold(x, 0.1, 20)
 
 Tensors with gaps between elements are copied first. For other dtypes, the Python kernel of the operator
-record runs. relu and sigmoid are ufunc loops (`activation_loops`).
+record runs. relu and sigmoid are in `activation_loops`, with the interface of NumPy's ufunc loops.
 """
 
 cimport numpy as cnp
@@ -33,7 +33,7 @@ cdef enum:
     TILE = 512                         # number of elements of a tile
 
 cdef extern from "numpy/arrayobject.h":
-    # PyArray_NewLikeArray takes over the caller's reference to the dtype.
+    # This function takes a reference to the dtype from the caller (steals it).
     object new_alike "PyArray_NewLikeArray"(cnp.ndarray, cnp.NPY_ORDER, cnp.dtype, int)
 
 cdef extern from "activation.h" nogil:
@@ -281,9 +281,9 @@ cdef int run_formula(Operator op, IValue *r, const int32_t *at, ActivationKind f
 
 
 cdef bint read_numbers(IValue *r, const int32_t *at, int count, double *parameters) noexcept:
-    """Read the parameters that follow the tensor.
+    """Read the `count` numbers that follow the tensor argument into `parameters`.
 
-    Return False for a half-precision tensor, or if the tensor's dtype cannot represent a parameter.
+    Return False for a half-precision tensor, or if the tensor's dtype cannot represent a number.
     """
     cdef int i
     if aligned_float_array(&r[at[0]]) == NULL or scalar_type(&r[at[0]]) == HALF or scalar_type(&r[at[0]]) == BFLOAT16:
@@ -316,7 +316,7 @@ cdef int softplus(Operator op, IValue *r, const int32_t *at) except -1:
     return run_formula(op, r, at, SOFTPLUS, parameters[0], parameters[1], 0)
 
 cdef int log_sigmoid(Operator op, IValue *r, const int32_t *at) except -1:
-    # `run_formula` keeps the dimension order of its input, but the result of log_sigmoid is always C-contiguous
+    # The result must be C-contiguous. `run_formula` keeps the input's dimension order, so require such an input.
     if float_array(&r[at[0]]) == NULL:
         return run_upcast_to_float32(op, r, at)
     return run_formula(op, r, at, LOG_SIGMOID, 0, 0, 0)

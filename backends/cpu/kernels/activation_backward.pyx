@@ -70,8 +70,8 @@ cdef int hardtanh_backward(Operator op, IValue *r, const int32_t *at) except -1:
     return run_backward(op, r, at, float_between_backward, double_between_backward, 2)
 
 cdef int leaky_relu_backward(Operator op, IValue *r, const int32_t *at) except -1:
-    # With `self_is_result`, x is the result of leaky_relu instead of its input. The Python kernel of the record
-    # then checks that the slope is not negative.
+    # With `self_is_result`, x is the result of leaky_relu, not its input. The slope must then not be negative,
+    # which the record's Python kernel checks.
     if r[at[3]].v.i:
         return run_with_contiguous_inputs(op, r, at)
     return run_backward(op, r, at, float_leaky_backward, double_leaky_backward, 1)

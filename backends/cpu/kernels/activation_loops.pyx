@@ -1,11 +1,11 @@
 """Inner loops of relu, sigmoid, hardswish and hardsigmoid, for which NumPy has no ufuncs.
 
-In: operands as in NumPy's inner loops (pointers, count, strides in bytes).  Out: loops in the registry, under
-the names that records use:
+The loops have the arguments of NumPy's inner loops (pointers, count, strides in bytes). They are registered
+under the names that operator records use:
 
     find_loops("loops:sigmoid").covers(6)     True if a loop for float32 (ScalarType 6) exists
 
-Sigmoid is a row kernel of `vector_math.h`. Strided elements are copied to tiles for it.
+The loop of sigmoid calls a row kernel of `vector_math.h`, and copies strided elements to tiles before.
 """
 
 from libc.stdint cimport int32_t, int64_t

@@ -39,9 +39,9 @@ cdef enum BooleanReduction:
 
 
 cdef void reduce_bools(bint searched, const counted *x, Shape *s, uint8_t *out) noexcept nogil:
-    """Search each row for a nonzero element if `searched`, else for a zero element.
+    """Write to `out`, for each row, whether it has a nonzero element (`searched`) or a zero element.
 
-    Writes the result of any(), or the negated result of all(), to `out`.
+    This is the result of any(), or the negated result of all().
     """
     cdef npy_intp o, i, j
     cdef bint matches
@@ -49,7 +49,7 @@ cdef void reduce_bools(bint searched, const counted *x, Shape *s, uint8_t *out) 
         if s.inner == 1:
             if counted is uint8_t:
                 # A row has a nonzero byte if its first byte is nonzero or two neighboring bytes differ. memcmp
-                # of the row with itself, shifted by one byte, finds such neighbors.
+                # compares all pairs of neighbors.
                 matches = x[0] != 0 or memcmp(x, x + 1, s.n - 1) != 0 if searched else memchr(x, 0, s.n) != NULL
             else:
                 matches = False

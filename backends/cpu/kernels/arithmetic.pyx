@@ -4,7 +4,7 @@ In: interpreter registers with tensors of one shape, and numbers.  Out: the regi
 
     x.clamp(0, 1), clamp_min, clamp_max      x ** 2             1 - x, add(x, y, alpha=2)
     lerp(x, y, 0.5), addcmul(x, y, z)        k % 3, k // 3      integers
-    x.addcdiv_(y, z), x.lerp_(y, 0.5)        in place: loops read each element before writing it
+    x.addcdiv_(y, z), x.lerp_(y, 0.5)        in place: each element of x is read before it is overwritten
 
 Non-contiguous tensors are copied. For broadcast operands and other dtypes, the Python kernel of the operator
 record runs.
@@ -80,7 +80,7 @@ cdef void clamp_row(const number *x, npy_intp n, bint has_low, number low, bint 
 
 
 cdef bint can_write(PyArrayObject *x, PyArrayObject *y, PyArrayObject *z) noexcept:
-    """Return whether a loop may write `x` while it reads `y` and `z` (or NULL) element by element."""
+    """Return whether `x` is writable and overlaps neither `y` nor `z` partially. Both may be NULL."""
     if not flags_of(x) & cnp.NPY_ARRAY_WRITEABLE:
         return False
     return (y == NULL or not has_partial_overlap(x, y)) and (z == NULL or not has_partial_overlap(x, z))
@@ -255,7 +255,7 @@ cdef bint is_one(IValue *x) noexcept:
 
 
 cdef int rsub(Operator op, IValue *r, const int32_t *at) except -1:
-    """Compute scalar - x for alpha = 1, such as 1 - x."""
+    """Compute scalar - x, such as 1 - x. If alpha is not 1, the record's Python kernel runs."""
     cdef PyArrayObject *x = float_array(&r[at[0]])
     cdef double scalar
     if x == NULL or r[at[1]].tag == TAG_BOOL or not is_one(&r[at[2]]) or not read_number(&r[at[1]], scalar_type(&r[at[0]]), &scalar):

@@ -1,11 +1,11 @@
-"""Inner loops of pointwise arithmetic that NumPy lacks, or for which its results differ from PyTorch's.
+"""Inner loops of pointwise arithmetic that NumPy lacks, or whose results differ from PyTorch's in NumPy.
 
-In: operands as in NumPy's inner loops (pointers, count, strides in bytes).  Out: loops in the registry, by
-name:
+The loops have the arguments of NumPy's inner loops (pointers, count, strides in bytes). They are registered
+by name:
 
     rest, rest_as_in_c, quotient_down      x % y, x.fmod(y), x // y (RuntimeError for integer division by zero)
-    powers                                 x ** y, truncated for integers to negative powers
-    left_shift_by, right_shift_by          a negative or too large count leaves only the sign bits
+    powers                                 x ** y, truncated for integers with negative y
+    left_shift_by, right_shift_by          x << y, x >> y, where an invalid y shifts all bits out
     signs, one_by_root                     sign, rsqrt
     log_of_sum                             logaddexp of floats
 
@@ -26,7 +26,7 @@ from ts.backends.cpu.kernels.tensor_iterator cimport Loop
 from ts.backends.cpu.kernels.elementwise import ufunc_loops
 
 cdef enum:
-    MAX_EXACT_QUOTIENT = 1 << 28       # limit of float32 quotients whose remainder is exact if it is computed in double
+    MAX_EXACT_QUOTIENT = 1 << 28       # a remainder of float32 numbers with a smaller quotient is exact in double
 
 ctypedef fused integral:
     uint8_t

@@ -65,7 +65,7 @@ cdef bint are_heads(PyArrayObject *a, PyArrayObject *query) noexcept:
 
 
 cdef object with_query_strides(object result, object query, object key, object value, object mask):
-    """Convert the result to the query's strides if PyTorch's fused kernel does so (rule `like_query`)."""
+    """Return `result`, copied to the query's strides if PyTorch's result has them (layout rule `like_query`)."""
     cdef PyArrayObject *q = <PyArrayObject *>query
     if flags_of(q) & cnp.NPY_ARRAY_C_CONTIGUOUS or not are_heads(q, q):
         return result
@@ -216,8 +216,8 @@ cdef int encoder_layer(Operator op, IValue *r, const int32_t *at) except -1:
         return call_python_kernel(op, r, at)
     if dims_of(a)[2] != width or heads <= 0 or width % heads:
         return call_python_kernel(op, r, at)
-    # Look up the panels before the loop below references the weights' arrays: the cache returns panels only
-    # while the weight tensors have the only references to their arrays.
+    # Look up the panels before the loop below adds references to the weights' arrays: the cache returns panels
+    # only for arrays without other references than those of the tensors.
     panels = [
         cached_panels_for(<Tensor>r[at[0]].v.o, <Tensor>r[at[i]].v.o, True) if is_tensor(&r[at[i]]) else None
         for i in (FIRST_WEIGHT, FIRST_WEIGHT + 2, FIRST_NORM + 4, FIRST_NORM + 6)

@@ -27,7 +27,7 @@ from ts.backends.cpu.kernels.channels_last cimport is_channels_last, dense_chann
 cnp.import_array()
 
 cdef enum:
-    SUMS = 8                           # number of accumulators among which the elements of a sum are distributed
+    SUMS = 8                           # number of accumulators of each sum, which are added at the end
 
 ctypedef fused floating:
     float
@@ -55,7 +55,7 @@ ctypedef struct Moments:
 # ---------------------------------------------------------------- moments of the batch
 
 cdef void sum_channels(const floating *x, Batch *batch, const double *about, double *totals, double *squares) noexcept nogil:
-    """Sum x - about, and the squares of x - about, for each channel. If `about` is NULL, sum x and x * x."""
+    """Compute the sums of x - about and of its squares for each channel. A NULL `about` counts as 0."""
     cdef npy_intp i, c, j, k
     cdef double a = 0, off
     cdef double first[SUMS]

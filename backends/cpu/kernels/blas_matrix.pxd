@@ -11,14 +11,13 @@ cdef struct Matrix:
     char *data
     int64_t rows
     int64_t columns
-    # leading dimension: distance, in elements, from one row to the next (from one column to the next if `flag`
-    # is TRANSPOSED)
+    # leading dimension: elements from one row to the next, or from one column to the next if TRANSPOSED
     int64_t pitch
     int flag
 
 
 cdef inline bint as_matrix(Matrix *m, char *data, npy_intp *dims, npy_intp *strides, int64_t itemsize, bint transpose) noexcept nogil:
-    """Describe a matrix, or its transpose if `transpose`, for BLAS.
+    """Set `m` to describe a matrix for BLAS, or the transpose of the matrix if `transpose`.
 
     Return False if neither rows nor columns are contiguous.
     """

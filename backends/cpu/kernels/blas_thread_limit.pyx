@@ -1,8 +1,8 @@
 """Single-threaded BLAS in NumPy and SciPy while an operator runs.
 
-In: the libraries of `ts.backends.cpu.blas.controls`. Out: results that do not depend on the number of BLAS
-threads. With several threads, BLAS would divide sums and change their rounding. After each operator, the
-previous number of threads is restored, which the program's own calls of NumPy use.
+With several threads, BLAS would divide sums, so that their rounding depends on the number of threads. The
+number is therefore 1 while an operator runs. Afterwards, the previous number is restored for the program's
+own calls of NumPy. `ts.backends.cpu.blas.controls` finds the libraries.
 
     begin(); np.linalg.svd(a); end()
 
@@ -81,16 +81,15 @@ cdef void end() noexcept:
 
 
 def limit_scipy_threads():
-    """Search again for BLAS libraries if scipy.linalg was loaded since the last search, to limit SciPy's BLAS
-    too.
-    """
+    """Search for SciPy's BLAS library if scipy.linalg was loaded after the last search."""
     if not is_scipy_loaded and library_count >= 0 and "scipy.linalg" in sys.modules:
         _find_blas_libraries()
 
 
 def _restore_in_child():
-    """Restore the number of threads in a forked child process, in which the threads that limited it do not
-    exist.
+    """Restore the number of BLAS threads in a forked child process.
+
+    The threads of the parent that have called `begin` do not exist in the child, so they never call `end`.
     """
     global depth
     cdef int i

@@ -33,8 +33,8 @@ cdef extern from "simd.h" nogil:
     void join_rows(const char **source, const npy_intp *length, npy_intp parts, npy_intp count, char *to)
 
 cdef enum:
-    # maximal number of tensors of which the first rows are copied, then the second rows, and so on. If there are more
-    # tensors, each is copied as a whole before the next.
+    # Maximal number of tensors for which the result is written row by row: row 0 of each tensor, then row 1. If there
+    # are more tensors, they are copied one after the other.
     MAX_INTERLEAVED_PARTS = 16
 
 
@@ -113,7 +113,7 @@ cdef int join(Operator op, IValue *r, const int32_t *at, bint stacked) except -1
         if sources == NULL:
             raise MemoryError()
         lengths = <npy_intp *>(sources + count)
-    # Copy the addresses before the GIL is released, because another thread may change the list afterwards.
+    # Read the addresses before the GIL is released, because another thread may change the list afterwards.
     for i in range(count):
         a = contiguous_array_or_null(list_slot(<PyObject *>tensors, i))
         sources[i] = data_of(a)

@@ -6,9 +6,9 @@ the register of the loss.
     nll_loss(logp, target)           cross_entropy(x, target)
     multi_margin_loss(x, target)     multilabel_margin_loss(x, target)
 
-Losses are accumulated in double, in the order of the samples. For other dtypes and layouts, label smoothing,
-class probabilities as targets, and invalid classes or arguments, the Python kernel of the operator record
-runs instead. It raises the error for invalid values.
+Losses are accumulated in double, in the order of the samples. For other dtypes and layouts, label smoothing
+and class probabilities as targets, the Python kernel of the operator record runs. It also runs for invalid
+classes or arguments, and raises the error.
 """
 
 cimport numpy as cnp
@@ -180,9 +180,7 @@ cdef bint compute_margins(Classes *c, double p, double margin, floating *out) no
 
 
 cdef bint compute_label_margins(Classes *c, char *is_label, floating *out) noexcept nogil:
-    """Compute the multi-label margin losses, or their sum or mean.
-
-    Return False if a label is not a valid class.
+    """Compute the multi-label margin losses, or their sum or mean. Return False for an invalid label.
 
     The labels of a sample end at the first -1. `is_label` is a buffer with one byte per class.
     """

@@ -1,11 +1,11 @@
-"""Calls of C kernels that require contiguous tensors, with contiguous copies of non-contiguous arguments.
+"""Second call of a C kernel that requires contiguous tensors, with copies of its non-contiguous arguments.
 
     if contiguous_array_or_null(&r[at[0]]) == NULL:
         return run_with_contiguous_inputs(op, r, at)      # instead of `call_python_kernel`
 
-The Python kernel of the operator record runs instead if no argument needs a copy, or if the layout of the
-result depends on the layout of the arguments (field `layout` of the record). Arguments with gaps between
-elements, but with dimensions in C order, are always copied.
+Arguments with gaps between elements are copied if their dimensions are in C order. Arguments with another
+dimension order are copied unless the result's layout depends on it (field `layout` of the record). The Python
+kernel of the record runs if no argument needs a copy or an argument cannot be copied.
 """
 
 from libc.stdint cimport int32_t

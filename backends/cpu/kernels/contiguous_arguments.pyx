@@ -20,8 +20,7 @@ cnp.import_array()
 
 cdef enum:
     MAX_REGISTERS = 24  # maximal number of arguments and results of an operator whose arguments may be copied
-    # Maximal number of elements of a tensor that is copied although some of its elements share memory
-    # (expanded tensors).
+    # Maximal size of an expanded tensor (with elements that share memory) that is copied.
     MAX_OVERLAPPING_ELEMENTS = 1 << 16
 
 
@@ -43,7 +42,7 @@ cdef ArgumentContiguity classify_contiguity(IValue *x) noexcept:
         return CONTIGUOUS
     if has_internal_overlap(a) and size_of(a) > MAX_OVERLAPPING_ELEMENTS:
         return NOT_COPYABLE
-    for d in range(ndim_of(a)):  # strides of 0 are ignored, because they are compatible with every order of the dimensions
+    for d in range(ndim_of(a)):  # a stride of 0 is compatible with every order of the dimensions
         if strides_of(a)[d] > last:
             return PERMUTED
         if strides_of(a)[d]:

@@ -1,4 +1,4 @@
-"""Cross-correlations of arrays: the memory layout of the input, and the elements that each tap multiplies."""
+"""Declarations of `conv.pyx`: memory layout of the input, correlations, and the functions that run them."""
 
 cimport cython
 from libc.stdint cimport int64_t
@@ -58,14 +58,14 @@ cdef inline void copy_row(const real *line, int64_t n, real *to) noexcept nogil:
         to[0] = line[0]
 
 
-# Copy one channel of one image to the layout of `InputLayout`: it has zeros around the input, and elements
-# whose indices have the same residue modulo the stride are adjacent. `strides` are the strides, in elements,
-# of images, channels and the three spatial dimensions.
+# Copy one channel of one image to the layout `s`: zeros surround the input, and elements whose indices have the
+# same residue modulo the stride are adjacent. `strides` has the strides, in elements, of images, channels and
+# the three spatial dimensions.
 cdef void arrange_channel(
     const real *input, const int64_t *strides, InputLayout s, int64_t image, int64_t channel, real *to
 ) noexcept nogil
-# Raise an exception unless dtypes and layouts match and all offsets lie within the operands. The loops rely
-# on this and do not check offsets.
+# Raise an exception unless dtypes and layouts match and all offsets are inside of the operands. The loops do
+# not check offsets.
 cdef int require_fitting(x, w, bias, y, InputLayout source, list phases, Py_ssize_t groups, bint transposed) except -1
 
 # Write the sum of the correlations of all phases to `out`, as `correlate` does. The caller has checked the

@@ -47,11 +47,11 @@ cdef int64_t MIN_UNITS_WITHOUT_GIL = MIN_WORK_PER_THREAD // 16
 
 cdef enum:
     DEPTH_BLOCK = 128  # maximal depth (channels times taps) of a block, whose panel has 24 KiB
-    MAX_PANELS_PER_TASK = 4  # number of panels that a task multiplies by each part of a large weight, so that the weight is read less often
+    MAX_PANELS_PER_TASK = 4  # number of panels that a task multiplies by a part of a large weight before it reads the next part
     # Maximal number of filter tiles for which the source is read in place. For more tiles, it is copied to
     # panels, which each tile reads again.
     MAX_UNPACKED_TILES = 8
-    MIN_UNPACKED_TAPS = 4              # minimal number of taps for which the source is read in place for more than 2 filter tiles
+    MIN_UNPACKED_TAPS = 4              # with fewer taps and more than 2 filter tiles, the source is copied to panels
     LARGE_WEIGHT_BYTES = 1 << 19       # A weight of more bytes does not fit in the L2 cache.
     DEPTHWISE_BLOCK = 2048             # number of positions that a depthwise convolution computes at a time
 
@@ -177,8 +177,7 @@ cdef void arrange_channel(
     for a in range(s.residue_count[0]):
         for b in range(s.residue_count[1]):
             for c in range(s.residue_count[2]):
-                # compute `end` so that w * stride + residue is a valid index of the input for each w in [0,
-                # end)
+                # [begin, end) is the range of w for which (first + w) * stride + residue is an index of the input
                 begin = min(max(-s.first[2], 0), count)
                 end = 0
                 if s.size[2] > s.residues[2][c]:
@@ -674,9 +673,7 @@ cdef int correlate_fitting(
 
 
 cdef bint _has_contiguous_planes(int64_t *strides, InputLayout s) noexcept:
-    """Return whether the spatial dimensions are contiguous, and the strides of images and channels not
-    negative.
-    """
+    """Return whether each channel is contiguous, and no stride of images or channels is negative."""
     return (
         strides[0] >= 0 and strides[1] >= 0
         and (s.size[2] == 1 or strides[4] == 1)

@@ -1,4 +1,4 @@
-"""Convolution operators on CPU tensors: from registers to `conv`, with cached plans.
+"""Convolution operators on CPU tensors, which call the functions of `conv` with cached plans.
 
 In: interpreter registers with images, a weight, a bias or None, and the parameters of a convolution.  Out:
 the register of the result.
@@ -62,7 +62,7 @@ cdef dict prepared_cache = {}
 
 
 ctypedef struct ConvArgumentPositions:
-    # Argument positions of a convolution operator, or ABSENT if the operator lacks an argument.
+    # Argument positions of a convolution operator, or NO_ARGUMENT if the operator lacks the argument.
     int transposed
     int output_padding
     int groups
@@ -103,7 +103,7 @@ cdef bint add_list(Key *key, IValue *x) noexcept:
 
 
 cdef object find_prepared(Operator op, ConvArgumentPositions positions, IValue *r, const int32_t *at, x, weight, bias):
-    """Return the plan of a call, which may be cached, or None if the record's Python kernel must run."""
+    """Return a cached or new plan for a call, or None if the record's Python kernel must run."""
     cdef bint transposed = positions.always_transposed or (positions.transposed != NO_ARGUMENT and r[at[positions.transposed]].v.i)
     numbers = key_of(positions, r, at, transposed, x, weight, bias)
     if numbers is None:
@@ -111,8 +111,8 @@ cdef object find_prepared(Operator op, ConvArgumentPositions positions, IValue *
     cached = prepared_cache.get(numbers, prepared_cache)
     if cached is prepared_cache:
         cached = prepare_conv(op, r, at, transposed, [x, weight, bias])
-        # `prepare_conv` runs Python code, so another thread may have changed a list argument meanwhile. The
-        # plan then belongs to another key.
+        # `prepare_conv` runs Python code, so another thread may have changed a list argument meanwhile. If so,
+        # `cached` is not the plan for the key `numbers`.
         if key_of(positions, r, at, transposed, x, weight, bias) != numbers:
             return None
         if len(prepared_cache) >= MAX_CACHED_CONVS:
@@ -140,18 +140,14 @@ cdef bytes key_of(ConvArgumentPositions positions, IValue *r, const int32_t *at,
 
 
 def geometry(xp, g, input, weight, bias):
-    """Return `g`.
-
-    The record's kernel receives this callback, so that it returns the geometry without computing the
-    convolution.
-    """
+    """Return `g`. With this function as `compute`, the record's kernel only checks its arguments."""
     return g
 
 
 cdef object prepare_conv(Operator op, IValue *r, const int32_t *at, bint transposed, list args):
     """Create the plan of a convolution call. Return None for invalid arguments.
 
-    This runs Python code, so other threads may run and change list arguments.
+    The function runs Python code, so other threads may run and change list arguments.
     """
     from ts.backends.cpu.conv_decomposition import decompose
     cdef PreparedConv result

@@ -1,20 +1,20 @@
 """Gradients of convolution weights: correlations of input and output gradient, with the geometry of `conv`.
 
-In: the convolution's input `conv_input` (images, channels, positions), the gradient of its output (images,
-filters, positions), and the layout of the input. Out: for each filter, channel and tap the sum of the
-products of the input and the gradient.
+In: the convolution's input `conv_input` (images, channels, positions), the gradient `other` of its output
+(images, filters, positions), and the layout of the input. Out: the gradient of the weight, a sum of products
+for each filter, channel and tap:
 
     weight[f, c, tap] = sum over images and positions q of other[f, q] * source[c, q + offset of the tap]
 
-Positions are numbered as in `conv`. Unused ones at the ends of rows are multiplied by zeros:
+Positions are numbered as in `conv`, and unused positions at the ends of rows are multiplied by zeros. The
+loops:
 
     for a panel of some 24 filters, for PANEL_POSITIONS positions of an image:
         other        transposed: a vector of filters for each position, in the L1 cache
         for 4 channels, for each tap:   += 4 rows of the source, read in place, @ the panel
 
-For depthwise convolutions, each sum is a dot product of two rows. Partial sums of one or several images are
-accumulated separately before they are added to the total, to limit rounding errors. Their order does not
-depend on the number of threads.
+For depthwise convolutions, each sum is a dot product of two rows. To limit rounding errors, partial sums over
+one or several images are added to the total. The order of additions does not depend on the number of threads.
 """
 
 import numpy as np
@@ -39,7 +39,7 @@ from ts.backends.cpu import thread_pool
 cdef enum:
     PANEL_POSITIONS = 128              # number of positions in a panel
     MIN_PARTIAL_SUM_POSITIONS = 1024   # minimal number of positions that are summed before the partial sum is added to the total
-    MAX_SUM_BYTES = 1 << 17            # desired maximal size in bytes of a task's accumulators
+    MAX_SUM_BYTES = 1 << 17            # maximal size of a task's accumulators in bytes, unless one block of channels needs more
     # Minimal number of filters per channel for which a depthwise convolution uses panels of filters. With
     # fewer filters, the gradient is computed row by row.
     MIN_PANEL_FILTERS = 4

@@ -1,4 +1,4 @@
-"""Factories of CPU tensors: filled with a number, with the shape of another tensor, and copies.
+"""Factories of CPU tensors that are filled with a number, and copies of CPU tensors.
 
 In: interpreter registers with sizes, numbers, dtypes, or the tensor to copy.  Out: the register of the new
 tensor.
@@ -57,7 +57,7 @@ cdef inline bint has_width(int kind) noexcept:
 cdef int read_dtype(IValue *dtype, int missing) except -2:
     """Return the ScalarType of the argument `dtype`, or -1 if it is unsupported.
 
-    If it is None, return `missing`, or the default dtype if `missing` is -1.
+    None stands for `missing`, or for the default dtype if `missing` is -1.
     """
     cdef int kind = missing
     if dtype.tag != TAG_NONE:
@@ -196,10 +196,7 @@ cdef int full(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int create_with_dtype_of(Operator op, IValue *r, const int32_t *at, int dtype_at, IValue *scalar) except -1:
-    """Create a tensor filled with `scalar`.
-
-    The default dtype is that of the first argument (x.new_zeros, ...).
-    """
+    """Create a tensor filled with `scalar`, such as x.new_zeros([2]), with x's dtype if no dtype is given."""
     if contiguous_array_or_null(&r[at[0]]) == NULL:
         return call_python_kernel(op, r, at)
     return create_by_sizes(op, r, at, 1, dtype_at, scalar_type(&r[at[0]]), scalar)
@@ -363,7 +360,7 @@ cdef int contiguous(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int return_real(Operator op, IValue *r, const int32_t *at) except -1:
-    """Return the argument itself if its dtype is real (operators real, conj, resolve_conj)."""
+    """Run real, conj or resolve_conj: return a tensor with a real dtype itself."""
     if is_tensor(&r[at[0]]) and not 8 <= (<Tensor>r[at[0]].v.o).scalar_type <= 10:
         return set_object_result(&r[at[op.nargs]], <object>r[at[0]].v.o)
     return call_python_kernel(op, r, at)

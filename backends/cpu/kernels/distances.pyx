@@ -26,8 +26,7 @@ from ts.backends.cpu.kernels.tensor_iterator cimport Operand, broadcast_into, se
 
 cnp.import_array()
 
-# Computations with more elements are left to the record's Python kernel, which checks the time limit of
-# `ts.limits` while it runs.
+# If the vectors have more elements, the record's Python kernel runs: it checks the time limit of `ts.limits`.
 cdef int64_t MAX_ELEMENTS = 1 << 24
 
 ctypedef fused floating:
@@ -43,7 +42,7 @@ cdef enum DistanceKind:
 
 ctypedef struct Pairs:
     DistanceKind measure
-    # number that `pairwise_distance` adds to differences, or lower bound of the norms in `cosine_similarity`
+    # argument `eps`: `pairwise_distance` adds it to differences, `cosine_similarity` bounds norms by it
     double eps
     int nd                             # number of dimensions of the result
     npy_intp shape[MAX_DIMS]
@@ -105,10 +104,7 @@ cdef void compute_distances(const char *x, const char *y, Pairs *p, floating *ou
 
 
 cdef PyArrayObject *aligned_float_array(IValue *x) noexcept:
-    """Return the array of `x` if it is an aligned, non-empty floating CPU tensor, else NULL.
-
-    The strides may be any.
-    """
+    """Return the array of `x` if it is an aligned, non-empty floating CPU tensor with any strides, else NULL."""
     cdef PyArrayObject *a
     if not is_tensor(x) or (<Tensor>x.v.o).backend != BACKEND_CPU:
         return NULL
@@ -160,7 +156,7 @@ cdef int store_distances(Operator op, IValue *r, const int32_t *at, PyArrayObjec
 
 
 cdef bint set_up_vectors(PyArrayObject *a, PyArrayObject *b, int64_t dim, bint keepdim, Pairs *p) noexcept:
-    """Set up the pairs of vectors along dimension `dim` of `a` and `b`.
+    """Set the shape and strides in `p` for the vectors along dimension `dim` of `a` and `b`.
 
     Return False if the shapes do not broadcast, or `dim` is out of range.
     """
@@ -219,7 +215,7 @@ cdef int cdist(Operator op, IValue *r, const int32_t *at) except -1:
     if not read_floats(r, at, &a, &b) or not read_norm(&r[at[2]], &p):
         return call_python_kernel(op, r, at)
     na, nb = ndim_of(a), ndim_of(b)
-    # `_cdist_forward` with an invalid compute mode: the record's Python kernel raises the error
+    # For an invalid compute mode of `_cdist_forward`, the record's Python kernel raises the error.
     if r[at[3]].tag == TAG_INT and not 0 <= r[at[3]].v.i <= 2:
         return call_python_kernel(op, r, at)
     if na < 2 or nb < 2 or dims_of(a)[na - 1] != dims_of(b)[nb - 1]:

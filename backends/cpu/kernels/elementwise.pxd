@@ -38,11 +38,11 @@ cdef class Loops:
 
 # Add loops for float16 and bfloat16. They convert the operands to float32 and call the float32 loop.
 cdef void add_half_loops(Loops loops) noexcept
-# Write a Python number as an element of dtype `scalar_type`. Return False if type promotion with the number
-# would give another dtype.
+# Write a Python number to `out` as an element of dtype `scalar_type`. Return False if the number would promote
+# a tensor of this dtype to another dtype (1.5 for an int tensor).
 cdef bint store_number(int scalar_type, IValue *scalar, char *out) noexcept nogil
-# Write the element of a 0-dim tensor `x`, which is promoted like a number, as an element of dtype
-# `scalar_type`. Return False if the conversion is unsupported.
+# Write the element of a 0-dim tensor `x` to `out` as an element of dtype `scalar_type`. Return False if the
+# conversion is unsupported, or if a number like it would promote to another dtype.
 cdef bint store_element(int scalar_type, Tensor x, char *out) noexcept
 # Return the size of an element in bytes.
 cdef npy_intp item_size(int scalar_type) noexcept nogil

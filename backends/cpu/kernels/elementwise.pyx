@@ -6,9 +6,9 @@ In: a ufunc's inner loops (`PyUFuncObject.functions`) and operands. Out: the res
     x + 2   the number is written once in x's dtype, with stride 0
     x + b   b broadcasts: strides 0, merged dimensions, one call of the loop per innermost dimension
 
-The direct calls skip NumPy's type resolution, casting buffers and error state, which take several times as
-long as the loop itself on a small tensor. The loops set floating-point status flags and do not warn, as in
-PyTorch. NumPy clears the flags before its own ufunc calls.
+The direct calls skip NumPy's type resolution, casting buffers and error state. For a small tensor, these take
+several times as long as the loop itself. The loops set floating-point status flags, which NumPy clears before
+its own ufunc calls. Nothing reads the flags here, so there are no warnings, as in PyTorch.
 """
 
 import numpy as np
@@ -40,7 +40,7 @@ cnp.import_array()
 cnp.import_ufunc()
 
 cdef extern from "numpy/arrayobject.h":
-    # PyArray_NewLikeArray takes over the caller's reference to the dtype.
+    # This function takes a reference to the dtype from the caller (steals it).
     object new_alike "PyArray_NewLikeArray"(cnp.ndarray, cnp.NPY_ORDER, cnp.dtype, int)
 
 cdef extern from "broadcast_loops_2d.h" nogil:
@@ -77,9 +77,9 @@ cdef int scalar_type_of_character(str character) except -2:
 def ufunc_loops(str name not None, str promotion not None="same", str types=None):
     """Return the loops of NumPy's ufunc `name`, or None unless it has one or two operands and one result.
 
-    `promotion` is the type promotion of the operator record: "bool" for predicates. "float" omits the integer
-    loops, because PyTorch's results differ from NumPy's for integers. `types` restricts the loops to these
-    NumPy type characters.
+    `promotion` is the type promotion of the operator record, such as "bool" for predicates. For "float", there
+    are no integer loops, because PyTorch's results for integers differ from NumPy's. `types` has the NumPy
+    type characters of the allowed operands, or is None for all.
     """
     cdef Loops loops
     cdef cnp.ufunc ufunc
@@ -95,7 +95,7 @@ def ufunc_loops(str name not None, str promotion not None="same", str types=None
     loops.arity = ufunc.nin
     loops.to_float = promotion == "float"
     for i in range(ufunc.ntypes):
-        # parse the repr: Cython cannot access `ufunc.types` in NumPy 2.5
+        # Parse the strings of the Python attribute: Cython cannot access the C field `types` in NumPy 2.5.
         operands, _, results = candidate.types[i].partition("->")
         operand, result = scalar_type_of_character(operands[0]), scalar_type_of_character(results)
         if len(set(operands)) > 1 or not 0 <= operand < SCALAR_TYPES or loops.function[operand] != NULL:
@@ -188,8 +188,8 @@ cdef inline bint store_double(int scalar_type, double value, char *out) noexcept
     elif scalar_type == DOUBLE:
         (<double *>out)[0] = value
     elif (scalar_type == HALF or scalar_type == BFLOAT16) and is_exact_half(value, scalar_type):
-        # A number that is not exact in half precision is left to the record's Python kernel, which does not
-        # round it before the operation.
+        # For a number that is not exact in half precision, the record's Python kernel runs: it does not round
+        # the number before the operation.
         wide = <float>value
         shorten(&wide, 1, scalar_type == BFLOAT16, out, 2)
     else:
@@ -202,9 +202,9 @@ cdef inline bint is_aligned(PyArrayObject *a) noexcept nogil:
 
 
 cdef bint store_element(int scalar_type, Tensor x, char *out) noexcept:
-    """Write the element of a 0-dim tensor `x`, which is promoted like a number, as another dtype.
+    """Write the element of a 0-dim tensor `x` to `out` as an element of dtype `scalar_type`.
 
-    Return False if the conversion is unsupported.
+    Return False if the conversion is unsupported, or if a number like it would promote to another dtype.
     """
     cdef IValue scalar
     cdef char *data = data_of(<PyArrayObject *>x.array)
@@ -341,10 +341,9 @@ cdef enum Other:
 
 
 cdef inline Other read_second_operand(Loops loops, Tensor x, IValue *other, char *scalar_bytes) noexcept:
-    """Classify the second operand.
+    """Return whether the second operand is a TENSOR of the dtype of `x`, a NUMBER, or unsupported (NEITHER).
 
-    A number, or a 0-dim tensor that promotes like a number, is converted to the dtype of `x` and written to
-    `scalar_bytes`.
+    A NUMBER is a Python number or a 0-dim tensor. It is written to `scalar_bytes` in the dtype of `x`.
     """
     cdef Tensor y
     if other.tag != TAG_OBJECT:
@@ -401,9 +400,7 @@ cdef Tensor converted_tensor(Tensor x, int kind):
 
 
 cdef PyObject *binary_mixed(Loops loops, Tensor x, IValue *other) except? NULL:
-    """Convert operands of different categories (float and integer or bool) to one dtype, then compute the
-    result.
-    """
+    """Compute `x op other` for a float and an integer or bool operand, converted to one dtype."""
     cdef int kind = common_kind(loops, x, other)
     cdef Tensor y
     cdef IValue converted
@@ -523,7 +520,8 @@ cdef PyObject *binary_inplace(Loops loops, Tensor x, IValue *other) except? NULL
 cdef bint write_result(Loops loops, Tensor x, IValue *other, Tensor out) except -1:
     """Write the result to `out`, which may be an operand.
 
-    Return False unless all tensors are contiguous, with the dtypes of a loop, one shape and no other overlap.
+    Return False, without a result, if a tensor is not contiguous, the dtypes have no loop, the shapes differ,
+    or `out` overlaps an operand partially.
     """
     cdef PyArrayObject *a
     cdef PyArrayObject *b = NULL
@@ -559,9 +557,9 @@ cdef bint write_result(Loops loops, Tensor x, IValue *other, Tensor out) except 
 
 
 cdef bint inplace_nd(Loops loops, int kind, PyArrayObject *a, PyArrayObject *b, char *scalar_bytes) except -1:
-    """Compute a = a op b in place for an aligned array `b`, or a scalar if `b` is NULL.
+    """Compute a = a op b in place. If `b` is NULL, the second operand is the element at `scalar_bytes`.
 
-    Return False if `b` does not broadcast.
+    Return False if `b` does not broadcast to `a`.
     """
     cdef int ndim = ndim_of(a), lead, d
     cdef npy_intp shape[MAX_DIMS]

@@ -5,7 +5,7 @@ softmax of the scores.
 
     for each head:      its keys and values are packed as panels of columns
         for 64 rows:    scores = rows @ keys.T * scale      tiles that fit the L2 cache
-                        mask, softmax                       over all keys; the bits do not depend on the block
+                        mask, softmax                       over all keys, so results do not depend on the block
                         out = scores @ values               tiles
 
 If a head has few query rows (one in autoregressive decoding), both products run without packing.
@@ -68,7 +68,7 @@ cdef void apply_mask(
 
 
 cdef void apply_causal_mask(floating *scores, npy_intp first, npy_intp rows, npy_intp n) noexcept nogil:
-    """Mask the scores of later keys: row i of the block, with query index `first` + i, keeps the keys up to it."""
+    """Set the scores of later keys to -inf: row i of the block keeps the keys 0 to `first` + i."""
     cdef npy_intp i, j
     for i in range(rows):
         for j in range(first + i + 1, n):
@@ -173,7 +173,7 @@ cdef class Heads:
         return 0
 
     cdef void run_head(self, int64_t head, int64_t row, char *keys, char *values, char *scores, char *weights) noexcept nogil:
-        """Compute the rows of one task. The buffers hold packed keys and values, scores and weights."""
+        """Compute the results of one task. `keys` and `values` are packed, `scores` and `weights` are buffers."""
         cdef bint double_ = self.kind == DOUBLE
         cdef Matrix query = self.query, k = self.keys, v = self.values, weights_matrix
         cdef char *mask = self.mask
@@ -228,7 +228,7 @@ seal(Heads)
 
 
 cdef bint set_stack_strides(Heads h, int which, PyArrayObject *a, int own) except -1:
-    """Store the strides of all dimensions of `a` except the last `own`.
+    """Store the strides of operand `which`, the array `a`, along the leading dimensions (not the last `own`).
 
     Return False if `a` does not broadcast.
     """
@@ -263,9 +263,9 @@ cdef bint set_mask(Heads h, PyArrayObject *mask) except -1:
 
 
 cdef object as_blas_operand(Matrix *m, object a, bint transpose):
-    """Describe the matrices of `a` for BLAS (transposed if `transpose`).
+    """Set `m` to describe the first matrix of `a` for BLAS, transposed if `transpose`.
 
-    Return `a`, or a contiguous copy if BLAS cannot read its layout.
+    Return `a`, or the contiguous copy that `m` describes if BLAS cannot read the layout of `a`.
     """
     cdef PyArrayObject *x = <PyArrayObject *>a
     cdef int last = ndim_of(x) - 2

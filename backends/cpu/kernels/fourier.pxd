@@ -4,7 +4,7 @@ from numpy cimport npy_intp
 
 cdef enum Transform:
     REAL_TO_COMPLEX                    # the result has only the non-negative frequencies
-    COMPLEX_TO_REAL                    # the inverse of REAL_TO_COMPLEX, with `m` samples as output
+    COMPLEX_TO_REAL                    # the inverse of REAL_TO_COMPLEX, with real results
     FORWARDS
     BACKWARDS
 

@@ -4,8 +4,8 @@
     ((x - y) ** 2).mean()              for each chunk of a row: partial sums of blocks, added in order at the end
 
 An epilogue calls the loops of its operator's kernel on the same rows, so the results are bit-identical to
-unfused execution. An operator that does not read contiguous rows along the last dimensions runs separately,
-after the steps. `fused_plans.pxd` defines slots, steps and stages.
+those of the separate operators. If an epilogue does not read contiguous rows along the last dimensions, its
+operator runs separately, after the steps. `fused_plans.pxd` defines slots, steps and stages.
 """
 
 from libc.stdint cimport int32_t
@@ -15,18 +15,18 @@ from ts._core.value.ivalue cimport IValue
 from ts.backends.cpu.kernels.fused_operands cimport Run
 from ts.backends.cpu.kernels.fused_plans cimport FusedGroup, FusedPlan
 
-# Before a run: clear the list of epilogues that run within a stage, and the results of all epilogues.
+# Clear the list of epilogues that run within a stage, and the results of all epilogues, before a run.
 cdef void reset_epilogues(FusedGroup g, FusedPlan plan, Run *run) noexcept
-# Add epilogue `e` to the current stage if its input is contiguous, has the shape `dims` and is supported by the
-# operator. The epilogue's result is added to `owners`, which keeps it alive.
+# Add epilogue `e` to the current stage if its input has the shape `dims` and is contiguous, and if its operator
+# supports the arguments. The epilogue's result is added to `owners`, which keeps it alive.
 cdef int add_epilogue(
     FusedGroup g, FusedPlan plan, Run *run, int e, IValue *r, const int32_t *at, int ndim, const npy_intp *dims, list owners
 ) except -1
-# Return whether all epilogues that read a slot run within the stage that computes the slot. The slot then needs
-# no array.
+# Return whether the current stage, which computes `slot`, has all epilogues that read the slot. The slot then
+# needs no array.
 cdef bint is_fully_fused(FusedGroup g, FusedPlan plan, Run *run, int slot) noexcept
-# For each epilogue, set where the rows that it reads are: in an existing array, or at an offset in the memory
-# of each thread.
+# Set the location of the rows that each epilogue reads: an existing array, or an offset in the memory of each
+# thread.
 cdef void assign_row_memory(FusedPlan plan, Run *run) noexcept
 # Return the number of chunks of a stage.
 cdef npy_intp chunk_count(FusedPlan plan, Run *run) noexcept nogil
@@ -34,7 +34,7 @@ cdef npy_intp chunk_count(FusedPlan plan, Run *run) noexcept nogil
 cdef void begin_chunk(FusedPlan plan, Run *run, npy_intp chunk_index, char *memory, npy_intp *start, npy_intp *end) noexcept nogil
 # Run the epilogues on the rows of a chunk. If the chunk is a part of one row, compute its partial sums instead.
 cdef void end_chunk(FusedPlan plan, Run *run, npy_intp start, npy_intp end) noexcept nogil
-# After all chunks have run: compute the results of the epilogues from the partial sums.
+# Compute the results of the epilogues from the partial sums, after all chunks have run.
 cdef void combine_partial_sums(Run *run, npy_intp size) noexcept nogil
 # Run the epilogues that did not run within a stage, each on the array of its input slot.
 cdef int run_separate_epilogues(FusedGroup g, FusedPlan plan, Run *run, IValue *r, const int32_t *at, list owners) except -1

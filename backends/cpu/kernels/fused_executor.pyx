@@ -9,7 +9,7 @@ whether the group ran, and its results.
       4 = tanh(3)                        numbers     one element with a stride of 0
 
 The group calls the same loops as the separate operators, with the same operand dtypes, so the results are
-bit-identical. `fused_plans` chooses them, `fused_operands` computes the addresses.
+bit-identical. `fused_plans` chooses the loops, `fused_operands` computes the addresses of their operands.
 
 If the group does not support its inputs, the first result is False, and the bytecode continues with the
 separate operators.
@@ -170,9 +170,7 @@ cdef int run_on_threads(FusedGroup g, FusedPlan plan, Run *run, IValue *r, const
 
 
 cdef int decline(Operator op, IValue *r, const int32_t *at) except -1:
-    """Report that the group did not run: set the first result to False and tensor results to a
-    placeholder.
-    """
+    """Report that the group did not run: set the first result to False, the others to a placeholder tensor."""
     cdef int i, out
     cdef IValue placeholder = r[at[op.tensor_at]]
     for i in range(1, op.nrets):
@@ -394,7 +392,7 @@ cdef int run_group(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int prepare_group(Operator op, IValue *r, const int32_t *at) except -1:
-    """Read the group's program, replace this kernel by the program's kernel, and run that kernel."""
+    """Run a group's first call: read its program and set `run_group` as the kernel of later calls."""
     try:
         group = read_group(op.record.program)
     except ValueError:
@@ -406,6 +404,6 @@ cdef int prepare_group(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 register_kernel("prim::FusionGroup", prepare_group)
-# Called only if the autograd rule has no plan for the graph, or no argument requires grad. The nodes of the
-# subgraph then run one by one.
+# This kernel is called only if the autograd rule has no plan for the graph, or no argument requires grad. The
+# nodes of the subgraph then run one by one.
 register_kernel("prim::DifferentiableGraph", decline)

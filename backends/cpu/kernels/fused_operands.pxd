@@ -1,8 +1,8 @@
 """Addresses of a fusion group's slots during a run.
 
-    BorrowedArray    an input that is a view: an array header without a Python object
+    BorrowedArray    array header of a view input, without a Python object
     OperandAddress   address of a slot, with the strides between elements and between tiles
-    Gather           a strided input: each tile is copied before it is read
+    Gather           a strided input, of which each tile is copied to a buffer
     StageEpilogues   epilogues that read whole rows of a stage's results, chunk by chunk
     Run              all of the above, with the scalars and loops of this run
     Layout           shapes and strides of all slots, if the inputs differ in shape or strides
@@ -41,7 +41,7 @@ ctypedef struct BorrowedArray:
 
 ctypedef struct OperandAddress:
     char *data
-    npy_intp stride                      # distance between elements in bytes, or 0 if all elements of the tile read a single element
+    npy_intp stride                      # distance between elements in bytes, or 0 if a single element is read for the whole tile
     npy_intp advance  # Bytes per element by which `data` moves from one tile to the next. It is 0 for buffers, which each tile reuses.
 
 
@@ -62,7 +62,7 @@ ctypedef struct StageEpilogue:         # an epilogue that runs within a stage
     # rows are in an array.
     npy_intp memory
     char *out                          # result of the epilogue
-    # If rows are split into chunks: the partial sum of each block of `reduce.BLOCK` elements, for all rows. Else NULL.
+    # NULL, or if rows are split into chunks: the partial sum of each block of `reduce.BLOCK` elements, for all rows
     double *totals
 
 
@@ -74,7 +74,7 @@ ctypedef struct StageEpilogues:
     npy_intp chunks_of_row             # number of chunks of a row, 1 unless rows are split
     npy_intp bytes                     # bytes per thread for the rows that epilogues read
     StageEpilogue each[MAX_EPILOGUES]
-    PyObject *result[MAX_EPILOGUES]  # index of an epilogue -> its result: an array, a tensor if the epilogue ran separately, or NULL before
+    PyObject *result[MAX_EPILOGUES]  # epilogue -> NULL before it runs, then an array, or a tensor if the epilogue ran as a separate operator
 
 
 ctypedef struct Run:                   # state of a run of one stage
@@ -113,11 +113,10 @@ cdef bint address_scalars(FusedGroup g, FusedPlan plan, IValue *r, const int32_t
 # Set the addresses of the inputs if all tensors have the same shape and equal, dense strides, and set `first`
 # to one of these tensors.
 cdef bint address_dense(FusedGroup g, FusedPlan plan, Run *run, PyArrayObject **first) noexcept
-# Prepare the per-channel vectors of the operations, whose tensors have the layout of `like`. The vectors are
-# added to `owners`, which keeps them alive.
+# Prepare the per-channel vectors of operations on tensors with the layout of `like`. The vectors are added to
+# `owners`, which keeps them alive.
 cdef bint address_channels(FusedGroup g, FusedPlan plan, IValue *r, const int32_t *at, Run *run, PyArrayObject *like, list owners) except -1
-# Set the shapes and strides of all slots, if inputs broadcast, have gaps or differ in the order of their
-# dimensions.
+# Set the shapes and strides of all slots, for inputs that broadcast, have gaps or differ in dimension order.
 cdef bint set_slot_strides(FusedGroup g, FusedPlan plan, Run *run, Layout *layout) noexcept
 # Divide the steps into stages by the shapes of their results.
 cdef bint schedule_by_lengths(FusedGroup g, FusedPlan plan, Layout *layout, Schedule *schedule) noexcept

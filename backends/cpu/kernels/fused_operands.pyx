@@ -116,10 +116,7 @@ cdef bint is_contiguous(npy_intp *shape, npy_intp *strides, int ndim, npy_intp i
 
 
 cdef bint set_view_input(FusedPlan plan, ViewInput *view, IValue *r, const int32_t *at, Run *run, BorrowedArray *viewed) noexcept:
-    """Create the array header of a view and use it as the input.
-
-    Return False for a 0-dim or unsupported view.
-    """
+    """Set the array of a view input to a new array header. Return False for a 0-dim or unsupported view."""
     cdef PyArrayObject *a = run.input[view.input]
     cdef IValue *others[MAX_VIEW_ARGUMENTS]
     cdef ArrayFields *fields = &viewed.fields
@@ -190,7 +187,7 @@ cdef bint same_trailing_shape(PyArrayObject *a, PyArrayObject *b) noexcept nogil
 
 
 cdef bint all_have_rank(FusedGroup g, FusedPlan plan, Run *run, int rank) noexcept:
-    """Return whether all required slots have rank `rank`. The inputs of their steps may have a lower rank."""
+    """Return whether the results and the inputs of epilogues have rank `rank`. Other slots may have a lower one."""
     cdef int ranks[MAX_SLOTS]
     cdef int i, k
     cdef TileOp *tile_op
@@ -209,7 +206,7 @@ cdef bint all_have_rank(FusedGroup g, FusedPlan plan, Run *run, int rank) noexce
 cdef bint address_dense(FusedGroup g, FusedPlan plan, Run *run, PyArrayObject **first) noexcept:
     """Set the addresses of inputs with one shape and equal, dense strides. Return False if the inputs differ.
 
-    Also set `first` to an input of the highest rank, and the number of elements of the run.
+    Also set `run.size`, and set `first` to an input of the highest rank.
     """
     cdef PyArrayObject *a
     cdef PyArrayObject *like = NULL
@@ -280,7 +277,7 @@ cdef bint set_slot_strides(FusedGroup g, FusedPlan plan, Run *run, Layout *layou
                 if dims_of(a)[d - lead] != 1:
                     layout.longs[i] |= <uint32_t>1 << d
                     if strides_of(a)[d - lead] == 0 and plan.in_rows[i]:
-                        return False   # A loop needs contiguous rows, but this input is expanded (stride 0).
+                        return False   # The input is expanded (stride 0), but a loop needs contiguous rows of it.
             set_operand_strides(&operand, a, n, layout.shape)
             memcpy(layout.strides[i], operand.strides, n * sizeof(npy_intp))
             layout.is_contiguous[i] = flags_of(a) & CONTIGUOUS_FLAGS == CONTIGUOUS_FLAGS
@@ -468,9 +465,9 @@ cdef void address_materialized(Layout *layout, int slot, char *data, int *order,
 
 
 cdef bint address_input(FusedPlan plan, Run *run, Layout *layout, int slot, npy_intp *shape, int *order) noexcept nogil:
-    """Set the address of an input with a single stride. For other inputs, add a copy that runs for each tile.
+    """Set the address of an input that one stride describes. For other inputs, add a copy of each tile.
 
-    Return False if there are too many copies.
+    Return False if there are more copies than free buffers.
     """
     cdef Gather *into = &run.gather[run.gathers]
     cdef npy_intp strides[MAX_RANK]
@@ -541,7 +538,7 @@ cdef bint address_channels(FusedGroup g, FusedPlan plan, IValue *r, const int32_
 
 
 cdef bint address_scalars(FusedGroup g, FusedPlan plan, IValue *r, const int32_t *at, Run *run) noexcept:
-    """Set the addresses of 0-dim tensors and scalars, converting scalars.
+    """Set the addresses of 0-dim tensors, and of numbers converted to the dtypes of their slots.
 
     Return False if a conversion fails.
     """

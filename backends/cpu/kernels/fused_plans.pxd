@@ -36,12 +36,12 @@ cdef enum:
     MAX_SCALAR_LOOPS = 24              # maximal number of operations with scalar parameters or per-channel vectors
     NO_INDEX = -1
 
-cdef enum GuardBits:                   # guard of one input, for which a plan is valid: the kind of value and its dtype, in 32 bits
+cdef enum GuardBits:                   # bits of a guard: the kind of value and dtype of one input that a plan supports
     UNSUPPORTED = 0                    # input with an unsupported value
     A_NUMBER = 1 << 8                  # Python number. The low bits are the tag of its IValue.
     A_TENSOR = 1 << 9                  # tensor. The low bits are its ScalarType.
     AN_ELEMENT = 1 << 10               # 0-dim tensor. The low bits are its ScalarType.
-    OTHER_VALUE = 1 << 11  # None, bool, string or epilogue argument: the plan does not depend on it, because it is read when the group runs
+    OTHER_VALUE = 1 << 11  # None, bool, string or epilogue argument, which is read when the group runs: the plan does not depend on it
     A_DTYPE = 1 << 12                  # number that is the code of a dtype. The low bits are its ScalarType.
 
 ctypedef struct TileOp:
@@ -50,11 +50,11 @@ ctypedef struct TileOp:
     int arity
     int operands[MAX_OPERANDS]         # slots that the step reads
     int out
-    # For a loop with parameters: the index in `Run.tile` of loop and parameters, which are read when the group
-    # runs. For a loop without parameters: NO_INDEX, and the loop is `function`.
+    # NO_INDEX if the loop is `function`. Otherwise, the loop has parameters, which are read when the group runs:
+    # index of loop and parameters in `Run.tile`.
     int tile
     ReadTile read
-    ReadChannels by_channels           # function that prepares the per-channel vectors of the loop, or NULL if it has none
+    ReadChannels by_channels           # function that prepares the per-channel vectors of the loop, or NULL if the loop has none
 
 ctypedef struct ViewInput:                  # an input that is a view of another input
     int input
@@ -78,7 +78,7 @@ cdef class FusedPlan:
     cdef readonly str unsupported_reason          # reason why the group does not support these inputs, or "" if it does
     cdef bint runnable
     cdef readonly int64_t runs
-    # (dtype code, sizes, strides) of each input of the call that created the plan, or None for an input that is no tensor
+    # the inputs of the call that created the plan: (dtype code, sizes, strides) for a tensor, None for other values
     cdef readonly tuple example_inputs
     cdef list loops                    # `Loops` objects, which own the memory that `TileOp.data` refers to
     cdef int slots
@@ -97,7 +97,7 @@ cdef class FusedPlan:
     cdef int default
     cdef int tiles                     # number of steps whose loop and parameters are in `Run.tile`
     cdef npy_intp tile                 # number of elements of a tile
-    cdef bint has_elements  # True if a step computes a single element from single elements. Such steps need a stage before the others.
+    cdef bint has_elements  # True if a step computes a single element from single elements. Such steps run in a stage before the others.
     cdef bint is_element[MAX_SLOTS]    # True if a slot has a single element (number or 0-dim tensor), which all tiles read
     cdef bint in_rows[MAX_SLOTS]       # True if a loop requires that the slot's elements are contiguous
     cdef TileOp tile_ops[MAX_SLOTS]
@@ -110,7 +110,7 @@ cdef class FusedGroup:
     cdef readonly object program
     cdef list operators                # Operator object of each operation
     cdef readonly list plans
-    # Numbers of calls in which the operators ran one by one instead of the group, for three reasons:
+    # The next three fields count the calls in which the operators ran one by one instead of the group, because:
     cdef readonly int64_t left_to_limits     # limits of `ts.limits` are active
     cdef readonly int64_t left_for_inputs    # the device, dtype or value of an input is unsupported
     cdef readonly int64_t left_for_shapes    # the shapes or strides are unsupported
@@ -135,8 +135,7 @@ cdef class FusedGroup:
     cdef readonly FusedPlan last
     cdef int read(self, program) except -1
     cdef int read_views(self, tuple view_inputs) except -1
-    # Return the plan for the guards of these inputs, which is created at the first call. Return None if an
-    # input is unsupported.
+    # Return the cached or a new plan for the guards of these inputs, or None if an input is unsupported.
     cdef FusedPlan plan_for(self, IValue *r, const int32_t *at)
     cdef FusedPlan make_plan(self, uint32_t *guards)
     cdef str choose_loops(self, FusedPlan plan)

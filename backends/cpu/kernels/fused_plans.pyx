@@ -1,4 +1,4 @@
-"""Planning of fusion groups: selects the loop of each operation for given dtypes, and its result's buffer.
+"""Planning of fusion groups: the loops of the operations for given dtypes, and the buffers of their results.
 
 In: a program (`ts.fusion.program`), interpreter registers with tensors and numbers.  Out: the `FusedPlan` for
 their dtypes.
@@ -65,9 +65,7 @@ cdef class FusedPlan:
     """Execution plan of a group for inputs of given dtypes, or the reason why the group cannot run."""
 
     def inputs(self, int count):
-        """Return the names of the dtypes of the first `count` inputs. A 0-dim tensor or number is marked as
-        such.
-        """
+        """Return the names of the first `count` inputs' dtypes, such as "float32 (0-dim)" or "int (number)"."""
         return [describe_guard(self.guards[i]) for i in range(min(count, <int>MAX_INPUTS))]
 
     cdef bint matches(self, const uint32_t *guards, int count) noexcept:
@@ -113,8 +111,8 @@ cdef int default_kind(FusedPlan plan):
 cdef int common_kind(FusedPlan plan, int first, int second):
     """Return the dtype to which two slots are promoted, or NO_INDEX if the promotion is unsupported.
 
-    PyTorch's rule: within a category, the dtype of tensors with dimensions takes precedence over that of
-    0-dim tensors, and the latter over that of numbers.
+    PyTorch's rule: within a category (such as float), the dtype of tensors with dimensions has precedence, then
+    that of 0-dim tensors, then that of numbers.
     """
     cdef int a = plan.kind[first], b = plan.kind[second]
     cdef uint32_t guard
@@ -167,8 +165,9 @@ cdef int new_slot(FusedPlan plan, int source, int kind) noexcept:
 
 
 cdef int number_slot(FusedPlan plan, int input, int kind) noexcept:
-    """Return the slot of a number or a 0-dim input converted to dtype `kind`. Its value is written before the
-    group runs.
+    """Return the slot for a number or a 0-dim input as dtype `kind`, or NO_INDEX if it is unsupported.
+
+    The element is converted before the group runs.
     """
     cdef int slot
     if not plan.is_element[input] or plan.producer[input] != NO_INDEX or plan.guards[input] & OTHER_VALUE:
@@ -441,7 +440,7 @@ cdef class FusedGroup:
         return ""
 
     cdef str choose_choice(self, FusedPlan plan, int op_index, tuple order):
-        """Add the step of a selection by a mask. `order` has the argument positions of mask and choices.
+        """Add the step of a selection by a mask (where). `order` has the argument positions of mask and choices.
 
         Return the reason if the operator is unsupported, else "".
         """
@@ -563,8 +562,8 @@ cdef class FusedGroup:
     cdef void free_buffers(self, FusedPlan plan, Schedule *schedule, int at, int *last, bint *in_use, bint before) noexcept:
         """Release the buffers whose last reader is step `at`.
 
-        This function is called twice per step. If `before`, the step's result has no buffer yet: release the
-        buffers that the result may overwrite. The second call releases the other buffers.
+        This function is called twice per step. With `before`, it releases the buffers that the step's result
+        may overwrite. The second call, after the result has a buffer, releases the others.
         """
         cdef TileOp *tile_op = &plan.tile_ops[schedule.order[at]]
         cdef npy_intp width = item_size(plan.kind[tile_op.out])

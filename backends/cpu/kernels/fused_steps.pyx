@@ -1,8 +1,8 @@
 """Fused optimizer steps over lists of parameters: the `_fused_*` operators of `ts.optim` and PyTorch.
 
 In: interpreter registers with lists of parameters, gradients and optimizer state, and the options of the
-rule. Out: parameters and state, updated in place, and gradients too if they are divided by the factor of a
-gradient scaler.
+optimizer. Out: parameters and state, updated in place. If a gradient scaler is given, the gradients are also
+updated in place: they are divided by its factor.
 
     _fused_sgd_([p], [p.grad], [momentum], weight_decay=0, momentum=0.9, lr=0.1, ...)
 
@@ -59,10 +59,10 @@ cdef extern from "fused_steps.h" nogil:
     void step_unscale(int floats, void *grad, npy_intp n, double scale)
 
 cdef enum:
-    PARAMETERS = 0                     # These are the positions of arguments that are lists of tensors.
+    PARAMETERS = 0                     # argument positions of the lists that every operator has
     GRADIENTS = 1
     MAX_LISTS = 5
-    # Cost of updating one element, relative to copying it. It is a factor of the work that `leave_gil` receives.
+    # cost of updating one element, relative to copying it, by which the argument `work` of `leave_gil` is multiplied
     ELEMENT_COST = 4
 
 
@@ -77,7 +77,7 @@ cdef struct Work:
     Py_ssize_t count
     npy_intp total                     # total number of elements
     int floats                         # 1 for float32 tensors, 0 for float64
-    double scale  # factor by which the gradient scaler multiplied the loss, and so the gradients, or 1 without a scaler
+    double scale  # factor of the gradient scaler, by which the gradients are divided, or 1 without a scaler
     bint scaled
     bint skipped  # True if the gradient scaler found infinite gradients. Then no parameter is updated.
 
@@ -182,9 +182,9 @@ cdef PyArrayObject *contiguous_gradient(IValue *tensors, Py_ssize_t i, int kind,
 
 
 cdef bint read_scaler(Operator op, IValue *r, const int32_t *at, Work *work) noexcept:
-    """Read grad_scale and found_inf, the last two arguments, which come from a gradient scaler.
+    """Read the last two arguments, grad_scale and found_inf. Return False if a value is unsupported.
 
-    Return False if they are unsupported.
+    A gradient scaler passes these arguments.
     """
     cdef double found_inf = 0
     cdef IValue *scale = &r[at[op.nargs - 2]]

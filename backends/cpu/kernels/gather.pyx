@@ -247,7 +247,7 @@ cdef bint gather_along(
 
 
 cdef int gather_any(Operator op, IValue *r, const int32_t *at) except -1:
-    """Gather elements for tensors and indices with any strides. The index may be smaller than the tensor."""
+    """Gather elements of a tensor with any strides, by an index tensor that may be smaller."""
     cdef PyArrayObject *index = read_indices(&r[at[2]])
     cdef PyArrayObject *a
     cdef PyArrayObject *out
@@ -332,10 +332,7 @@ cdef int gather(Operator op, IValue *r, const int32_t *at) except -1:
 # ---------------------------------------------------------------- indexing with x[...]
 
 cdef object select_by_indices(int nargs, IValue *r, const int32_t *at, List indices):
-    """Return x[i, j, ...] for index tensors of the leading dimensions.
-
-    Return None if the arguments are unsupported.
-    """
+    """Return x[i, j, ...], where `indices` are the index tensors, or None if an argument is unsupported."""
     cdef PyArrayObject *a = contiguous_array_or_null(&r[at[0]])
     cdef PyArrayObject *index
     cdef npy_intp dims[MAX_DIMS]
@@ -371,7 +368,7 @@ cdef object select_by_indices(int nargs, IValue *r, const int32_t *at, List indi
 
 
 cdef Py_ssize_t only_index(List indices) noexcept:
-    """Return the position in `indices` of the only index tensor, or -1 for another number of tensors."""
+    """Return the position in `indices` of the index tensor, or -1 unless exactly one exists."""
     cdef Py_ssize_t i, position = -1
     for i in range(indices.size):
         if list_item(<PyObject *>indices, i).tag == TAG_OBJECT:

@@ -5,9 +5,9 @@ In: interpreter registers with CPU tensors, or arrays.  Out: the register of the
     mm(x, y)   bmm(x, y)   matmul(x, y)   linear(x, weight, bias)   addmm(bias, x, y)   baddbmm(bias, x, y)
 
 The C kernel of an operator receives registers. The function `kernel` creates kernels on arrays for `out=` and
-in-place variants. Both call `product`. If `product` does not support the arguments, they run the Python
-kernel of the operator record, which also raises errors. Small floating matrices are multiplied by
-`matrix_product` directly.
+in-place variants. Both kinds of kernels call `product`. If it does not support the arguments, the Python
+kernel of the operator record runs and raises errors. For small floating matrices, C kernels call
+`matrix_product` instead.
 """
 
 from functools import partial
@@ -149,9 +149,7 @@ cdef object linear_with_epilogue(object x, object weight, object bias, Packed pa
 
 
 cdef bint same_batch(PyArrayObject *x, PyArrayObject *y, int nd) noexcept:
-    """Return whether both operands are matrices (`nd` is 2), or stacks with equal numbers of matrices (`nd`
-    is 3).
-    """
+    """Return whether both operands have `nd` dimensions: 2, or 3 with equal numbers of matrices."""
     return ndim_of(x) == ndim_of(y) == nd and (nd == 2 or dims_of(x)[0] == dims_of(y)[0])
 
 
@@ -180,7 +178,7 @@ def _linear(general, xp, cnp.ndarray x not None, cnp.ndarray weight not None, cn
 
 
 def _by_record(general, xp, *args):
-    """Run the record's Python kernel. Overloads with a result dtype have no faster kernel."""
+    """Run the record's Python kernel, the only kernel of overloads with a result dtype."""
     return general(xp, *args)
 
 
@@ -202,7 +200,7 @@ def multiply(cnp.ndarray a not None, cnp.ndarray b not None):
 
 
 def kernel(record):
-    """Return the array kernel of a product's record. For unsupported arguments, it runs the Python kernel."""
+    """Return a kernel on arrays for a record. It runs the record's Python kernel for unsupported arguments."""
     return partial(_ON_ARRAYS.get(record.key) or _ON_ARRAYS[record.name], record.kernel)
 
 

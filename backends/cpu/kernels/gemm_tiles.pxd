@@ -5,16 +5,16 @@ from libc.stdint cimport int64_t
 from ts.backends.cpu.kernels.blas_matrix cimport GemmEpilogue, Matrix
 
 cdef enum:
-    BLOCK_ROWS = 256                   # rows of a product block, whose left operand fits in the L2 cache
-    BLOCK_COLUMNS = 192                # columns of a product block, whose right operand fits in the L2 cache
+    BLOCK_ROWS = 256                   # maximal rows of a block of the product. BLOCK_ROWS rows of a fit in the L2 cache.
+    BLOCK_COLUMNS = 192                # maximal columns of a block of the product. BLOCK_COLUMNS columns of b fit in the L2 cache.
     BLOCK_DEPTH = 256
 
 # Return whether SIMD vectors have at least 256 bits. A product by these tiles then takes 50 to 90 % of the time
 # that OpenBLAS takes.
 cdef bint has_fast_tiles() noexcept nogil
 
-# Return the number of columns of a panel for `tiled_block` (`panel_columns`) or for products with few rows
-# (`narrow_columns`). The first column of a task should be a multiple of this number.
+# Number of columns of a panel: `panel_columns` for `tiled_block`, `narrow_columns` for products with few rows.
+# The first column of a task should be a multiple of this number.
 cdef int64_t panel_columns(bint double_) noexcept nogil
 cdef int64_t narrow_columns(bint double_) noexcept nogil
 
@@ -48,7 +48,7 @@ cdef void pack_panels(bint double_, Matrix *b, int64_t wide, void *memory, Panel
 # Copy a floating matrix to panels of `wide` columns. Return None if memory allocation fails.
 cdef Packed packed_columns(bint double_, Matrix *b, int64_t wide)
 
-# Like `tiled_block`, for a packed right operand and beta 0. `column` must be the first column of a panel.
+# Compute the block as `tiled_block` does for beta 0, with a packed b. `column` must be the first of a panel.
 cdef void packed_block(
     const Panels *b, Matrix *a, int64_t row, int64_t row_end, int64_t column, int64_t column_end, char *out, int64_t pitch,
     GemmEpilogue *finish

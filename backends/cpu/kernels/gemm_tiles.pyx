@@ -89,7 +89,7 @@ cdef void run_panel(
     cdef real *left = <real *>a.data + row * a_row + k * a_stride
     cdef real *bias = NULL
     cdef double alpha = 1
-    cdef real edge[8 * 48]             # result of a tile at the right edge, whose columns do not fill whole vectors
+    cdef real edge[8 * 48]             # result of a tile at the right edge, where the columns do not fill whole vectors
     cdef real edge_bias[48]            # bias of such a tile, padded with zeros
     cdef real *to
     cdef bint is_full = wide == columns

@@ -22,15 +22,15 @@ cdef extern from "Python.h":
     ctypedef struct PyThreadState
 
 cdef enum:
-    EXPENSIVE_ELEMENT_COST = 4         # factor for the `work` of operators that take about 1 ns per element
+    EXPENSIVE_ELEMENT_COST = 4         # factor by which operators that take about 1 ns per element multiply `work`
 
 ctypedef struct ReleasedGil:
     PyThreadState *thread              # NULL if the GIL was not released
     PyObject **references                    # references to arrays, which end with NULL
 
-# Reference the arrays of all arguments, or two arrays, to keep them alive, then release the GIL.
-# `reacquire_gil` acquires the GIL and drops the references. If memory for the references cannot be allocated,
-# the GIL stays held.
+# Release the GIL until `reacquire_gil`. Until then, references keep the arrays of all arguments alive
+# (`release_gil_holding_arguments`), or the two arrays `a` and `b`. If memory for the references cannot be
+# allocated, the GIL is not released.
 cdef ReleasedGil release_gil_holding_arguments(IValue *r, const int32_t *at, int nargs) noexcept
 cdef ReleasedGil release_gil_holding_arrays(PyArrayObject *a, PyArrayObject *b) noexcept
 cdef void reacquire_gil(ReleasedGil away) noexcept

@@ -14,9 +14,9 @@ cdef extern from "Python.h":
 
 
 cdef Py_ssize_t collect_arrays(IValue *x, PyObject **references) noexcept:
-    """Store new references to the array of a tensor, or to the arrays of a tensor list, in `references`.
+    """Return the number of arrays in a register with a tensor or a list of tensors.
 
-    Return the number of arrays. If `references` is NULL, only count them.
+    Store new references to the arrays in `references`, unless it is NULL.
     """
     cdef Py_ssize_t i, n = 0
     cdef List tensors

@@ -33,8 +33,8 @@ cdef enum:
     ZEROS = 0
     BORDER = 1
     REFLECTION = 2
-    # Maximal product of positions and channels. Larger inputs are left to the record's Python kernel, which can
-    # use several threads.
+    # Maximal product of positions and channels. For larger inputs, the record's Python kernel runs, which can use
+    # several threads.
     MAX_SINGLE_THREAD_WORK = 1 << 15
 
 ctypedef fused floating:
@@ -53,8 +53,9 @@ ctypedef struct Sampling:
 
 
 cdef inline floating grid_position(floating at, npy_intp size, Sampling *s) noexcept nogil:
-    """Convert a coordinate in [-1, 1] to a position along a dimension of `size` elements, with the padding
-    mode.
+    """Convert a coordinate in [-1, 1] to a position along a dimension of `size` elements.
+
+    The padding modes BORDER and REFLECTION move a position outside of the image into the image.
     """
     cdef floating low, span, distance, folds, extra, one = 1, half = 0.5, scale = (size - s.align) / 2.0
     at = (at + one) * scale
@@ -80,7 +81,7 @@ cdef inline floating grid_position(floating at, npy_intp size, Sampling *s) noex
 
 
 cdef inline npy_intp cell_index(floating at, npy_intp size) noexcept nogil:
-    """Return the position truncated to an index, or -1 if it is outside of the image."""
+    """Return the position `at` truncated to an index, or -1 if `at` is outside of the image."""
     return <npy_intp>at if 0 <= at < size else -1
 
 

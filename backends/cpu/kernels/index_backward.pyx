@@ -3,8 +3,8 @@
 In: interpreter registers with a contiguous floating gradient, and the indices or the result.  Out: the
 register of the gradient.
 
-    max_pool2d_with_indices_backward(grad, x, ...)      zeros like x, each gradient added at its index
-    embedding_dense_backward(grad, indices, rows)       a table of zeros, each gradient added to its row
+    max_pool2d_with_indices_backward(grad, x, ...)      zeros like x, plus each gradient at its index
+    embedding_dense_backward(grad, indices, rows)       a table of zeros, plus each gradient in its row
     _softmax_backward_data(grad, y, -1)                 y * (grad - sum(grad * y)), row by row
 
 Non-contiguous tensors are copied. For other dtypes, empty tensors and invalid arguments, the Python kernel of
@@ -128,9 +128,7 @@ cdef bint all_at_least(IValue *numbers, int64_t bound) noexcept:
 
 
 cdef int max_pool_with_windows(Operator op, IValue *r, const int32_t *at, int n) except -1:
-    """Check the window arguments, which the computation does not need, then run the backward of max
-    pooling.
-    """
+    """Run the backward of max pooling if the window arguments, which it does not use, are valid."""
     if all_at_least(&r[at[2]], 1) and all_at_least(&r[at[3]], 1) and all_at_least(&r[at[4]], 0) and all_at_least(&r[at[5]], 1):
         return max_pool(op, r, at, 7, n)
     return call_python_kernel(op, r, at)

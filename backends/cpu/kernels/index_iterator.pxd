@@ -20,9 +20,7 @@ cdef extern from "simd.h" nogil:
 
 
 cdef inline int64_t wrap_index(const char *index, bint narrow, npy_intp i, npy_intp wrap) noexcept nogil:
-    """Return index `i` as a position: `wrap` (the length of the dimension, or 0) is added to a negative
-    index.
-    """
+    """Return element `i` of the indices. Add `wrap` (the length of the dimension, or 0) if it is negative."""
     cdef int64_t j = once_narrow(<const int32_t *>index + i) if narrow else once_wide(<const int64_t *>index + i)
     return j + (wrap & (j >> 63))
 
@@ -31,7 +29,7 @@ cdef enum IndexOp:                         # the operation at each index
     TEST                               # only check that the indices are valid
     TAKE                               # other = array
     PUT                                # array = other
-    ADD  # array += other. The operations below also update `array` with `other`.
+    ADD  # array += other. The next operations update `array` as ADD does.
     MULTIPLY
     MAXIMUM
     MINIMUM
@@ -62,15 +60,15 @@ cdef inline void add_dimension(IndexIterator *walk, npy_intp n, npy_intp array, 
         walk.nd += 1
 
 
-# Run the operation for all indices. Stop and return False at an index that is not in [0, n), after the
-# operations for the indices before it. `kind` is the ScalarType of the elements. Arithmetic requires
+# Run the operation for all indices, in order. Return False at the first index that is not in [0, n): the indices
+# before it have been used. `kind` is the ScalarType of the elements. ADD and the next operations require
 # `supports_arithmetic(kind)`.
 cdef bint iterate_indices(IndexIterator *walk, IndexOp index_op, int kind, char *array, const char *index, char *other) noexcept nogil
 # Return whether ADD and the operations after it support a ScalarType.
 cdef bint supports_arithmetic(int kind) noexcept nogil
 # Return the array of an aligned int32 or int64 CPU tensor, with any strides, or NULL for other values.
 cdef PyArrayObject *read_indices(IValue *x) noexcept
-# Combine index tensors, one for each leading dimension of a tensor, into one array of linear indices, which has
-# the broadcast shape of the index tensors. `lengths` are the sizes of the leading dimensions. Return None if an
-# index is out of range or the shapes do not broadcast.
+# Return the linear indices for x[i, j, ...], where `indices` has one index tensor for each leading dimension of x
+# and `lengths` are the sizes of these dimensions. The result has the broadcast shape of the index tensors. Return
+# None if an index is out of range or the shapes do not broadcast.
 cdef object linear_indices(List indices, npy_intp *lengths)

@@ -23,8 +23,8 @@ Preconditions of a kernel, and the code that establishes them:
                   Other threads may write elements meanwhile. The results are then undefined.
 
 A kernel with further preconditions documents each precondition with the code that establishes it. Inner loops
-(`noexcept nogil`) rely on the kernel that calls them: it has checked the element counts, and that outputs do
-not overlap inputs.
+(`noexcept nogil`) do not check their arguments: the kernel has checked the element counts, and that outputs
+do not overlap inputs.
 
 A function that Python can call (`def`) relies only on the conversions of its signature and checks all other
 preconditions on entry, as `correlate` does. Methods that the thread pool calls do the same
@@ -113,9 +113,9 @@ ctypedef struct Axis:  # a shape viewed as (outer, n, inner), where n is the siz
 
 
 cdef inline int read_axis(PyArrayObject *a, int64_t dim, Axis *axis) noexcept:
-    """Fold the shape of `a` around dimension `dim`.
+    """View the shape of `a` as (outer, n, inner), where n is the size of dimension `dim`.
 
-    Return the dimension as a non-negative number, or -1 if out of range.
+    Return `dim` as a non-negative number, or -1 if it is out of range.
     """
     cdef int d
     if dim < 0:
@@ -140,10 +140,9 @@ cdef inline int set_result(IValue *out, object array, int kind) except -1:
 
 
 cdef inline int set_result_with_own_dtype(IValue *out, object array) except -1:
-    """Store a new array as a CPU tensor with the dtype of the array.
+    """Store a new array as a CPU tensor in `out`, with the dtype of the array.
 
-    Use this instead of `set_result` if another thread may have changed an argument's dtype since the kernel
-    read it.
+    The dtype of an argument cannot replace it if another thread may have changed the argument meanwhile.
     """
     return set_result(out, array, scalar_type_of_number(cnp.PyArray_TYPE(<cnp.ndarray>array)))
 

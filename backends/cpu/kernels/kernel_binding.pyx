@@ -1,9 +1,7 @@
 """Binding of C kernels to operators on the CPU.
 
-In: an operator with a record.  Out: the operator with its C kernel set, if one exists.
-
-    bind(op)        the kernel named by the record's field `loop`, else the kernel registered for the
-                    operator's name and overload, else the loops of the record's ufunc
+`bind` sets the C kernel of an operator: the kernel named by the record's field `loop`, else the kernel
+registered for the operator's name and overload, else a kernel that calls the loops of the record's ufunc.
 """
 
 from ts._core.dispatch.operator cimport Kernel, Operator, set_kernel

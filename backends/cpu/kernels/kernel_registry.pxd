@@ -18,13 +18,13 @@ ctypedef struct Tile:
     npy_intp channels
     const void *vectors  # for per-channel loops: vectors of `channels` elements that the loop reads
 
-# Chooses the loop of an operator in a fusion group (`OperatorRecord.tile`): sets loop and parameters of `tile`.
-# `kind` is the dtype of the first argument, a tensor, and `others` are the other arguments. Returns False if no
-# loop supports them.
+# A function for an operator with scalar parameters in a fusion group (`OperatorRecord.tile`). It sets the loop and
+# the parameters of `tile`, or returns False if no loop supports the arguments. `kind` is the dtype of the first
+# argument, a tensor. `others` are the other arguments.
 ctypedef bint (*ReadTile)(int kind, IValue **others, Tile *tile) noexcept
 
-# For an operator with per-channel vectors (`OperatorRecord.channels`): like ReadTile. It writes at most two
-# vectors of `tile.channels` elements, which the loop reads, to `memory`.
+# The same for an operator with per-channel vectors (`OperatorRecord.channels`). The function also writes at most
+# two vectors of `tile.channels` elements to `memory`, from which the loop reads them.
 ctypedef bint (*ReadChannels)(int kind, IValue **others, Tile *tile, void *memory) noexcept
 
 cdef int register_channels(str name, ReadChannels read) except -1
@@ -33,7 +33,7 @@ cdef ReadChannels find_channels(str name) except? NULL
 cdef int register_tile(str name, ReadTile read) except -1
 cdef ReadTile find_tile(str name) except? NULL
 
-# Shape and strides of a view. Initially, they are those of the base. Each view operator changes them.
+# Shape and strides: initially those of the base of a view. Each view operator changes them.
 ctypedef struct View:
     int nd
     npy_intp dims[MAX_DIMS]
@@ -41,9 +41,9 @@ ctypedef struct View:
     npy_intp offset                    # byte offset of the first element
     npy_intp item                      # size of an element in bytes
 
-# For a view operator that fusion groups evaluate themselves (`OperatorRecord.view_input`): apply the operator
-# to the geometry in `view`. `others` are the arguments after the tensor. If the operator returns a list of
-# `result_count` tensors, compute result number `result_index`. Returns False if no view exists.
+# A function that applies a view operator (`OperatorRecord.view_input`) to the shape and strides in `view`, since
+# fusion groups do not call such operators. `others` are the arguments after the tensor. If the operator returns a
+# list of `result_count` tensors, `view` becomes number `result_index`. Returns False if no view exists.
 ctypedef bint (*ReadView)(View *view, IValue **others, int result_index, int result_count) noexcept
 
 cdef enum:
@@ -55,10 +55,10 @@ cdef ReadView find_view(str name) except? NULL
 # Arguments of an epilogue in one run. An epilogue is an operator at the end of a fusion group that reads
 # contiguous rows and writes `row_results` elements per row.
 ctypedef struct EpilogueArgs:
-    # Computes the results of whole rows. Arguments: this struct, the rows, their number, the output.
+    # function that computes the results of the `rows` rows at `x`, where `args` is this struct
     void (*function)(const void *args, const char *x, npy_intp rows, char *out) noexcept nogil
-    # For sums, by which a row can be split, else NULL. `block` returns the partial sum of at most
-    # `reduce.BLOCK` elements, and `finish` computes the result from the total of the partial sums.
+    # For sums, for which a row can be split: `block` returns the partial sum of at most `reduce.BLOCK` elements,
+    # and `finish` computes the result from the total of the partial sums. Both are NULL for other operators.
     double (*block)(const char *x, npy_intp n) noexcept nogil
     void (*finish)(const void *args, double total, char *out) noexcept nogil
     int what
@@ -71,16 +71,16 @@ ctypedef struct EpilogueArgs:
     double by
     const void *vectors[2]             # vectors with one element per element of a row (such as weight and bias), or NULL
 
-# For an operator that can be an epilogue (`OperatorRecord.epilogue`): prepare the epilogue for rows of dtype
-# `kind` in a tensor of shape `dims`, from the other arguments. Returns False if it does not reduce whole rows
-# along the last dimensions, or does not support the arguments.
+# A function that sets `args` for an operator that can be an epilogue (`OperatorRecord.epilogue`). The rows have
+# dtype `kind` and are in a tensor of shape `dims`. `others` are the other arguments. Returns False if the operator
+# does not read whole rows along the last dimensions, or does not support the arguments.
 ctypedef bint (*ReadEpilogue)(int kind, int ndim, const npy_intp *dims, IValue **others, EpilogueArgs *args) noexcept
 
 cdef int register_epilogue(str name, ReadEpilogue read) except -1
 cdef ReadEpilogue find_epilogue(str name) except? NULL
 
-# Register an operator that selects elements of two arguments by a mask, with the positions of the mask
-# (`mask`), the argument that is selected where the mask is True (`first`) and the other argument (`second`).
+# Register an operator that selects elements of two arguments by a mask. `mask`, `first` and `second` are argument
+# positions: of the mask, of the elements where it is True, and of the elements where it is False.
 cdef int register_choice(str name, int mask, int first, int second) except -1
 cdef tuple find_choice(str name)
 
@@ -89,8 +89,8 @@ cdef tuple find_choice(str name)
 cdef int register_conversion(str name) except -1
 cdef bint is_conversion(str name) except -1
 
-# Register inner loops that replace those of the ufunc of a record ("loops:relu"), or a ufunc that replaces
-# NumPy's ufunc with this name ("ufunc:exp").
+# Register the loops that a record names ("loops:relu"), or a ufunc that replaces NumPy's ufunc of the same name
+# ("ufunc:exp").
 cdef int register_loops(str name, object loops) except -1
 cdef object find_loops(str name)
 

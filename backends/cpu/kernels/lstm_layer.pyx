@@ -1,7 +1,7 @@
 """One LSTM layer in one direction for floating CPU tensors: forward, which saves the gates, and backward.
 
-In: interpreter registers of `aten::mkldnn_rnn_layer` and `_mkldnn_rnn_layer_backward`. Out: the output, the
-last states and the workspace, or the gradients, which are empty if they are not required.
+In: interpreter registers of `aten::mkldnn_rnn_layer` and `_mkldnn_rnn_layer_backward`. Out of forward: the
+output, the last states and the workspace. Out of backward: the gradients. Those not required are empty.
 
 The workspace holds the activated gates of all rows of all time steps (input, forget, cell, output), then the
 cell state after each time step. Its size is five times the output's. Backward runs through the time steps in
@@ -206,10 +206,7 @@ cdef void backward_step(TimeSteps *s, npy_intp k) noexcept nogil:
 
 
 cdef int run_backward_steps(TimeSteps *s, Job back) except -1:
-    """Run all time steps backward.
-
-    Afterwards, the gradients of the states are those of the initial states.
-    """
+    """Run all time steps in reverse. `hidden` and `cell` in `s` become the gradients of the initial states."""
     cdef double work = (back.work() + 64.0 * s.batch * s.width) * s.times
     cdef npy_intp k
     cdef int done = 0
@@ -258,9 +255,7 @@ cdef class LstmBackward:
         return result if multiply_into(transposed(left), right, result, 1, 0, None, None, NULL, NULL) else None
 
     cdef object hidden_weight_gradient(self):
-        """Return the gradient of w_hh, computed from the outputs of the previous time steps (hx for the first
-        step).
-        """
+        """Return the gradient of w_hh: gate gradients of each time step, times the hidden states before it."""
         cdef npy_intp batch = self.hx.shape[0], total = self.gates.shape[0]
         cdef object result, before = self.output.reshape(total, -1)
         cdef object first = self.gates[total - batch:] if self.reverse else self.gates[:batch]
@@ -334,10 +329,7 @@ cdef LstmBackward compute_gate_gradients(IValue *r, const int32_t *at):
 
 
 cdef object copy_state_gradient(IValue *x, int dtype, npy_intp batch, npy_intp width):
-    """Return a copy of a final state's gradient, or zeros for None.
-
-    Return None for a mismatched tensor.
-    """
+    """Return a copy of a final state's gradient, zeros if the argument is None, or None if it is unsupported."""
     cdef object array
     if x.tag != TAG_NONE:
         array = read_state(x, dtype)
@@ -348,10 +340,7 @@ cdef object copy_state_gradient(IValue *x, int dtype, npy_intp batch, npy_intp w
 
 
 cdef bint is_gradient_required(Operator op, IValue *r, const int32_t *at, int i) noexcept:
-    """Return whether gradient `i` is requested by `output_mask`, the last argument.
-
-    Return True if the mask is missing.
-    """
+    """Return whether the argument `output_mask` requests gradient `i`. Without this argument, return True."""
     cdef PyObject *mask
     if op.nargs == 23:
         return True

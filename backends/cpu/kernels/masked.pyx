@@ -255,7 +255,7 @@ cdef int masked_fill(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int fill_masked(Operand *operands, int nd, npy_intp *shape, char *scalar_bytes, npy_intp width) except -1:
-    """Write operand 3: the number where the mask (operand 0) is true, the elements of operand 2 elsewhere."""
+    """Write operand 3: the number at `scalar_bytes` where the mask (operand 0) is true, else operand 2."""
     set_scalar_operand(&operands[1], scalar_bytes, nd)
     return iterate_operands(selection_loop(width), NULL, operands, 4, nd, shape)
 
@@ -280,7 +280,7 @@ cdef int masked_fill_inplace(Operator op, IValue *r, const int32_t *at) except -
         shape[d] = dims_of(a)[d]
     if not broadcast_into(shape, nd, mask):
         return call_python_kernel(op, r, at)
-    for d in range(nd):  # the Python kernel raises the error for a mask that is larger than the tensor
+    for d in range(nd):  # for a mask that is larger than the tensor, the Python kernel raises the error
         if shape[d] != dims_of(a)[d]:
             return call_python_kernel(op, r, at)
     set_operand_strides(&operands[0], mask, nd, shape)
@@ -302,9 +302,9 @@ cdef npy_intp count_true(const uint8_t *mask, npy_intp n) noexcept nogil:
 
 
 cdef void compress(const uint8_t *mask, npy_intp n, const element *x, element *out, npy_intp count) noexcept nogil:
-    """Copy the elements whose mask is true to consecutive positions, without branches.
+    """Copy the elements whose mask is true to consecutive positions of `out`, at most `count` elements.
 
-    Each element is written to the current position, which advances only if the mask is true.
+    To avoid branches, every element is written, but the position advances only if the mask is true.
     """
     cdef npy_intp i, position = 0
     for i in range(n):

@@ -12,8 +12,8 @@ cdef enum:
     # Smaller products keep the GIL, because they take less time than acquiring it again.
     MIN_MULTIPLICATIONS_WITHOUT_GIL = 1 << 19
 
-# Return x @ y, or x @ y.T if `transposed`, plus `bias` (a row or None), as a new reference to a Tensor. The
-# operands are matrices with equal floating dtypes. Return NULL without an exception if they are unsupported.
+# Return x @ y + bias, or x @ y.T + bias if `transposed`, as a new reference to a Tensor. `x` and `y` are matrices
+# with equal floating dtypes, `bias` is a row or None. Return NULL without an exception for unsupported operands.
 cdef PyObject *matrix_product(Tensor x, Tensor y, bint transposed, object bias) except? NULL
 
 # Compute c = alpha * a @ b + beta * c + bias for matrices, or for batches of matrices that broadcast to the
@@ -25,11 +25,11 @@ cdef bint multiply_into(
     object a, object b, object c, double alpha, double beta, object bias, Packed packed, Epilogue epilogue, void *context
 ) except -1
 
-# Return the cached packed columns of `y`, or of its transpose, for the product x @ y. Return None if they are
-# not cached or the chosen algorithm does not use them. Call this before the caller takes another reference to
-# the array: the cache returns panels only if the tensors have the only references.
+# Return the cached packed columns of `y` (of y.T if `transposed`) for a product with the left operand `x`. Return
+# None if they are not cached or the chosen algorithm does not use them. The cache returns panels only if there are
+# no references to the arrays but those of the tensors, so call this function before you take one.
 cdef Packed cached_panels_for(Tensor x, Tensor y, bint transposed)
-# Like `cached_panels_for`, for any left operand with `rows` rows.
+# The same for any left operand with `rows` rows.
 cdef Packed cached_panels_for_rows(int64_t rows, Tensor y, bint transposed)
 
 # Return whether an array is a contiguous, aligned row of `columns` elements with NumPy type number `type_number`.
@@ -47,7 +47,7 @@ ctypedef enum GemmAlgorithm:
 
 
 cdef class Job:
-    cdef object left_array             # The first three fields keep the arrays alive if other threads replace them in their tensors.
+    cdef object left_array             # These three fields keep the arrays alive if other threads replace the arrays of the tensors.
     cdef object right_array
     cdef object out_array
     cdef GemmAlgorithm algorithm
@@ -91,7 +91,7 @@ cdef class Job:
     cdef void run_loop(self, Matrix *left, Matrix *right, char *out) noexcept nogil
 
 
-# Prepare c = a @ b for floating matrices, so that the product can run repeatedly with new contents of the
-# arrays. Return None if it is unsupported. The arrays must have the same dtype and matching shapes, and `c`
-# must be C-contiguous.
+# Return a job that computes c = a @ b for floating matrices, each time with the current contents of the arrays.
+# Return None if the operands are unsupported. The arrays must have one dtype and matching shapes, and `c` must be
+# C-contiguous.
 cdef Job make_job(object a, object b, object c)

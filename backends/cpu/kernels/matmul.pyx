@@ -1,4 +1,4 @@
-"""Matrix multiplication without NumPy calls, whose type resolution costs more than a small product.
+"""Matrix multiplication without calls of NumPy, since NumPy's type resolution takes longer than a small product.
 
 In: two matrices of one floating dtype. Out: their product, by one of four algorithms (`choose_algorithm`):
 
@@ -7,14 +7,14 @@ In: two matrices of one floating dtype. Out: their product, by one of four algor
     BLAS         the library found by `ts.backends.cpu.blas`, with its flags for transposed operands
     loop         the inner loop of np.matmul, for strides that no other algorithm supports
 
-The choice depends only on shapes, layouts and the processor's vector width, by thresholds that `python -m
-benchmarks products` measures. It is not tuned at run time, because measurement noise would then change the
+The choice depends only on shapes, layouts and the processor's vector width. `python -m benchmarks products`
+measures the thresholds. The choice is not tuned at run time, because measurement noise would then change the
 bits of a product.
 
-This module divides large products into tasks. BLAS runs single-threaded in each. The division depends only on
-the shapes, so results are bit-identical for every number of threads.
+This module divides large products into tasks, and BLAS uses one thread for each task. For BLAS, the division
+depends only on the shapes. Results are bit-identical for every number of threads.
 
-    64 x 256 @ 256 x 1024      two tasks of 64 x 512, one BLAS call each, which a single thread runs in turn
+    64 x 256 @ 256 x 1024      two tasks of 64 x 512 with one BLAS call each, on one thread or two
 """
 
 import numpy as np
@@ -77,10 +77,10 @@ cdef enum:
     ROW_MAJOR = 101                    # CblasRowMajor
     UNKNOWN = -1
     MIN_MULTIPLICATIONS_THREADED_BLAS = 4096  # minimal size of a product for which BLAS may use several threads
-    MAX_PANEL_MULTIPLICATIONS = 1 << 23       # maximal size of a BLAS call. Larger products are divided into several calls.
-    PANEL_SIDE = 256                          # Products with at most this number of rows and of columns are not divided further.
+    MAX_PANEL_MULTIPLICATIONS = 1 << 23       # maximal size of a BLAS call. Larger products are divided into several calls
+    PANEL_SIDE = 256                          # unless they have at most PANEL_SIDE rows and at most PANEL_SIDE columns.
     MATVEC_ELEMENTS_PER_CALL = 1 << 18        # matrix elements per BLAS call in matrix-vector products
-    MATVEC_COLUMNS_PER_CALL = 1024  # minimal number of columns per call if the product is computed as a weighted sum of rows
+    MATVEC_COLUMNS_PER_CALL = 1024  # minimal number of result elements per call for a matrix whose rows or columns are summed with weights
     MIN_MULTIPLICATIONS_TILED = 1 << 15       # minimal size of a product for which tiles are faster, although they need packed operands
 
 cdef void *gemm_of[4]                  # addresses of the BLAS functions for float32, float64, complex64 and complex128
@@ -185,7 +185,7 @@ cdef class Job:
         cdef int64_t m = self.left.rows, n = self.right.columns
         cdef double total = self.work() * self.count * (1 if self.kind < 2 else 4)
         self.partition_count = 1
-        # Convert the number of multiplications to the unit of `thread_pool.partition_count`, about 0.5 ns.
+        # Estimate the time in the unit of `thread_pool.partition_count`, about 0.5 ns.
         total = total / 4 if self.algorithm == BY_LOOP else total / 64
         if total >= 1 << 18:
             self.partition_count = thread_pool.partition_count(<int64_t>min(total, <double>(1 << 60)))
@@ -209,8 +209,7 @@ cdef class Job:
         self.rows, self.columns = max(min(self.rows, m), <int64_t>1), max(min(self.columns, n), <int64_t>1)
         self.row_tasks = (m + self.rows - 1) // self.rows
         self.column_tasks = (n + self.columns - 1) // self.columns
-        # The last task of a row also takes the remaining columns, because the columns of a task must fill a
-        # SIMD vector.
+        # The last task of a row also computes the remaining columns, which may be too few for a SIMD vector.
         if self.algorithm == BY_ROWS:
             self.column_tasks = max(n // self.columns, <int64_t>1)
         self.limited = (self.algorithm == BY_BLAS or self.algorithm == BY_LOOP) and self.work() >= MIN_MULTIPLICATIONS_THREADED_BLAS
@@ -222,10 +221,9 @@ cdef class Job:
             self.packed, self.panels = packed, packed.panels
 
     cdef Packed pack(self, Packed before):
-        """Pack the right operand if this makes the product faster. Return the panels, to be passed to the next call.
+        """Pack the right operand if this makes the product faster. Return the panels, or else `before`.
 
-        `before` is None or the result of an earlier call. It is returned if its panels match the operand, or if
-        packing does not pay.
+        `before` is None or the result of an earlier call, whose panels are used if their shape matches.
         """
         cdef bint double_ = self.kind == 1
         cdef int64_t wide = panel_width(self.algorithm, double_)
@@ -250,7 +248,7 @@ cdef class Job:
     cdef int run_again(self) noexcept nogil:
         """Compute the product again with the current contents of the operands.
 
-        `divide` must have been called, and BLAS must be limited by `blas_thread_limit.begin` if `limited` is set.
+        The caller has called `divide`, and also `blas_thread_limit.begin` if `limited` is True.
         """
         self.next = 0
         return self.run_tasks()
@@ -258,7 +256,7 @@ cdef class Job:
     cdef int64_t vector_panel(self, int64_t inner_stride) noexcept:
         """Return the number of result elements per call of a matrix-vector product.
 
-        It is small if each result element is a dot product of contiguous elements, and larger otherwise.
+        Its minimum is 16 if each result element is a dot product of contiguous elements, else it is larger.
         """
         cdef int64_t depth = max(self.left.columns, <int64_t>1)
         return max(
@@ -279,8 +277,7 @@ cdef class Job:
         return 0
 
     cdef int divide_tiles(self, Py_ssize_t partition_count) except -1:
-        """Choose blocks that fit in the L2 cache and are small enough that each thread computes several
-        blocks."""
+        """Choose the block size: blocks fit in the L2 cache, and there are at least three for each thread."""
         cdef int64_t wide = panel_columns(self.kind == 1)
         cdef int64_t min_tasks = 3 * partition_count if partition_count > 1 else 1
         self.rows = min(self.rows, <int64_t>BLOCK_ROWS)
@@ -409,7 +406,7 @@ cdef bint panels_match(const Panels *panels, Matrix *b, int64_t wide) noexcept n
 
 
 cdef bint packing_pays(GemmAlgorithm algorithm, bint double_, Matrix *a, Matrix *b) noexcept nogil:
-    """Return whether the product is faster with packed columns of b. The time of packing is not counted."""
+    """Return whether the product, without the time for packing, is faster with packed columns of b."""
     return algorithm == BY_TILES or (algorithm == BY_ROWS and skinny_gemm_uses_panels(double_, a, b))
 
 
@@ -507,9 +504,9 @@ cdef bint multiply_into(
 
 
 cdef bint read_matrix(Matrix *m, PyArrayObject *a, int64_t itemsize) noexcept:
-    """Describe the matrices in the last two dimensions for BLAS.
+    """Set `m` to describe the first matrix of a stack for BLAS.
 
-    Return False if neither rows nor columns are contiguous.
+    Return False if the array is not aligned, or neither rows nor columns are contiguous.
     """
     cdef int last = ndim_of(a) - 2
     if not flags_of(a) & cnp.NPY_ARRAY_ALIGNED:
@@ -623,7 +620,7 @@ cdef int run_stacks(
 
 
 cdef int run_job(Job job, Stacks *s, double total) except -1:
-    """Run the job for each stack, on several threads or without the GIL if the total work is large enough."""
+    """Run the job for each stack. If `total` is large, use several threads or release the GIL."""
     cdef npy_intp index[MAX_DIMS]
     cdef int d, done
     for d in range(s.n):

@@ -39,6 +39,6 @@ cdef extern from "microkernels.h":
         RowsKernel across
         RowsKernel packed
 
-# Return the microkernels for float64 if `double_`, else for float32. The address is constant, but
-# `instruction_set`, which selects a SIMD level, replaces the functions in the struct.
+# Return the microkernels for float64 if `double_`, else for float32. The address never changes, but a call of
+# `instruction_set` with another SIMD level replaces the functions in the struct.
 cdef Kernels *microkernels(bint double_) noexcept nogil

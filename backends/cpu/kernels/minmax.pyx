@@ -33,8 +33,8 @@ cnp.import_array()
 
 cdef extern from *:
     """
-    /* Index of the first minimum or maximum, by NumPy's vectorized search. */ static int extreme_index(int
-    largest, PyArrayObject *a, void *data, npy_intp n, npy_intp *place) {
+    /* Set `place` to the index of the first minimum or maximum, by NumPy's vectorized search. */
+    static int extreme_index(int largest, PyArrayObject *a, void *data, npy_intp n, npy_intp *place) {
         PyArray_ArrFuncs *f = PyDataType_GetArrFuncs(PyArray_DESCR(a));
         return largest ? f->argmax(data, n, place, a) : f->argmin(data, n, place, a);
     }
@@ -126,9 +126,7 @@ cdef void epilogue_extremes(const void *args, const char *x, npy_intp rows, char
 
 
 cdef bint read_extremes(bint largest, int kind, int ndim, const npy_intp *dims, IValue *reduced, bint keepdim, EpilogueArgs *args) noexcept:
-    """Prepare the epilogue that reduces the dimensions `reduced` (all if NULL). Return False if the arguments
-    are unsupported.
-    """
+    """Set `args` to reduce the dimensions `reduced`, all if NULL. Return False for unsupported arguments."""
     cdef Shape s
     cdef int d
     if kind == HALF or (kind > DOUBLE and kind != BOOL) or not read_lengths(ndim, dims, reduced, keepdim, &s) or s.inner != 1:

@@ -27,8 +27,8 @@ cdef class MersenneTwister:
     cdef void skip_words(self, Py_ssize_t count) noexcept
     cdef uint32_t word(self) noexcept
     cdef uint64_t two_words(self) noexcept
-    cdef double uniform_double(self) noexcept  # in [0, 1), from two words
-    cdef float uniform_float(self) noexcept  # in [0, 1), from one word
+    cdef double uniform_double(self) noexcept  # returns a number in [0, 1) made of two words
+    cdef float uniform_float(self) noexcept  # returns a number in [0, 1) made of one word
     cdef double normal(self) noexcept
     cdef double sample_poisson(self, double rate) noexcept
     cdef double sample_binomial(self, double count, double prob) noexcept

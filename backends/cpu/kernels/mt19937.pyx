@@ -95,9 +95,9 @@ cdef class MersenneTwister:
         self.s.next = 0
 
     cdef Py_ssize_t available_words(self) noexcept:
-        """Return the number of unread words from index `next` on, which is at least one.
+        """Return the number of unread words, which start at index `next`.
 
-        A new block is generated if none is left."""
+        If none is left, generate a new block. The result is thus at least 1."""
         if self.s.left == 1:
             self.twist()
             self.s.left = N + 1
@@ -253,10 +253,7 @@ cdef class MersenneTwister:
         return result
 
     cdef double sample_poisson(self, double rate) noexcept:
-        """Draw a Poisson sample.
-
-        Uses Knuth's product for rates below 10, else Hörmann's transformed rejection (PTRS, 1993).
-        """
+        """Draw a Poisson sample: by Knuth's product for rates below 10, else by Hörmann's rejection (PTRS, 1993)."""
         cdef double product, bound, a, b, inverse_alpha, v_r, u, v, us, k
         if rate == 0:
             return 0
@@ -357,8 +354,8 @@ cdef class MersenneTwister:
     cdef double sample_gamma(self, double alpha) noexcept:
         """Draw a gamma sample (Marsaglia and Tsang, 2000).
 
-        Shape parameters below 1 are increased by 1 and the sample is corrected. Constants are float32, as in
-        PyTorch.
+        For a shape parameter `alpha` below 1, the sample for `alpha` + 1 is multiplied by a power of a uniform
+        number. Constants are float32, as in PyTorch.
         """
         cdef double scale = 1, c, d, x, y, u, v
         if alpha == 0 or isnan(alpha):
@@ -395,8 +392,8 @@ def set_default(MersenneTwister stream not None):
     _default = stream
 
 
-# For k < 10, STIRLING_TAILS[k] is the error of Stirling's approximation: log(k!) minus (k + 1/2) * log(k + 1)
-# - (k + 1) + log(2 * pi) / 2.
+# Errors of Stirling's approximation: STIRLING_TAILS[k] is log(k!) minus the approximation
+# (k + 1/2) * log(k + 1) - (k + 1) + log(2 * pi) / 2, for k < 10.
 cdef double[10] STIRLING_TAILS = [
     0.0810614667953272, 0.0413406959554092, 0.0276779256849983, 0.02079067210376509, 0.0166446911898211,
     0.0138761288230707, 0.0118967099458917, 0.0104112652619720, 0.00925546218271273, 0.00833056343336287,

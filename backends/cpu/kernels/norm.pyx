@@ -2,7 +2,7 @@
 
 In: interpreter registers with a floating tensor and the weights of a layer.  Out: the register of the result.
 
-    layer_norm, rms_norm, group_norm                  `batch_norm.pyx` has batch_norm
+    layer_norm, rms_norm, group_norm
     native_layer_norm, native_group_norm              also return mean and 1 / deviation, for the backward
 
 Variances are computed in double about the rounded mean, then corrected (two-pass algorithm). Non-contiguous
@@ -178,7 +178,7 @@ cdef bint read_normalized_shape(IValue *x, int kind, int ndim, const npy_intp *d
 
 
 cdef int store_with_moments(Operator op, IValue *r, const int32_t *at, object result, object mean, object scale, int kind) except -1:
-    """Store the result, and `mean` and `scale` as further results unless `mean` is None."""
+    """Store `result`, followed by `mean` and `scale` unless `mean` is None, as the operator's results."""
     set_result(&r[at[op.nargs]], result, kind)
     if mean is not None:
         set_result(&r[at[op.nargs + 1]], mean, kind)
@@ -307,10 +307,7 @@ cdef int group_norm(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int native_group_norm(Operator op, IValue *r, const int32_t *at) except -1:
-    """Run group norm if the size arguments agree with the tensor's shape.
-
-    Otherwise, run the record's Python kernel.
-    """
+    """Run group norm. If the size arguments contradict the tensor's shape, the record's Python kernel runs."""
     cdef PyArrayObject *a = contiguous_array_or_null(&r[at[0]])
     if a == NULL or ndim_of(a) < 2 or dims_of(a)[0] != r[at[3]].v.i or dims_of(a)[1] != r[at[4]].v.i:
         return call_python_kernel(op, r, at)
@@ -385,7 +382,7 @@ cdef void epilogue_double_scales(const void *args, const char *x, npy_intp rows,
 
 
 cdef bint read_rows(int kind, int ndim, const npy_intp *dims, IValue **others, EpilogueArgs *args) noexcept:
-    """Prepare an epilogue that normalizes rows. The second operand is an optional weight.
+    """Set the sizes, dtype and weight of a normalization as an epilogue. `others` are its shape and weight.
 
     Return False if the arguments are unsupported.
     """

@@ -1,7 +1,8 @@
 """Backward of layer, group and batch normalization for contiguous CPU tensors.
 
-In: interpreter registers with the gradient, the input, its moments and weights, and the output mask. Out: the
-registers of the gradients of input, weight and bias. A gradient that is not requested is an empty tensor.
+In: interpreter registers with the gradient of the result, the input, the input's moments, the weights, and the
+output mask. Out: the registers of the gradients of input, weight and bias. A gradient that the mask does not
+request is an empty tensor.
 
     native_layer_norm_backward      row by row
     native_group_norm_backward      plane by plane, where a plane is one channel of one image
@@ -99,9 +100,9 @@ cdef PyArrayObject *read_gradient(IValue *gradient, PyArrayObject *x, int kind) 
 
 
 cdef void *new_gradient(list gradients, Py_ssize_t i, IValue *mask, int nd, npy_intp *dims, int kind, bint zeroed) except? NULL:
-    """Append the array of a gradient to the list and return the address of its elements.
+    """Append a new array for gradient `i` to `gradients` and return the address of its elements.
 
-    For a gradient that is not requested, the array is empty and the result NULL.
+    If `mask` does not request the gradient, append an empty array and return NULL.
     """
     cdef npy_intp none = 0
     cdef PyArrayObject *a
@@ -256,7 +257,7 @@ ctypedef struct Batch:
 
 
 cdef inline double scale_of(floating spread, Batch *s) noexcept nogil:
-    """Return 1 / standard deviation. In training, `spread` is this value, otherwise the running variance."""
+    """Return 1 / standard deviation. `spread` is this value in training, and the running variance otherwise."""
     return <double>spread if s.training else 1 / sqrt(spread + s.eps)
 
 

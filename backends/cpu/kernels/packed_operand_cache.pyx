@@ -4,18 +4,16 @@ In: the tensor of an operand, at each product.  Out: its panels, from its second
 
     for x in batches: torch.nn.functional.linear(x, weight)    weight is packed at its second use and cached
 
-Panels are valid as long as the memory has not been written to. Writes are detected by the version counter, which a
-tensor shares with its views. Therefore a packed operand must have
+Panels are valid until the memory is written to. The version counter, which a tensor shares with its views, detects
+writes by operators. Other writes are impossible, because a packed operand must have
 
     an array that owns its memory
     no references to the array except from its tensor and the current view (the reference count is checked)
     an unchanged version counter
 
 `drop_handed_out` drops the panels of an array that is exposed to programs (`x.array`, storages, `x.data`).
-Writes through addresses cannot be detected: a tensor whose address was exposed, also by NumPy or DLPack, is
-no longer packed.
-
-Code that reuses a tensor's array for another result must call `wrote`. No code does so yet.
+Writes through addresses cannot be detected. A tensor whose address was exposed, also by NumPy or DLPack, is
+therefore no longer packed.
 
 The cache is bounded in bytes and entries. An entry is removed when its tensor is deallocated. All accesses
 hold the GIL.
@@ -41,8 +39,8 @@ cdef extern from "Python.h":
 cnp.import_array()
 
 cdef enum:
-    TABLE_SIZE = 1 << 10  # number of slots of the hash table, in which the address of an operand selects a slot
-    # Maximum of `uses_before_packing`. That number doubles whenever panels are dropped before they were used.
+    TABLE_SIZE = 1 << 10  # number of slots of the hash table. The address of an operand selects a slot.
+    # Maximum of `uses_before_packing`, which doubles if the operand's panels are dropped before any use.
     MAX_USES_BEFORE_PACKING = 64
     MAX_TOTAL_BYTES = 1 << 28          # maximal total size of the packed panels
     MIN_ARRAY_BYTES = 1 << 12          # minimal size of an array whose operands are packed
@@ -50,17 +48,17 @@ cdef enum:
 
 @cython.final
 cdef class CacheEntry:
-    """Cache entry of an operand of earlier products, with the operand's panels from its second use on."""
+    """Cache entry of an operand of earlier products. From the second use on, it has the operand's panels."""
 
     cdef Matrix matrix
     cdef bint double_
     cdef int64_t wide                  # number of columns of a panel
-    cdef PyObject *root  # array that owns the memory of the operand (borrowed reference; `watch` reports its deallocation)
+    cdef PyObject *root  # array that owns the memory of the operand: a borrowed reference, valid until the callback of `watch`
     cdef PyObject *owner
     cdef int version
     cdef int uses
-    cdef int uses_before_packing       # the operand is packed at the use with this number, counted from 1
-    cdef int64_t used                  # number of lookups in the cache until the last use of this entry
+    cdef int uses_before_packing       # number of uses, including the use that packs the operand
+    cdef int64_t used                  # value of `lookup_count` at the last use of this entry
     cdef int64_t hits
     cdef Packed packed
     cdef object watch  # weak reference to the array `root`. Its callback drops the panels when the array is deallocated.
@@ -74,7 +72,7 @@ cdef class CacheEntry:
         )
 
     def drop_on_deallocation(self, array):
-        """Drop the panels. This is called when the array is deallocated."""
+        """Drop the panels, when the array is deallocated."""
         drop(self)
 
 
@@ -82,7 +80,7 @@ seal(CacheEntry)
 
 cdef list entries = [None] * TABLE_SIZE
 cdef list packed_entries = []          # cache entries that have panels
-cdef dict exposed_arrays = {}          # id of an array whose address was exposed to the program -> weak reference to the array
+cdef dict exposed_arrays = {}          # arrays whose address was exposed to the program: id -> weak reference
 cdef int64_t packed_bytes = 0
 cdef int64_t lookup_count = 0
 
@@ -176,7 +174,7 @@ cdef Packed pack_operand(CacheEntry entry, object root):
 
 
 def last_use(CacheEntry entry not None):
-    """Return the time of the last use of an entry, counted in lookups."""
+    """Return the number of cache lookups before the last use of an entry."""
     return entry.used
 
 

@@ -5,9 +5,9 @@ number.  Out: the register of the result.
 
     pad(x, [1, 2], "reflect")      constant_pad_nd(x, [1, 1], 0.5)
 
-Each element of the result is the source element at a source index that is computed for each dimension, or the
-fill value if a dimension has no such index. For other layouts, fill values that the dtype cannot represent and
-invalid arguments, the Python kernel of the operator record runs.
+For each dimension, `source_index` maps an index of the result to an index of the source. An element whose index
+has no source in some dimension gets the fill value. For other layouts, fill values that the dtype cannot represent
+and invalid arguments, the Python kernel of the operator record runs.
 """
 
 cimport numpy as cnp
@@ -53,7 +53,7 @@ ctypedef struct PadGeometry:
 
 
 cdef inline npy_intp source_index(PadGeometry *p, int d, npy_intp i) noexcept nogil:
-    """Return the source index of result index `i` along dimension `d`, or -1 for the fill value."""
+    """Return the source index for index `i` of the result along dimension `d`, or -1 for the fill value."""
     cdef npy_intp n = p.size[d]
     i -= p.before[d]
     if 0 <= i < n:
@@ -85,9 +85,9 @@ cdef inline char *write_fill(PadGeometry *p, char *out, npy_intp count) noexcept
 
 
 cdef char *write_row(PadGeometry *p, const char *row, char *out) noexcept nogil:
-    """Write one row of the result, which has only fill values if `row` is NULL.
+    """Write one row of the result to `out`, from the source row `row`, and return the address after it.
 
-    Return the address after the row.
+    If `row` is NULL, the result has only fill values.
     """
     cdef int d = p.nd - 1
     cdef npy_intp n = p.new[d], i = 0, at, inside
@@ -205,9 +205,9 @@ cdef bint read_geometry(PadGeometry *p, PyArrayObject *a, IValue *pads) noexcept
 
 
 cdef bint read_fill(IValue *value, int kind, char *out) noexcept:
-    """Write the fill value as an element of dtype `kind`. Return False if this is unsupported.
+    """Write the fill value to `out` as an element of dtype `kind`. None, False and 0 are zeros of any dtype.
 
-    0 is supported for all dtypes, other numbers if `store_scalar` supports them.
+    Return False if `store_scalar` does not support another number.
     """
     if value.tag == TAG_NONE or (value.tag == TAG_INT and value.v.i == 0) or (value.tag == TAG_BOOL and value.v.i == 0):
         memset(out, 0, MAX_ELEMENT_BYTES)

@@ -1,4 +1,4 @@
-"""Kernels of pointwise operators that are computed by ufunc loops: from registers to inner loops.
+"""Kernels of pointwise operators that read registers and call the inner loops of ufuncs.
 
 In: interpreter registers with tensors and numbers.  Out: the register of the result.
 
@@ -66,7 +66,7 @@ cdef int bind_loops(Operator op) except -1:
 
 
 cdef int bind_output(Operator op, Loops loops) except -1:
-    """Set the kernel of an `out=` variant. The last argument is the output."""
+    """Set the kernel of an `out=` variant, whose last argument is the output, if a kernel fits its arguments."""
     cdef Kernel kernel
     if op.nargs == loops.arity + 1:
         kernel = run_unary_out if loops.arity == 1 else run_binary_out
@@ -78,10 +78,9 @@ cdef int bind_output(Operator op, Loops loops) except -1:
 
 
 cdef inline bint is_one(IValue *alpha, IValue *x) noexcept:
-    """Return whether a scale factor is 1.
+    """Return whether the factor `alpha` is 1, or 1.0 if `x` is a contiguous float32 or float64 tensor.
 
-    The float 1.0 is accepted only for floating tensors. For other tensors the record's kernel raises an
-    error.
+    For 1.0 and an integer tensor, the record's kernel raises an error.
     """
     if alpha.tag == TAG_INT:
         return alpha.v.i == 1
@@ -199,7 +198,7 @@ cdef Loops multiply_loops():
 
 
 cdef int run_sum(Operator op, IValue *r, const int32_t *at) except -1:
-    """Compute x + alpha * y. If alpha is not 1, `add_scaled` computes it in one pass."""
+    """Compute x + alpha * y: by the loops of `add` if alpha is 1, else in one pass by `add_scaled`."""
     cdef IValue *x = &r[at[0]]
     cdef PyObject *result = NULL
     if is_one(&r[at[2]], x) and is_tensor(x):

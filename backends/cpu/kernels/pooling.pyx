@@ -1,4 +1,4 @@
-"""Pooling operators on contiguous floating CPU tensors: from registers to the loops of `pooling_windows.pyx`.
+"""Pooling operators on contiguous floating CPU tensors, which call the loops of `pooling_windows.pyx`.
 
 In: interpreter registers with planes, kernel sizes, strides, paddings, dilations. Out: the register of the
 result, or the registers of maxima and indices.
@@ -58,9 +58,9 @@ ctypedef struct PoolGeometry:
 
 
 cdef bint read_sizes(IValue *x, int n, int64_t min_size, int64_t *out):
-    """Read `n` numbers, or one number for all dimensions, into the last n of the three elements of `out`.
+    """Read a list of `n` sizes, or of one size for all dimensions, into the last `n` of three elements of `out`.
 
-    Return False if a number is less than `min_size` or too large.
+    Return False for other arguments, and if a size is less than `min_size` or at least MAX_SIZE.
     """
     cdef List sizes
     cdef int d
@@ -104,7 +104,7 @@ cdef bint read_planes(PoolGeometry *p, PyArrayObject *a, int n):
 
 
 cdef bint allocate_windows(PoolGeometry *p) except -1:
-    """Allocate memory for the start and end of each window. The output size must be set.
+    """Allocate memory for the start and end of each window, and set the result's shape from the output size.
 
     Return False if there are more than MAX_WINDOWS windows in a dimension.
     """
@@ -233,10 +233,7 @@ cdef int max_pool3d(Operator op, IValue *r, const int32_t *at) except -1:
 # ---------------------------------------------------------------- means
 
 cdef int64_t count_elements(PoolGeometry *p, int d, int64_t i, Divisor divisor) noexcept nogil:
-    """Return the number of elements of window `i` along a dimension.
-
-    `divisor` selects whether padding counts.
-    """
+    """Return the number of elements of window `i` along dimension `d`, with padding if WITH_PADDING."""
     cdef int64_t start = i * p.stride[d] - p.padding[d]
     if divisor == WITH_PADDING:
         return min(start + p.kernel[d], p.windows.size[d] + p.padding[d]) - start

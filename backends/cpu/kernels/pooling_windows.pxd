@@ -18,9 +18,9 @@ cdef struct Windows:
     int64_t *stop[3]
     int64_t dilation[3]
 
-# For the planes [first, last), compute the maximum of each window and, unless `index` is NULL, the index of
-# the maximum in the plane. Return -1 if memory is exhausted.
+# Compute the maximum of each window of the planes [first, last), and also its index in the plane unless `index` is
+# NULL. Return -1 if memory is exhausted.
 cdef int pool_max(Windows *w, number *x, number *out, int64_t *index, number lowest, int64_t first, int64_t last) noexcept nogil
-# For the planes [first, last), compute the sum of each window and divide it by the window's element in
-# `divisor`. Return -1 if memory is exhausted.
+# Compute the sum of each window of the planes [first, last), divided by the window's element of `divisor`. Return
+# -1 if memory is exhausted.
 cdef int pool_mean(Windows *w, real *x, real *out, real *divisor, int64_t first, int64_t last) noexcept nogil

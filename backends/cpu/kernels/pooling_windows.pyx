@@ -1,11 +1,11 @@
 """Pooling loops on the CPU: maxima and means of windows.
 
 In: planes (C-contiguous, three spatial dimensions) and the start and end of each window along each dimension.
-Out: one element per window, and for maxima its index in the plane.
+Out: one element per window, and for maxima the index of this element in the plane.
 
 A row of windows is computed in two steps. First, the input rows under these windows are reduced elementwise
-to one row, in a loop that the compiler vectorizes. Then each window reduces its section of this row. The
-maximum of a window with NaN is its last NaN. Of equal numbers, the first is selected.
+to one row, in a loop that the compiler vectorizes. Then each window reduces its section of this row. If a window
+has several equal maxima, the first is selected. If it has NaN, the last NaN is selected.
 """
 
 cimport cython

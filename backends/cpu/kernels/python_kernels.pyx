@@ -2,8 +2,8 @@
 
     run(kernel, [np, x, y], -1)        kernel(np, x, y)
 
-NumPy's loops read the error state from a context variable. Setting this variable takes a tenth of
-the time of `np.errstate`, which is used for NumPy versions without the variable.
+NumPy's loops read the error state from a context variable. This module sets the variable directly, which takes a
+tenth of the time of `np.errstate`. If the NumPy version lacks the variable, `np.errstate` is used.
 """
 
 import numpy as np

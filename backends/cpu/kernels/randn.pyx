@@ -6,9 +6,9 @@ In: interpreter registers with sizes, a mean, a standard deviation.  Out: the re
 
 The kernels draw the same numbers in the same order as PyTorch. Fewer than 16 numbers are drawn one by one, in
 double. Otherwise the Box-Muller transform turns each block of 16 uniform numbers (eight for the radii, eight
-for the angles) into 16 normal numbers. If the size is not a multiple of 16, the last 16 numbers are drawn
-again. For other generators, dtypes and layouts, and for invalid arguments, the Python kernel of the operator
-record runs, which calls `block_normals`.
+for the angles) into 16 normal numbers. If the size is not a multiple of 16, the last 16 elements are computed
+again from new uniform numbers. For other generators, dtypes and layouts, and for invalid arguments, the Python
+kernel of the operator record runs, which calls `block_normals`.
 """
 
 import numpy as np
@@ -40,7 +40,7 @@ ctypedef fused floating:
 
 cdef enum:
     BLOCK = 16
-    HALF_TILE = 256                    # number of pairs (radius, angle), each of which gives two numbers, that are computed at a time
+    HALF_TILE = 256                    # number of pairs (radius, angle) that are transformed at a time
 
 cdef Loops logarithm = ufunc_loops("log")
 cdef Loops cosine = ufunc_loops("cos")
@@ -93,8 +93,8 @@ cdef void fill_uniform(MersenneTwister stream, floating *out, npy_intp n) noexce
 cdef void fill_blocks(MersenneTwister stream, floating *out, npy_intp n, bint narrow, floating mean, floating deviation) noexcept:
     """Fill `out` with `n` >= 16 normal numbers.
 
-    If n is not a multiple of 16, the last block is drawn again. If `narrow`, the elements after the whole
-    blocks are drawn only once, for this last block.
+    If `n` is not a multiple of 16, the last 16 elements are computed again from 16 new uniform numbers. If
+    `narrow`, no uniform numbers are drawn before for the last `n` % 16 elements.
     """
     cdef npy_intp full_length = n - n % BLOCK
     fill_uniform(stream, out, full_length if narrow else n)

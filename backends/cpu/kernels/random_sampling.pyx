@@ -146,10 +146,7 @@ cdef bint are_probabilities(const floating *p, npy_intp n) noexcept:
 
 
 cdef void sample_bernoulli(const floating *p, npy_intp n, floating *out) noexcept:
-    """Draw Bernoulli samples with one probability per element.
-
-    For float32 samples, the probabilities are compared with 24-bit uniform numbers.
-    """
+    """Draw Bernoulli samples with one probability per element, by uniform numbers of the dtype of `p`."""
     cdef MersenneTwister stream = default_stream()
     cdef npy_intp i
     for i in range(n):
@@ -215,9 +212,9 @@ cdef int bernoulli_(Operator op, IValue *r, const int32_t *at) except -1:
 # ---------------------------------------------------------------- dropout
 
 cdef int dropout(Operator op, IValue *r, const int32_t *at) except -1:
-    """Apply dropout.
+    """Compute dropout: a tensor times Bernoulli samples / (1 - p).
 
-    Return the tensor itself in inference or for p = 0. Otherwise, multiply it by Bernoulli samples / (1 - p).
+    In inference, and for p = 0, the result is the tensor itself.
     """
     cdef PyArrayObject *a = float_array(&r[at[0]])
     cdef double p = r[at[1]].v.f, keep = 1 - p

@@ -10,7 +10,7 @@ from ts.backends.cpu.kernels.kernel cimport new_contiguous
 
 cdef enum:
     MIN_STEPS_TO_PACK = 4              # minimal number of time steps for which the weights are packed
-    NANOSECONDS_PER_STEP = 100_000     # assumed time of a time step, which is added to the used time of `ts.limits`
+    NANOSECONDS_PER_STEP = 100_000     # time that each time step of the layer adds to the used time of `ts.limits`
 
 cdef enum Cell:
     LSTM
@@ -37,8 +37,8 @@ cdef class Weights:
     cdef char *candidate_bias(self) noexcept
 
 
-# Return the array of a weight that is a contiguous CPU tensor of dtype `dtype`. If the argument is None,
-# return None. Return False for other values, which are unsupported.
+# Return the array of a weight that is a contiguous CPU tensor of dtype `dtype`, None if the argument is None, or
+# False for other values, which are unsupported.
 cdef object read_weight(IValue *x, int dtype)
 # Create the `Weights` from arrays in the order of a layer's parameters. Return None if an array is
 # unsupported.
@@ -48,11 +48,11 @@ cdef Packed cached_panels_of(IValue *x, npy_intp rows)
 # Return a copy of an initial state. Return None unless it is a CPU tensor with `nd` dimensions and dtype
 # `dtype`.
 cdef object copy_state(object tensor, int dtype, int nd)
-# Return whether an array has shape (rows, columns), or (rows,) if `columns` is 0. Return True for None.
+# Return whether an array has the shape (rows, columns), or (rows,) if `columns` is 0. None has every shape.
 cdef bint has_shape(object array, npy_intp rows, npy_intp columns) noexcept
-# Return the batch size of each time step: the elements of tensor `packed` (`batch_sizes` of a packed
-# sequence), or `batch` for all time steps if it is NULL. Return None if the sizes contradict `batch` or
-# `total`.
+# Return the batch size of each time step: the elements of the tensor `packed` (`batch_sizes` of a packed
+# sequence), or `batch` for each of `times` steps if `packed` is NULL. Return None if a size exceeds `batch`, or
+# the sum of the sizes is not `total`.
 cdef object read_batch_sizes(IValue *packed, npy_intp times, npy_intp batch, npy_intp total)
 # Run all time steps of one layer and direction. Return False if the matrix products are unsupported.
 cdef bint run_layer(

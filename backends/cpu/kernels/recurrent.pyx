@@ -139,10 +139,7 @@ cdef class Weights:
     """The weights of one layer and direction, whose shapes match each other."""
 
     cdef bint match_shapes(self, npy_intp inputs, npy_intp hidden) noexcept:
-        """Return whether the weights match rows of `inputs` elements and hidden states of `hidden` elements.
-
-        Sets `width`.
-        """
+        """Set `width`. Return whether the weights match rows of `inputs` and hidden states of `hidden` elements."""
         cdef PyArrayObject *w = <PyArrayObject *>self.w_hh
         if ndim_of(w) != 2 or dims_of(w)[0] % gate_count(self.kind):
             return False
@@ -160,9 +157,9 @@ cdef class Weights:
         return new_matrix(rows, self.width * gate_count(self.kind), self.dtype)
 
     cdef bint compute_input_gates(self, object x, object gates) except -1:
-        """Compute the contribution of the input to the gates, with the additive biases, for each row of `x`.
+        """Write the product of each row of `x` and w_ih, plus the biases, to `gates`.
 
-        Return False if the product is unsupported.
+        A bias that `candidate_bias` returns is not added. Return False if the product is unsupported.
         """
         cdef bint biased = self.b_ih is not None or self.b_hh is not None
         cdef PyArrayObject *result = <PyArrayObject *>gates
@@ -173,7 +170,7 @@ cdef class Weights:
         return multiply_into(x, transposed(self.w_ih), gates, 1, 1 if biased else 0, None, self.packed_ih, NULL, NULL)
 
     cdef char *candidate_bias(self) noexcept:
-        """Return the bias of a GRU that the reset gate scales, or NULL if there is none."""
+        """Return the bias of a GRU that the reset gate multiplies, or NULL without such a bias."""
         if self.kind != GRU or self.b_hh is None:
             return NULL
         return data_of(<PyArrayObject *>self.b_hh) + 2 * self.width * item_size(self.dtype)
@@ -183,7 +180,7 @@ seal(Weights)
 
 
 cdef void fill(Weights w, floating *out, npy_intp rows, npy_intp n) noexcept:
-    """Fill each row of `out` with the sum of the additive biases."""
+    """Fill each row of `out` with the sum of the biases, except that of `candidate_bias`."""
     cdef npy_intp i, row
     cdef floating *first = NULL if w.b_ih is None else <floating *>data_of(<PyArrayObject *>w.b_ih)
     cdef floating *second = NULL if w.b_hh is None else <floating *>data_of(<PyArrayObject *>w.b_hh)
@@ -216,7 +213,7 @@ ctypedef struct Steps:
     bint double_
     bint reverse
     npy_intp rows                      # batch size of the current time steps
-    npy_intp row  # index of the first row of the next time step (of the row after its last row if `reverse`)
+    npy_intp row  # index of the first row of the next time step, or if `reverse`, of the row after its last row
     npy_intp width                     # number of elements of the cell state
     npy_intp gates
     char *input_gates                  # contribution of the input to the gates
@@ -228,7 +225,7 @@ ctypedef struct Steps:
     npy_intp length                    # size of a hidden state in bytes
     char *out
     npy_intp pitch
-    char *cells  # cell states of all time steps for the backward pass, which also needs the activated gates, or NULL in inference
+    char *cells  # NULL, or in training: the cell states of all time steps. The activated gates are then saved in `input_gates`.
 
 
 cdef int finish_step(Steps *s, Job back) noexcept nogil:
@@ -260,8 +257,8 @@ cdef int run_steps(Steps *s, Job share, Job back, npy_intp times) noexcept nogil
 cdef int run_steps_threaded(Steps *s, Job share, Job back, npy_intp times) except -1:
     """Run `times` consecutive time steps with equal batch size.
 
-    If the job has several partitions, several threads compute each product. Otherwise, this thread runs all
-    steps, without the GIL if there is enough work.
+    Several threads compute each product if `share` has several partitions. Otherwise, this thread runs all steps,
+    and releases the GIL if there is enough work.
     """
     cdef double work = share.work() + 32.0 * s.rows * s.gates
     cdef npy_intp k
@@ -396,7 +393,7 @@ cdef Weights make_weights(Cell kind, int dtype, list arrays, bint biased):
 cdef Packed cached_panels_of(IValue *x, npy_intp rows):
     """Return the cached packed transpose of a weight for products with `rows` rows, or None if not cached.
 
-    Call this before taking a reference to the weight's array, because the cache counts references.
+    The cache does not return it while the caller has a reference to the weight's array.
     """
     return cached_panels_for_rows(rows, <Tensor>x.v.o, True) if is_tensor(x) else None
 
@@ -433,10 +430,7 @@ cdef tuple read_states(Cell kind, IValue *state, int dtype, int nd):
 
 
 cdef object read_batch_sizes(IValue *packed, npy_intp times, npy_intp batch, npy_intp total):
-    """Return the batch size of each time step as a new array.
-
-    Return None unless the sizes match `batch` and `total`.
-    """
+    """Return the batch size of each time step as a new array, or None if it contradicts `batch` or `total`."""
     cdef npy_intp t, rows, row_count = 0
     cdef PyArrayObject *a = NULL
     cdef npy_intp *count

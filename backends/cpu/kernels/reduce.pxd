@@ -7,7 +7,7 @@ from ts._core.value.ivalue cimport IValue
 from ts.backends.cpu.kernels.kernel cimport MAX_DIMS
 
 cdef enum:
-    # Number of elements that are added in the tensor's dtype. The sums of such blocks are added in double.
+    # Number of elements of a block. A block is summed in the tensor's dtype, and the sums of blocks in double.
     BLOCK = 512
     LANES = 16                         # number of parallel accumulators
 
@@ -23,9 +23,9 @@ ctypedef struct Shape:
     int nd                             # number of dimensions of the result
     npy_intp dims[MAX_DIMS]
 
-# Set `s` to a shape as (outer, n, inner), where n is the product of the reduced dimensions. `dims` is an int
-# or a list. NULL, None and an empty list select all dimensions. Return False if the dimensions are not
-# adjacent or an argument is invalid. `read_shape` also returns False for an empty array.
+# View a shape as (outer, n, inner) in `s`, where n is the product of the reduced dimensions `dims`: an int or a
+# list of int. NULL, None and an empty list select all dimensions. Return False if `dims` is invalid or the
+# dimensions are not adjacent. `read_shape` does this for an array, and returns False also if it is empty.
 cdef bint read_lengths(int nd, const npy_intp *lengths, IValue *dims, bint keepdim, Shape *s) noexcept
 cdef bint read_shape(PyArrayObject *a, IValue *dims, bint keepdim, Shape *s) noexcept
 
@@ -53,9 +53,9 @@ cdef inline double block_sum(const floating *x, npy_intp n, double total) noexce
 
 
 cdef inline double block_squares(const double *x, npy_intp n, double mean, double total, double *first) noexcept nogil:
-    """Return `total` plus the sum of (x - mean) ** 2 of at most BLOCK elements.
+    """Return `total` plus the sum of (x - mean) ** 2, and add the sum of x - mean to `first`.
 
-    Add the sum of x - mean to `first`.
+    `n` is at most BLOCK.
     """
     cdef double lane[LANES]
     cdef double plain[LANES]

@@ -3,10 +3,10 @@
 In: interpreter registers with a tensor, the dimensions to reduce, keepdim.  Out: the register of the result.
 
     x.sum(), x.sum([1, 2])     adjacent dimensions are merged: (outer, n, inner) -> (outer, inner)
-    x.var(1), x.norm()         squares about the mean, or about 0
+    x.var(1), x.norm()         sums of (x - mean) ** 2, or of x ** 2
 
 For floating rows, parallel accumulators sum `BLOCK` elements, and the sums of blocks are added in double. For
-columns (inner > 1), a row of accumulators sums `BLOCK // 8` rows, and these sums are added in double. So
+columns (inner > 1), a row of accumulators sums `BLOCK // 8` rows, and these sums are added in double. The
 results depend neither on the machine nor on the number of threads, and are at least as accurate as PyTorch's.
 Non-contiguous tensors are copied. For other dtypes, empty tensors and invalid arguments, the Python kernel of
 the operator record runs.
@@ -550,7 +550,7 @@ cdef bint read_reduction(
     if dtype != NULL and not same_dtype(dtype, kind):
         return False
     if (reduction == VARIANCE or reduction == DEVIATION) and s.n <= correction:
-        return False                   # The operator issues a warning in this case, so it must run separately.
+        return False                   # For so few elements, the operator issues a warning, so it must run separately.
     args.kind = kind
     if kind == FLOAT:
         args.function = epilogue_floats

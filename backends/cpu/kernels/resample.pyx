@@ -4,7 +4,7 @@ In: a C-contiguous array (float32, float64, int32 or bytes), and for each elemen
 that it reads (taps) and their weights. Out: for each element the weighted sum, in the array's dtype. The
 products are added in the order of the taps.
 
-    weighted_sums(x, out, axis, index, weight)             taps along one dimension, equal for all other indices
+    weighted_sums(x, out, axis, index, weight)             taps along one dimension, equal for all slices
     weighted_bytes(x, out, axis, index, weight, fraction_bits)    uint8 (`fraction_bits` fractional bits per weight)
     weighted_picks(x, out, index, weight)                  taps anywhere in a plane, equal for all channels
 
@@ -217,7 +217,7 @@ cdef int _require_arrays(arrays) except -1:
 
 
 cdef Run _prepare(x, out, index, weight, int64_t length, int64_t lowest):
-    """Check dtypes, contiguity and that all indices are in [lowest, length). Return the prepared run."""
+    """Return the run for checked operands: supported dtypes, contiguous, all indices in [lowest, length)."""
     cdef Run run = Run.__new__(Run)
     if x.dtype.char not in "fdiB" or out.dtype != x.dtype or index.dtype.char not in "lq":
         raise TypeError("weighted sums: expected float32, float64, int32 or uint8 operands of one dtype, and int64 indices")

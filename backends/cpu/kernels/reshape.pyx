@@ -62,7 +62,7 @@ cdef bint read_sizes(List sizes, npy_intp count, npy_intp *dims) noexcept:
 
 
 cdef bint fit_strides(PyArrayObject *a, int nd, const npy_intp *dims, npy_intp *strides) noexcept:
-    """Compute the strides of a view of `a` with the shape `dims`. Return False if this needs a copy.
+    """Compute the strides of a view of `a` with the shape `dims`. Return False if no such view exists.
 
     Adjacent dimensions without gaps are merged. The new dimensions then split the merged dimensions, starting
     with the innermost.
@@ -90,9 +90,9 @@ cdef bint fit_strides(PyArrayObject *a, int nd, const npy_intp *dims, npy_intp *
 
 
 cdef int store_reshaped(Operator op, IValue *r, const int32_t *at, PyArrayObject *a, int nd, npy_intp *dims, bint may_copy) except -1:
-    """Store a view with another shape, or a copy if necessary and `may_copy`.
+    """Store a view of `a` with the shape `dims`. If no such view exists, store a copy if `may_copy`.
 
-    Otherwise, run the record's Python kernel.
+    Run the record's Python kernel if a copy is necessary but not allowed.
     """
     cdef npy_intp strides[MAX_DIMS]
     cdef cnp.PyArray_Dims shape
@@ -219,7 +219,7 @@ cdef int store_expanded(Operator op, IValue *r, const int32_t *at, PyArrayObject
             strides[i] = dims[i + 1] * strides[i + 1] if i + 1 < nd else cnp.PyArray_ITEMSIZE(<cnp.ndarray>a)
         if dims[i] > 1:
             room //= dims[i]
-    # The view would exceed the maximal byte size of an array. The record's Python kernel raises the error.
+    # If the view exceeds the maximal byte size of an array, the record's Python kernel raises the error.
     if room == 0:
         return call_python_kernel(op, r, at)
     return store_view(&r[at[op.nargs]], <Tensor>r[at[0]].v.o, nd, dims, strides, 0)

@@ -3,7 +3,7 @@
 from numpy cimport npy_intp
 
 cdef extern from "row_loops.h" nogil:
-    npy_intp rows_at_once(npy_intp rows, npy_intp n)     # returns at most 32
+    npy_intp rows_at_once(npy_intp rows, npy_intp n)     # number of rows, at most 32, to process together
 
     ctypedef struct FloatBackward:
         void (*rows)(

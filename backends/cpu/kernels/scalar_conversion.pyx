@@ -48,9 +48,9 @@ cdef extern from "numpy/arrayobject.h":
 # ---------------------------------------------------------------- tensor to number
 
 cdef int read_element(IValue *x, IValue *out) noexcept:
-    """Read the element of a tensor with one element as an int, float or bool.
+    """Store the element of a CPU tensor with one element in `out`, as an int, float or bool.
 
-    Return 0 for other tensors.
+    Return 1, or 0 for other tensors.
     """
     cdef Tensor t
     cdef char *data
@@ -131,7 +131,7 @@ cdef int item(Operator op, IValue *r, const int32_t *at) except -1:
 # ---------------------------------------------------------------- number to tensor
 
 cdef int tensor_of_number(Operator op, IValue *r, const int32_t *at) except -1:
-    """Create a 0-dim tensor from a number, in the given dtype or the default dtype of the number's type."""
+    """Create a 0-dim tensor from a number. Without the argument dtype, the number's type gives the dtype."""
     cdef IValue *x = &r[at[0]]
     cdef IValue *device = &r[at[2]]
     cdef int kind

@@ -70,9 +70,9 @@ cdef inline bint are_disjoint(PyArrayObject *a, PyArrayObject *b) noexcept nogil
 
 
 cdef object new_target(IValue *x, bint in_place, PyArrayObject *index, PyArrayObject *other):
-    """Return the array to write to, which is a copy, or the tensor's array if `in_place`.
+    """Return the array that the kernel writes: a copy of the tensor's array, or the array itself if `in_place`.
 
-    Return None if the tensor cannot be written.
+    Return None if the tensor cannot be written in place.
     """
     cdef Tensor t = <Tensor>x.v.o
     if in_place:
@@ -143,7 +143,7 @@ cdef bint write_neutral(IndexIterator *walk, IndexOp index_op, int kind, char *a
 
 
 cdef bint count_indices(IndexIterator *walk, int64_t *counted, const char *index) noexcept nogil:
-    """Add the number of occurrences of each index to `counted`, which has the shape of the destination."""
+    """Add 1 to `counted`, which has the shape of the destination, for each index at the indexed position."""
     cdef int64_t one = 1
     cdef IndexIterator ones = walk[0]
     cdef npy_intp size = walk.width

@@ -27,8 +27,8 @@ ctypedef struct Widened:               # `data` argument of `run_half_tiles`: th
 # rounds the results.
 cdef void run_half_tiles(char **args, const npy_intp *n, const npy_intp *strides, void *data) noexcept nogil
 
-# Return whether a half-precision ScalarType represents a number exactly, so that the number can be converted
-# to this dtype before the operation.
+# Return whether the half-precision dtype `kind` represents `x` exactly. The number can then be converted to this
+# dtype before an operation.
 cdef bint is_exact_half(double x, int kind) noexcept nogil
 # Return whether a NumPy type number stands for float16 or bfloat16.
 cdef bint is_half_number(int type_number) noexcept

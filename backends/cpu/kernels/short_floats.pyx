@@ -14,7 +14,7 @@ from ts.backends.cpu.kernels.tensor_iterator cimport Operand, set_operand_stride
 cnp.import_array()
 
 cdef enum:
-    TILE = 1024                        # elements of a tile, whose buffers fit in the L1 cache
+    TILE = 1024                        # number of elements of a tile. The buffers of three operands fit in the L1 cache.
 
 
 cdef bint is_exact_half(double x, int kind) noexcept nogil:
@@ -56,7 +56,7 @@ cdef void run_half_tiles(char **args, const npy_intp *n, const npy_intp *strides
         wide[k] = <char *>scratch[k]
         wide_strides[k] = sizeof(float)
     for k in range(last):
-        if strides[k] == 0:              # a scalar operand
+        if strides[k] == 0:              # a scalar operand is converted once
             widen(args[k], 2, 1, to.brain, scratch[k])
             wide_strides[k] = 0
     if to.returns_bools:

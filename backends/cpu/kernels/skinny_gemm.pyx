@@ -2,8 +2,8 @@
 
 In: two matrices.  Out: their product, by the loops of `simd_rows.h`, which read both in place.
 
-    1 x 128 @ (512 x 128).T      along b's contiguous columns: 16 at a time, 128 / 16 vectors each
-    2 x 128 @ 128 x 512          across b's contiguous rows: 8 vectors of columns at a time
+    1 x 128 @ (512 x 128).T      `along`: dot products with 16 contiguous columns of b at a time
+    2 x 128 @ 128 x 512          `across`: sums of contiguous rows of b, for 8 vectors of columns at a time
 
 Packing would read and write all of b, although each element is multiplied only a few times. BLAS libraries
 have similar loops for one row, but a higher call overhead.
@@ -16,13 +16,12 @@ from ts.backends.cpu.kernels.blas_matrix cimport AS_IT_IS, Matrix
 from ts.backends.cpu.kernels.microkernels cimport Kernels, microkernels
 
 cdef enum:
-    # Maximal number of rows for `along`, which sums the elements of each SIMD vector (horizontal sums). For
-    # more rows, other algorithms, which pack the operands, are faster.
+    # Maximal number of rows for `along`, which must add the elements within SIMD vectors (horizontal sums). For
+    # more rows, algorithms that pack the operands are faster.
     MAX_ALONG_ROWS = 4
     MAX_ACROSS_ROWS = 16
-    MAX_PACKED_ROWS = 2                # maximal number of rows for which packed panels are used, because each row reads all panels
-    # Size of the L2 cache. Larger matrices are not faster with panels, because memory bandwidth limits the
-    # speed.
+    MAX_PACKED_ROWS = 2                # maximal number of rows with packed panels. Each further row would read all panels again.
+    # maximal size of a packed matrix, that of the L2 cache. For larger matrices, memory bandwidth limits the speed.
     MAX_PACKED_BYTES = 1 << 20
 
 

@@ -2,8 +2,8 @@
 
 In: interpreter registers with a floating tensor and a dimension.  Out: the register of the result.
 
-    softmax(x, -1)         rows: exp(x - max) / sum, vectorized
-    log_softmax(x, 0)      along columns: reads row after row, for all columns in parallel
+    softmax(x, -1)         for each row: exp(x - max) / sum
+    log_softmax(x, 0)      for all columns in parallel, which are read row after row
     logsumexp(x, [1])
 
 Exponentials of float64 use NumPy's vectorized loops, over tiles of rows that fit in the L1 cache.
@@ -144,7 +144,7 @@ cdef enum SoftmaxKind:
 
 
 cdef double infinite_max_or_nan(const float *x, npy_intp n, double peak) noexcept nogil:
-    """Return the infinite maximum of a row, or NaN if the row has a NaN."""
+    """Return NaN if the row `x` has a NaN, else `peak`, its infinite maximum."""
     cdef npy_intp i
     for i in range(n):
         if x[i] != x[i]:
@@ -195,8 +195,8 @@ cdef void softmax_last_dim(SoftmaxKind what, floating *x, npy_intp rows, npy_int
             value = row_max(x + i * n, n)
             peaks[i] = value
             if what == LOG_SUM_EXP and (value - value) != 0 and value == value:
-                # The maximum is infinite. Subtracting it would give NaN, while the sum of exponentials must
-                # be infinite or 0.
+                # The maximum is infinite, so subtracting it would give NaN. Without a subtraction, the sum of
+                # exponentials is infinite or 0, as it must be.
                 value = peaks[i] = 0
             if n < LANES:
                 for j in range(n):

@@ -18,7 +18,7 @@ from libc.stdlib cimport free, malloc
 
 import numpy as np
 
-cdef Py_ssize_t INSERTION_SORT_LENGTH = 16  # quicksort does not divide ranges of at most this length, which insertion sort then sorts
+cdef Py_ssize_t INSERTION_SORT_LENGTH = 16  # maximal length of ranges that insertion sort sorts instead of quicksort
 # Heap selection is used if at most one in HEAP_SELECT_RATIO elements is selected.
 cdef int64_t HEAP_SELECT_RATIO = 64
 
@@ -54,7 +54,7 @@ cdef void sift(Item *first, Py_ssize_t hole, Py_ssize_t length, Item value) noex
 
 
 cdef void heap_select(Item *first, Item *middle, Item *last) noexcept nogil:
-    """Move the middle - first smallest items of [first, last) to [first, middle), as a max-heap."""
+    """Move the smallest items of [first, last) to [first, middle), where they form a max-heap."""
     cdef Py_ssize_t length = middle - first, parent
     cdef Item value
     if length >= 2:
@@ -131,7 +131,7 @@ cdef int depth_limit(Py_ssize_t n) noexcept nogil:
 
 
 cdef void quicksort(Item *first, Item *last, int depth) noexcept nogil:
-    """Sort [first, last) except within runs of at most INSERTION_SORT_LENGTH items, which insertion sort finishes."""
+    """Sort [first, last), except for ranges of at most INSERTION_SORT_LENGTH items, which stay unsorted."""
     cdef Item *cut
     while last - first > INSERTION_SORT_LENGTH:
         if depth == 0:

@@ -71,7 +71,7 @@ cdef inline int64_t key_of(number x) noexcept nogil:
 
 
 cdef void restore_tie_order(Item *items, npy_intp n) noexcept nogil:
-    """Restore the original order of items with equal keys in a sorted array."""
+    """Sort items with equal keys, which are adjacent in the sorted array `items`, by their original index."""
     cdef npy_intp first = 0, last, i
     cdef int64_t key
     while first < n:

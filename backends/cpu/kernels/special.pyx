@@ -6,8 +6,8 @@ In: arrays. Out: arrays of the same dtype. The functions have the names of `scip
 
 Error functions and activations are row kernels of `vector_math.h`. The log-gamma function is the C library's.
 `ndtri` is Wichura's rational approximation of the normal quantile (algorithm AS 241), accurate to 1e-16.
-Functions without a row kernel compute float32 in float64 and round once. The module also has replacements of
-those NumPy functions that have row kernels.
+Functions without a row kernel compute float32 in float64 and round once. The module also replaces NumPy functions
+for which row kernels exist, such as exp.
 """
 
 import numpy as np
@@ -71,8 +71,9 @@ cdef double c_gammaln(double x) noexcept nogil:
 
 
 cdef double quantile(double tail, double offset) noexcept nogil:
-    """Return the quantile of the normal distribution at 1/2 + offset. `tail` is 1/2 - |offset|, which may be
-    tiny.
+    """Return the quantile of the normal distribution at 1/2 + `offset`.
+
+    `tail` is 1/2 - |offset|. It is an argument, because this difference may be too small to compute exactly.
     """
     cdef double r, numerator, denominator
     if fabs(offset) <= 0.425:
@@ -119,10 +120,7 @@ cdef double c_ndtr(double x) noexcept nogil:
 
 
 cdef double c_psi(double x) noexcept nogil:
-    """Compute the digamma function by upward recurrence, then by the asymptotic expansion.
-
-    Negative `x` are reflected first.
-    """
+    """Compute the digamma function: the reflection of negative `x`, upward recurrence, asymptotic expansion."""
     cdef double result = 0, square
     if isnan(x) or x == -INFINITY:
         return NAN
@@ -174,7 +172,7 @@ rounded[0], rounded[1] = <cnp.PyUFuncGenericFunction>unary_rounded, <cnp.PyUFunc
 two[0], two[1] = <cnp.PyUFuncGenericFunction>binary_rounded, <cnp.PyUFuncGenericFunction>binary_double
 
 cdef enum:
-    ROW_KERNEL_COUNT = 9               # number of NAMES, at the start of the list, whose loops are row kernels for float32 and float64
+    ROW_KERNEL_COUNT = 9               # The loops of the first ROW_KERNEL_COUNT functions in NAMES are row kernels.
     MAX_NAMES = 40
     MAX_LOOPS = 12
 
@@ -183,7 +181,7 @@ cdef char **NAMES = [
     "gammaln", "ndtri", "ndtr", "psi", "entr", "xlogy", "xlog1py",
     "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "arcsin", "arccos", "arctan", "sinh", "cosh", "tanh",
 ]
-cdef int FIRST_NUMPY_INDEX = 16  # NAMES from this index on are ufuncs of NumPy whose float32 and float64 loops are replaced
+cdef int FIRST_NUMPY_INDEX = 16  # The functions in NAMES from this index on are NumPy's, with replaced float32 and float64 loops.
 cdef int NAME_COUNT = 32
 cdef Unary UNARY_FUNCTIONS[5]
 cdef Binary BINARY_FUNCTIONS[2]

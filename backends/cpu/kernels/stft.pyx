@@ -1,8 +1,8 @@
 """Short-time Fourier transform and its inverse for CPU tensors: stft, istft.
 
-In: interpreter registers with contiguous floating signals, or with spectra, the length of a transform, the
-hop length, a window. Out: the register of the result, in memory order (batch, frames, frequencies), as
-`ts.ops.stft` returns it.
+In: interpreter registers with contiguous floating signals (stft) or spectra (istft), and the length of a
+transform, the hop length and a window. Out: the register of the result, in memory order (batch, frames,
+frequencies), as `ts.ops.stft` returns it.
 
     stft(signal, 8, return_complex=True)      istft(spectra, 8, window=w, length=20)
 
@@ -31,7 +31,7 @@ cnp.import_array()
 
 # Larger results are left to the record's Python kernel, which checks the memory limit.
 cdef int64_t MAX_FRAME_ELEMENTS = <int64_t>1 << 28
-cdef double MIN_WINDOW_WEIGHT = 1e-11               # minimal sum of the squared window weights of the frames that contain a sample
+cdef double MIN_WINDOW_WEIGHT = 1e-11               # minimal sum of squared window weights for each sample, by which istft divides the sample
 
 ctypedef fused floating:
     float

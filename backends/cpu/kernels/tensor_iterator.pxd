@@ -35,23 +35,22 @@ ctypedef struct Operand:
 # Broadcast `shape` with the shape of `a`. Return False if the shapes do not broadcast. The record's Python
 # kernel then raises the error.
 cdef bint broadcast_into(npy_intp *shape, int ndim, PyArrayObject *a) noexcept nogil
-# Set the array and strides of an operand for the broadcast shape. Dimensions in which the array is repeated
-# have stride 0.
+# Set the array and strides of an operand for the broadcast shape: the stride is 0 along dimensions in which the
+# array is repeated.
 cdef void set_operand_strides(Operand *operand, PyArrayObject *a, int ndim, npy_intp *shape) noexcept nogil
 # Set up a scalar operand. All its strides are 0.
 cdef void set_scalar_operand(Operand *operand, char *scalar_bytes, int ndim) noexcept nogil
 # Sort the dimensions of `shape` and of the operands' strides from outermost to innermost in memory. Return
 # whether this changed the order.
 cdef bint sort_dims_by_stride(Operand *operands, int count, int ndim, npy_intp *shape, int *order) noexcept nogil
-# Allocate the result and set it as operands[count]. Its dimensions have the memory order of the operands, and
-# `shape` and the strides of all operands are sorted in this order.
+# Allocate the result and store it in operands[count]. The result has the dimension order of the operands in memory.
+# `shape` and the strides of all operands are sorted by this order.
 cdef object new_result(Operand *operands, int count, int ndim, npy_intp *shape, int kind)
-# Run an inner loop on operands with `ndim` dimensions. Each call of `function` iterates over the innermost
-# dimension. If `plane` is given and supports the strides, each of its calls iterates over the two innermost
-# dimensions. This function iterates over the other dimensions. There are at least two operands. The last one
-# is the result, and may be the same array as the first. The arrays of the first two operands are referenced
-# while the GIL is released. The caller must hold references to other arrays.  Results of unary loops must be
-# contiguous: `negative` and `isfinite` of NumPy 2.4 read wrong elements for strided results.
+# Run an inner loop on `count` >= 2 operands with `ndim` dimensions. Each call of `function` iterates over the
+# innermost dimension, or each call of `plane` over the two innermost dimensions, if `plane` is given and supports
+# the strides. The last operand is the result, and may be the same array as the first. The result of a unary loop
+# must be contiguous, because `negative` and `isfinite` of NumPy 2.4 read wrong elements for strided results. The
+# function may release the GIL. It then holds references to the first two arrays, the caller to other arrays.
 cdef int iterate_operands(Loop function, void *data, Operand *operands, int count, int ndim, npy_intp *shape, Plane plane=*) except -1
 # Return a C-contiguous copy of the array.
 cdef object contiguous_copy(PyArrayObject *a)

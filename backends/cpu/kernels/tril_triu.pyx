@@ -33,10 +33,7 @@ cdef int64_t MAX_ELEMENTS = 1 << 24
 # ---------------------------------------------------------------- tril and triu
 
 cdef inline npy_intp columns_to_diagonal(npy_intp row, int64_t diagonal, npy_intp columns) noexcept nogil:
-    """Return the number of columns of a row up to and including the diagonal.
-
-    Pass `diagonal` - 1 to exclude it.
-    """
+    """Return the number of elements of a row from its start to its element on the diagonal, inclusive."""
     return min(max(row + diagonal + 1, <npy_intp>0), columns)
 
 

@@ -1,9 +1,9 @@
-"""Running a float32 kernel on half-precision tensors: compute in float32, and round the results once.
+"""Second call of a kernel, with half-precision arguments converted to float32. The results are rounded once.
 
     if kind != FLOAT and kind != DOUBLE:
-        return run_upcast_to_float32(op, r, at)     # falls back to `run_with_contiguous_inputs`
+        return run_upcast_to_float32(op, r, at)     # for other arguments: `run_with_contiguous_inputs`
 
-Use this only for operators that PyTorch computes in float32, and not if an argument requests another dtype.
+This is correct only for operators that PyTorch computes in float32, and if no argument requests another dtype.
 """
 
 from libc.stdint cimport int32_t

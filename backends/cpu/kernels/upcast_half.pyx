@@ -16,7 +16,7 @@ from ts.backends.cpu.kernels.short_floats cimport BFLOAT16, to_float32, to_half_
 
 cdef enum:
     MAX_REGISTERS = 16  # maximal number of arguments and results of an operator whose arguments may be converted
-    MAX_HALF_NUMBER = 60000            # Python numbers up to this magnitude do not overflow float16
+    MAX_HALF_NUMBER = 60000            # maximal magnitude of number arguments, so that they do not overflow float16 (maximum 65504)
 
 
 cdef bint is_half_tensor(IValue *x) noexcept:

@@ -7,8 +7,8 @@ from ts.backends.cpu.kernels.row_loops cimport RowLoops
 ctypedef void (*FloatRow)(const float *, npy_intp, float *) noexcept nogil
 ctypedef void (*DoubleRow)(const double *, npy_intp, double *) noexcept nogil
 
-# Inner loops with NumPy's signature, which call the row kernel `row`. Contiguous elements are passed to it
-# directly, and strided elements are copied tile by tile.
+# Inner loops with NumPy's signature, which call the row kernel `row`. Strided elements are copied to a contiguous
+# buffer, tile by tile, before the call.
 cdef void floats_by_row(char **args, const npy_intp *n, const npy_intp *steps, void *row) noexcept nogil
 cdef void doubles_by_row(char **args, const npy_intp *n, const npy_intp *steps, void *row) noexcept nogil
 # Return the row kernel of a function, by its name in NumPy or SciPy, or NULL if NumPy's loop should be used.

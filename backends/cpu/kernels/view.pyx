@@ -62,7 +62,7 @@ cdef bint view_select(View *v, IValue **others, int result_index, int result_cou
 
 
 cdef inline int64_t slice_bound(IValue *x, int64_t missing, int64_t n) noexcept:
-    """Return a slice bound, `missing` for None, clamped to [0, n]."""
+    """Return the slice bound `x`, or `missing` for None, as an index from the start, clamped to [0, n]."""
     cdef int64_t i = missing if x.tag == TAG_NONE else x.v.i
     if i < 0:
         i += n
@@ -132,9 +132,7 @@ cdef int store_chunks(IValue *r, const int32_t *at, int axis, int64_t size, IVal
 
 
 cdef bint view_chunk_at(View *v, int axis, int64_t size, int result_index, int result_count) noexcept:
-    """Compute the geometry of list item `result_index`. Return False if the number of items is not
-    `result_count`.
-    """
+    """Change `v` to chunk `result_index` of length `size`. Return False if there are not `result_count` chunks."""
     if (v.dims[axis] - 1) // size + 1 != result_count:
         return False
     v.offset = result_index * size * v.strides[axis]
@@ -173,7 +171,7 @@ cdef int chunk(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int split_sizes(Operator op, IValue *r, const int32_t *at) except -1:
-    """Split by a list of sizes. Each size is read only once, because another thread may change the list."""
+    """Split a tensor by a list of sizes. Each size is read once, because another thread may change the list."""
     cdef PyArrayObject *a = cpu_array(&r[at[0]])
     cdef List sizes = <List>r[at[1]].v.o
     cdef npy_intp dims[MAX_DIMS]
@@ -329,10 +327,7 @@ cdef int unsqueeze(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int store_squeezed(IValue *r, const int32_t *at, PyArrayObject *a, int axis, IValue *out) except -1:
-    """Store a view without dimensions of size 1.
-
-    Only dimension `axis` is removed unless `axis` is negative.
-    """
+    """Store a view without dimension `axis`, if its size is 1, or without all dimensions of size 1 if `axis` < 0."""
     cdef npy_intp dims[MAX_DIMS]
     cdef npy_intp strides[MAX_DIMS]
     cdef int i, nd = 0
