@@ -2,8 +2,8 @@
 
     with ts.backends.cudnn.flags(enabled=False):       `cudnn.enabled` is False inside of the block
 
-In: a settings module and values. Out: a context manager that sets them. The settings are stored but have no
-effect: operators of `ts` are deterministic and always compute float32 in full precision.
+The settings are stored but have no effect: operators of `ts` are deterministic and always compute float32 in
+full precision.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any, Self
 
 @contextmanager
 def flags_of(module: str, **values: Any) -> Iterator[None]:
-    """Set attributes of the module in a `with` block and restore them at its end."""
+    """Set attributes of the module named `module` in a `with` block, and restore them afterwards."""
     attributes = vars(sys.modules[module])
     before = {name: attributes[name] for name in values}
     attributes.update(values)
@@ -27,7 +27,7 @@ def flags_of(module: str, **values: Any) -> Iterator[None]:
 
 
 class Verbose:
-    """Context manager for PyTorch's verbose mode of MKL or oneDNN. It prints nothing."""
+    """Context manager for PyTorch's verbose mode of MKL or oneDNN, which has no effect in `ts`."""
 
     def __init__(self, enable: int) -> None:
         self.enable = enable

@@ -20,12 +20,12 @@ def is_available() -> bool:
 
 
 def get_opt_einsum() -> Any:
-    """Return None instead of the library `opt_einsum`."""
+    """Return None, as if the library `opt_einsum` were not installed."""
     return None
 
 
 def set_flags(_enabled: bool | None = None, _strategy: str | None = None) -> tuple[bool, str | None]:
-    """Set `enabled` and `strategy`, unless they are None, and return their previous values."""
+    """Set `enabled` and `strategy`, each unless its argument is None, and return the previous values."""
     global enabled, strategy
     before = enabled, strategy
     if _enabled is not None:

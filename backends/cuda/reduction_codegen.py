@@ -8,11 +8,11 @@ statement contains at most one reduction (`REDUCTIONS`), which reduces its argum
 row. The last statement is the result: one per row, or one per element if it reads `a` outside of its
 reduction. The compute dtype is the dtype of the result. 16-bit floats are computed in 32 bits.
 
-Other names are arguments of the operator: numbers, None (`ts::word_None`), and tensors with one element per
-row element. Only the last statement may read such a tensor.
+Names other than `a` and `n` are arguments of the operator: numbers, None (`ts::word_None`), and tensors with
+the shape of a row. Only the last statement may read such a tensor.
 
-The order of a reduction depends only on the length of the row (`row_reduction_codegen.py`), so all kernels
-give identical bits for a row.
+The order of additions depends only on the length of the row (`row_reduction_codegen.py`), so all kernels give
+identical bits for a row.
 """
 
 from __future__ import annotations
@@ -88,7 +88,8 @@ template <class T> __device__ inline T plus(T x, word_None) { return x; }
 class Statement:
     """Statement `name = value` of a row expression.
 
-    `reduction_K` in the value is the K-th reduction of the expression, which reduces `each` over the row.
+    `reduction` reduces the values of `each` over the row. In `value`, the name `reduction_K` stands for the
+    result of the K-th reduction of the row expression.
     """
 
     # name of the variable that the statement assigns, or "" for the last statement, which is the result
@@ -146,7 +147,7 @@ def is_integer_exact(expression: str) -> bool:
 
 
 def _closing_parenthesis(expression: str, at: int) -> int:
-    """Return the index of the parenthesis that closes the parenthesis before index `at`."""
+    """Return the index of the ")" for the "(" at index `at` - 1."""
     depth = 1
     while depth:
         depth += {"(": 1, ")": -1}.get(expression[at], 0)
@@ -155,9 +156,9 @@ def _closing_parenthesis(expression: str, at: int) -> int:
 
 
 def split_reduction(expression: str) -> tuple[str, str] | None:
-    """Return the expression for chunks of a row, and the expression that combines the results of the chunks.
+    """Split a row expression: return one for a chunk of a row, and one that combines the chunks' results.
 
-    Return None if the row expression cannot be split.
+    Return None if it has several reductions or a result per element.
 
     >>> split_reduction("sqrt(sum(a * a) / n)")
     ('sum(a * a)', 'sqrt(sum(a) / n)')
@@ -175,10 +176,14 @@ def emit_struct(
 ) -> Iterator[str]:
     """Yield the lines of a struct that evaluates a row expression.
 
-    In the struct, `each_K(a)` computes the argument of the K-th reduction for an element,
-    `set_reduction_K(x)` stores the value of this reduction and evaluates the statements up to the next
-    reduction, and `result(a, j)` returns the result. `compute` is the compute type, `fields` the types of
-    scalar arguments, `columns` the element types of tensor arguments.
+    The struct has these methods:
+
+        each_K(a)             the argument of the K-th reduction, for an element
+        set_reduction_K(x)    stores the result of this reduction, evaluates the statements up to the next one
+        result(a, j)          the result of the expression
+
+    `compute` is the compute type, `fields` the types of scalar arguments, `columns` the element types of
+    tensor arguments.
     """
     parsed = parse_row_expression(expression)
     members = [s.name for s in parsed.statements if s.name] + [

@@ -7,9 +7,9 @@ separately.
     softmax(h, -1)    of h (32, 100): 32 rows of 100 elements, by the record's row expression
 
 An epilogue can be fused if its record has a row expression (`OperatorRecord.cuda_rows`) for these arguments
-and it reads along the last dimensions. The operator's own kernel, run on the meta device, validates the
-arguments and determines dtype and shape of the result. An operator outside of a group runs as a group with
-one epilogue and no other operator, so its results have the same bits.
+and it reads along the last dimensions. The record's kernel runs on the meta device to validate the arguments
+and to compute dtype and shape of the result. An operator outside of a group runs as a group with one epilogue
+and no other operator, so its results have the same bits.
 
 A row longer than ROW_CHUNK_ELEMENTS is reduced in chunks if its expression can be split
 (`reduction_codegen.split_reduction`). A second kernel then combines the results of the chunks.
@@ -32,11 +32,11 @@ ROW_CHUNK_ELEMENTS: Final = 1 << 14
 MAX_WARP_ROW_ELEMENTS: Final = 1 << 10  # longer rows are reduced by a block instead of a warp
 MAX_SMALL_BLOCK_ROW_ELEMENTS: Final = 1 << 13  # longer rows are reduced by MAX_BLOCK_THREADS threads
 MAX_BLOCK_THREADS: Final = 1 << 10
-# Maximal length of the rows of a reduction that cannot be split among blocks. It applies if there are fewer
-# than MIN_LONG_ROWS rows.
+# Maximal row length of a reduction that cannot be split among blocks, if there are fewer than MIN_LONG_ROWS
+# rows.
 MAX_SINGLE_BLOCK_ROW_ELEMENTS: Final = 1 << 17
 MIN_LONG_ROWS: Final = 32
-MAX_SHARED_MEMORY_BYTES: Final = 44 << 10  # per block (CUDA's default limit is 48 KiB)
+MAX_SHARED_MEMORY_BYTES: Final = 44 << 10  # limit for a block, below CUDA's default limit of 48 KiB
 
 
 class NotFusibleError(Exception):
@@ -66,13 +66,13 @@ class EpilogueConfig:
         )
 
     def can_share_kernel(self, other: EpilogueConfig) -> bool:
-        """Return whether both epilogues can run in one kernel because they read the same rows."""
+        """Return whether both epilogues can run in one kernel: number and length of their rows are equal."""
         return (self.rows, self.length, self.is_chunked) == (other.rows, other.length, other.is_chunked)
 
     def codegen_epilogue(
         self, expression: str, source: int, result: np.dtype[Any]
     ) -> row_reduction_codegen.RowEpilogue:
-        """Return the code generator's form of this epilogue, with another expression and result dtype."""
+        """Return the epilogue for the code generator, with the given expression, source and result dtype."""
         arguments = tuple((name, argument) for name, argument, _ in self.arguments)
         return row_reduction_codegen.RowEpilogue(
             expression, source, self.compute.name, result.name, arguments
@@ -80,7 +80,7 @@ class EpilogueConfig:
 
     @property
     def kernel_arguments(self) -> list[tuple[int, Any]]:
-        """Return the inputs that are kernel arguments, as (input index, NumPy type of a number or None)."""
+        """Return the kernel arguments: (index of the input, NumPy type if it is a number, else None)."""
         kinds = [
             (v, argument)
             for _, argument, v in self.arguments
@@ -143,14 +143,14 @@ def _row_expression(record: Any, length: int, arguments: dict[str, Any]) -> str:
 
 
 def _meta_result(record: Any, operand: Any, others: Iterable[Any]) -> Any:
-    """Return the operator's result on the meta device. Invalid arguments raise the operator's error."""
+    """Return the operator's result on the meta device, or raise the operator's error."""
     meta = get("meta")
     arguments = [meta.empty(x.shape, x.dtype) if isinstance(x, cupy.ndarray) else x for x in others]
     return record.kernel(meta.xp, meta.empty(operand.shape, operand.dtype), *arguments)
 
 
 def _reduced_dims(arguments: dict[str, Any], ndim: int) -> list[int]:
-    """Return the sorted dimensions that the arguments select, or all dimensions if they select none."""
+    """Return the sorted dimensions given by `normalized_shape` or `dim`, all if neither selects any."""
     if "normalized_shape" in arguments:
         return list(range(ndim - len(arguments["normalized_shape"]), ndim))
     dim = arguments.get("dim")
@@ -168,7 +168,7 @@ def _check_dtypes(expression: str, operand: np.dtype[Any], result: np.dtype[Any]
 
 
 def _kernel_argument(x: Any, row: tuple[int, ...]) -> pointwise_codegen.KernelInput:
-    """Return the kernel argument for an operator argument. Raise NotFusibleError if unsupported."""
+    """Return the description of an operator argument for the kernel, or raise NotFusibleError."""
     if x is None:
         return pointwise_codegen.StringArgument("None")
     if isinstance(x, (bool, int, float)) and abs(x) < 1 << 62:
@@ -203,7 +203,7 @@ class RowLaunch:
 def configure_launch(elements: pointwise_codegen.KernelSpec, configs: Sequence[EpilogueConfig]) -> RowLaunch:
     """Return the launch configuration of a kernel for pointwise operators and the epilogues `configs`.
 
-    If the epilogues are chunked, the kernel computes the result of each chunk.
+    If rows are reduced in chunks, the kernel computes one result per chunk.
     """
     rows, length = configs[0].rows, configs[0].length
     if not configs[0].is_chunked:

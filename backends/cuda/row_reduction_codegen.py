@@ -1,4 +1,4 @@
-"""Generates the CUDA source of a reduction kernel: fused operators, then block reductions over rows.
+"""Code generator for the CUDA source of a reduction kernel: fused operators, then reductions over rows.
 
 In: a `RowKernelSpec`. Out: a translation unit with the kernel `ts_fused`.
 
@@ -14,17 +14,20 @@ In: a `RowKernelSpec`. Out: a translation unit with the kernel `ts_fused`.
         threads=32, is_cached=True,
     )
 
-Elements are computed as in `pointwise_codegen.py`. A row, or a chunk of a row, is assigned to `threads`
-threads, which are a warp or a fraction of a warp for short rows, and a block for long rows. Each thread
-processes ELEMENTS_PER_LOAD neighboring elements, then the next ones at a distance of ELEMENTS_PER_LOAD *
-threads. The kernel makes one pass over the row per reduction, and another pass for results per element.
-Values that later passes read are cached in shared memory (`is_cached`), in which each thread reads only
-elements that it has written. Values that do not fit are recomputed.
+Elements are computed as in `pointwise_codegen.py`. `threads` threads process a row, or a chunk of a row: a
+warp or a fraction of a warp for short rows, a block for long rows. Each thread processes ELEMENTS_PER_LOAD
+neighboring elements, then the next ones at a distance of ELEMENTS_PER_LOAD * threads. The kernel makes one
+pass over the row per reduction, and another pass for results per element. If `is_cached`, shared memory holds
+the values that later passes read, and each thread reads only elements that it has written. Otherwise, later
+passes recompute the values.
 
-The kernel's arguments are, in this order, the inputs and results of the elementwise operators, the results of
-epilogues, the arguments of epilogues, `count` (number of rows or chunks), `length` (of a row), `parts`
-(chunks per row), `piece` (length of a chunk), `whole` (n in the expressions), and the lengths and strides of
-the elements.
+The kernel has these arguments, in this order:
+
+    inputs and results of the elementwise operators, results of epilogues, arguments of epilogues
+    count     number of rows or chunks        parts    number of chunks of a row
+    length    length of a row                 piece    length of a chunk
+    whole     n in the expressions
+    lengths and strides of the elements
 """
 
 from __future__ import annotations
@@ -46,7 +49,7 @@ COUNT_PARAMETERS: Final = ("count", "length", "parts", "piece", "whole")
 
 @dataclass(frozen=True)
 class RowEpilogue:
-    """Reduction of each row of a value: expression, dtypes, and arguments besides the row."""
+    """Reduction of each row of a value: expression, dtypes, and the other arguments of the operator."""
 
     expression: str
     source: int  # number of the group's value whose rows are reduced
@@ -197,7 +200,7 @@ def _passes(spec: RowKernelSpec) -> Iterator[str]:
 
 
 def _reducing(spec: RowKernelSpec, pass_index: int) -> list[tuple[int, RowEpilogue, str]]:
-    """Return (index, epilogue, reduction) of the epilogues that reduce the row in pass `pass_index`."""
+    """Return (index, epilogue, name of its reduction) for the epilogues with a reduction in a pass."""
     return [
         (k, epilogue, reductions[pass_index])
         for k, epilogue in enumerate(spec.epilogues)
@@ -206,7 +209,7 @@ def _reducing(spec: RowKernelSpec, pass_index: int) -> list[tuple[int, RowEpilog
 
 
 def _storing(spec: RowKernelSpec, pass_index: int) -> list[tuple[int, RowEpilogue]]:
-    """Return (index, epilogue) of the epilogues that store results per element in pass `pass_index`."""
+    """Return (index, epilogue) for the epilogues that store results per element in a pass."""
     return [
         (k, epilogue)
         for k, epilogue in enumerate(spec.epilogues)
@@ -215,7 +218,7 @@ def _storing(spec: RowKernelSpec, pass_index: int) -> list[tuple[int, RowEpilogu
 
 
 def _pack_lines(spec: RowKernelSpec, pass_index: int) -> Iterator[str]:
-    """Yield the work of pass `pass_index` on the pack of the row that starts at j."""
+    """Yield the statements of pass `pass_index` for the pack of elements from index j of the row on."""
     width, storing = spec.elements.width, _storing(spec, pass_index)
     if pass_index == 0 or not spec.is_cached:
         yield f"const {spec.elements.index} i = (start + j) / {width};"

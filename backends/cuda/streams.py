@@ -85,7 +85,7 @@ class Event:
         self.enable_timing = enable_timing
         self._blocking = blocking
         self._interprocess = interprocess
-        self._mark: Any = None  # created by the first `record`, on the device of the recorded stream
+        self._mark: Any = None  # CuPy's event, which the first `record` creates on the device of its stream
 
     def record(self, stream: Stream | None = None) -> None:
         """Record the event in a stream, by default the current stream. This replaces an earlier recording."""
@@ -159,11 +159,11 @@ def current(stream: Stream | None) -> Iterator[Stream | None]:
     with cupy.cuda.Device(stream.device.index):
         before = (
             cupy.cuda.get_current_stream()
-        )  # the stream to restore, for which CuPy has only context managers
+        )  # the previous stream, which is restored after the `with` block
         stream.queue.use()
         try:
             yield stream
         finally:
-            # code in the `with` block may have selected another device
+            # Select the device again, because code in the `with` block may have selected another one.
             with cupy.cuda.Device(stream.device.index):
                 before.use()

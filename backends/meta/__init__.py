@@ -3,9 +3,9 @@
     array.py       MetaArray: views are arithmetic on sizes, which may be symbols
     namespace.py   `xp`: NumPy's functions over shapes          linalg.py, fft.py   modules of `xp`
 
-The shape rule of an operator record computes the operator's result. Without a shape rule, the record's kernel
-computes it, called with a namespace that computes only shapes.  Access to elements raises an error with
-PyTorch's message.
+The shape rule of an operator record computes the operator's result. If a record has no shape rule, its kernel
+runs with a namespace `xp` that computes only shapes. Access to elements raises an error with PyTorch's
+message.
 
     >>> x = MetaArray((2, 3), np.dtype("float32"))
     >>> x.T.strides, namespace.add(x, MetaArray((3,), np.dtype("float32"))).shape
@@ -59,9 +59,9 @@ class MetaBackend(Backend):
 
 
 def _results(result: Any) -> Any:
-    """Convert the (shape, dtype) pairs that a shape rule returns to meta arrays.
+    """Convert the result of a shape rule: each (shape, dtype) pair becomes a meta array.
 
-    Meta arrays and symbolic numbers that a rule returns are not converted.
+    Meta arrays and symbolic numbers stay unchanged.
     """
     if isinstance(result, list):
         return tuple(map(_results, result))

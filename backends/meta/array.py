@@ -42,7 +42,7 @@ class MetaArray:
     """Array with shape, strides and dtype, without elements."""
 
     __slots__ = ("dtype", "offset", "shape", "strides")
-    base = None  # as in `numpy.ndarray.base`: None, because no view refers to another array
+    base = None  # unlike `numpy.ndarray.base`: a view of a meta array does not refer to its base
 
     def __init__(
         self, shape: Iterable[Any], dtype: Any, strides: Iterable[Any] | None = None, offset: Any = 0
@@ -115,7 +115,7 @@ class MetaArray:
         The stride of a new dimension is None.
         """
         pairs = list(dims)
-        # a new dimension has size times stride of the next dimension as its stride
+        # The stride of a new dimension is size times stride of the next dimension.
         for i in reversed(range(len(pairs))):
             if pairs[i][1] is None:
                 n, stride = pairs[i + 1] if i + 1 < len(pairs) else (1, self.dtype.itemsize)
@@ -156,7 +156,7 @@ class MetaArray:
         The broadcast shape of the index arrays replaces the indexed dimensions if these are adjacent.
         Otherwise the broadcast shape comes first in the shape of the result.
         """
-        # positions, among the result's dimensions, at which index arrays and numbers occur
+        # for each index array or number: the number of slices and new dimensions before it
         chosen: list[int] = []
         shapes: list[Shape] = []
         indices: list[MetaArray] = []
@@ -407,7 +407,7 @@ def _axis(axis: int, rank: int) -> int:
 
 
 def _spelled_out(items: tuple[Any, ...], rank: int) -> tuple[Any, ...]:
-    """Return an index completed with full slices for omitted dimensions."""
+    """Return an index with full slices in place of `...`, or for omitted last dimensions."""
     used = 0
     position = len(items)
     for i, item in enumerate(items):
@@ -439,9 +439,9 @@ def _range(index: slice, n: Any) -> tuple[Any, Any, int]:
 
 
 def _range_of_data(start: Any, stop: Any, n: Any) -> tuple[Any, Any, int]:
-    """Return (start, length, step) of a slice whose ends depend on data.
+    """Return (start, length, step) of a slice with ends that depend on data.
 
-    The length is a new symbol if it cannot be derived from the ends.
+    If the order of the ends is unknown, the length is a new symbol.
     """
     start = 0 if start is None else start
     if stop is None or (not size_guards.is_symbol(stop) and stop >= sys.maxsize):
@@ -467,14 +467,17 @@ def _end(bound: Any, missing: Any, n: Any) -> Any:
 
 
 def _checked_index(index: Any, n: Any, axis: int) -> Any:
-    """Return a non-negative index into a dimension of length `n`. Index arrays are not range-checked."""
+    """Return the number `index` as a non-negative index into a dimension of length `n`, or an index array.
+
+    Raise IndexError if a number is out of range. Index arrays are returned unchanged.
+    """
     if not hasattr(index, "__index__") or isinstance(index, (MetaArray, np.ndarray)):
         return index
-    # A symbolic index is not checked against the size, because the result's shape does not depend on it.
+    # For a symbolic index, return 0 without a check: the result's shape does not depend on the index.
     if size_guards.is_symbol(index):
         new_number = get_ctx().new_number
         if new_number is not None and not size_guards.hinted(index) and not size_guards.certain(index >= 0):
-            new_number("i")  # PyTorch creates this symbol for the storage offset of the result
+            new_number("i")  # create the symbol that PyTorch creates for the storage offset of the result
         return 0
     i = int(index)
     if not size_guards.is_symbol(n) and not -n <= i < n:
@@ -498,8 +501,8 @@ def _filled_in(target_shape: Sequence[Any], shape: Shape) -> Shape:
 def view_strides(shape: Shape, strides: Shape, target_shape: Shape, item: int) -> Shape | None:
     """Return the strides of a view with shape `target_shape`, or None if a view is impossible.
 
-    Adjacent dimensions without gaps form a block. The length of each block must be the product of consecutive
-    lengths in `target_shape`.
+    Adjacent dimensions without gaps form a block. A view exists if consecutive lengths in `target_shape` have
+    the length of each block as their product.
     """
     if size_guards.known_empty(shape) or size_guards.is_row_major(shape, strides, item):
         return size_guards.dense(target_shape, item)

@@ -14,7 +14,7 @@ import numpy as np
 
 from .array import MetaArray
 
-_SINGLE = ("f", "F", "e")  # NumPy's characters of dtypes whose transforms are complex64 or float32
+_SINGLE = ("f", "F", "e")  # characters of the dtypes that are transformed in single precision
 
 
 def _complex(dtype: np.dtype[Any]) -> np.dtype[Any]:
@@ -26,7 +26,7 @@ def _real(dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 
 def _transformed(name: str, x: MetaArray, lengths: Any, axes: Any) -> MetaArray:
-    """Return the meta array of FFT `name`. `rfft` halves the last dimension, and `irfft` doubles it."""
+    """Return a meta array with the shape and dtype of the result of the transform `name` of `x`."""
     shape = list(x.shape)
     axes_of_lengths = list(range(x.ndim)) if axes is None else [a % x.ndim for a in axes]
     if lengths is not None:

@@ -70,7 +70,7 @@ class Ufunc:
         return elementwise(self._ufunc, inputs, out, dtype)
 
     def at(self, a: MetaArray, indices: Any, b: Any = None) -> None:
-        """Check the shapes of an in-place update of `a[indices]` by `b`."""
+        """Check that the shape of `b` broadcasts to that of `a[indices]`. Nothing is computed."""
         a[indices] = 0 if b is None else b
 
     def accumulate(self, a: MetaArray, axis: int = 0, dtype: Any = None, **unused: Any) -> MetaArray:
@@ -492,7 +492,10 @@ class MetaNamespace(Namespace):
 
 
 def _function(name: str) -> Callable[..., Any]:
-    """Return NumPy's constant or class `name`. For the name of a function, return its shape function."""
+    """Return NumPy's constant or class `name`, or a function that computes the shapes of NumPy's function.
+
+    Raise NotImplementedError for a function without such rules.
+    """
     function = getattr(np, name)
     if isinstance(function, type) or not callable(function):
         return function  # type: ignore[no-any-return]

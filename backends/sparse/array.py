@@ -222,7 +222,7 @@ class CompressedArray(SparseArray):
         return CompressedArray(self.pointers, self.plain, values, self.shape, self.layout)
 
     def to_coo(self) -> CooArray:
-        # Check the pointers here, because the program can write to their array after the construction.
+        # Check the pointers again, because the program can change them after the array was created.
         check_pointers(self.pointers, self.nnz)
         groups = np.repeat(np.arange(len(self.pointers) - 1), np.diff(self.pointers)).astype(np.int64)
         plain = self.plain.astype(np.int64, copy=False)
@@ -245,9 +245,9 @@ def checked_shape(shape: Sequence[int]) -> Shape:
 
 
 def check_pointers(pointers: Array, nnz: int) -> None:
-    """Raise RuntimeError unless the pointers go from 0 to `nnz` without decreasing.
+    """Raise RuntimeError unless the pointers begin with 0, end with `nnz` and do not decrease.
 
-    Differences of adjacent pointers are used as counts.
+    The callers use differences of adjacent pointers as counts, which must not be negative.
     """
     if pointers[0] != 0 or pointers[-1] != nnz or (pointers[1:] < pointers[:-1]).any():
         raise RuntimeError(f"pointers of compressed rows or columns must be non-decreasing from 0 to {nnz}")
