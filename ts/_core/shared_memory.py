@@ -48,7 +48,7 @@ class Mapping(mmap.mmap):
 
     descriptor: int  # descriptor of an unnamed file, which the mapping owns, or -1 for a named file
     path: str  # path of a named file, or "" for an unnamed file
-    # offset of the shared memory in the file: PAGE_BYTES for a named file, which begins with a header, else 0
+    # offset of the shared memory in the file: PAGE_BYTES after the header of a named file, else 0
     start: int
     address: int
 
@@ -56,8 +56,8 @@ class Mapping(mmap.mmap):
 def create_file(size: int) -> int:
     """Return the descriptor of a new unnamed file of `size` bytes, in memory if possible.
 
-    The size of a file in memory is sealed: if another process made it smaller, reading a mapped page would
-    terminate this process.
+    The size of a file in memory is sealed. Otherwise, another process could make the file smaller, and the
+    next access to the mapping would terminate this process.
     """
     if hasattr(os, "memfd_create"):
         return create_sealed_file(size)
@@ -194,8 +194,8 @@ class FileMapping(mmap.mmap):
 def map_path(path: str, size: int, is_shared: bool) -> NDArray[np.uint8]:
     """Map the first `size` bytes of a file, shared or copy-on-write. Raise RuntimeError if mapping fails.
 
-    If `is_shared`, writes to the array change the file, and a file that is missing or too small is created or
-    extended.
+    If `is_shared`, writes to the array change the file. The file is created if it is missing, and extended if
+    it is too small.
     """
     if size < 0:
         raise RuntimeError(f"unable to mmap {size} bytes from file <{path}>: Cannot allocate memory (12)")
@@ -257,7 +257,7 @@ def _create_named_mapping(size: int) -> Mapping:
 
 
 def open_named_mapping(path: str) -> Mapping:
-    """Map a named file for which the sending process has already called `add_user`."""
+    """Map a named file of another process, which has already called `add_user` for this process."""
     descriptor = _open_named_file(path)
     try:
         if os.fstat(descriptor).st_size <= PAGE_BYTES:
@@ -305,7 +305,7 @@ _exit_process = -1  # id of the process that registered `_release_all`
 
 
 def add_user(path: str) -> None:
-    """Increment the number of users of a named file, for the process that opens the file next."""
+    """Increment the number of users of a named file, on behalf of a process that will open it."""
     _change_users(path, 1)
 
 
@@ -326,14 +326,14 @@ def _change_users(path: str, change: int) -> None:
         os.lseek(descriptor, 0, os.SEEK_SET)
         os.write(descriptor, max(users, 0).to_bytes(8, "little"))
         if users <= 0:
-            with contextlib.suppress(OSError):  # Windows raises an error for a file that is still mapped.
+            with contextlib.suppress(OSError):  # On Windows, a file that is still mapped cannot be removed.
                 os.unlink(path)
     finally:
         os.close(descriptor)
 
 
 def _release(path: str, process: int) -> None:
-    """Release one mapping of the file `path` by `process`. Do nothing in a forked child of this process."""
+    """Release one mapping of the file `path` that `process` created. Do nothing in other processes."""
     if process != os.getpid() or path not in _mapped_paths:
         return
     _mapped_paths[path] -= 1
@@ -343,7 +343,7 @@ def _release(path: str, process: int) -> None:
 
 
 def _release_at_exit() -> None:
-    """Register `_release_all` to run when this process ends, even in a child of `multiprocessing`."""
+    """Register `_release_all` to run at exit, also if this process is a child of `multiprocessing`."""
     global _exit_process
     if _exit_process != os.getpid():
         # imported here, because only programs with named files need it

@@ -1,6 +1,4 @@
-"""Anomaly detection: stores the source lines that create each backward node, and checks computed gradients
-for NaN.
-"""
+"""Anomaly detection: stores the source lines that create backward nodes, and checks gradients for NaN."""
 
 from cpython.object cimport PyObject
 
@@ -11,8 +9,8 @@ from ts._core.autograd.node cimport Node
 cdef bint searching
 cdef bint nan_is_error
 
-# Store the current Python stack in the metadata of a new node. Unless `code` is NULL, append the script lines
-# of `instruction`.
+# Store the Python stack in the metadata of a new node, followed by the script lines of `instruction` of `code`
+# (unless it is NULL).
 cdef int save_traceback(Node node, PyObject *code, const void *instruction) except -1
 # Return `node.apply(gradients)`. If `nan_is_error` is set, raise RuntimeError for a result that contains NaN.
 # Before any exception propagates, issue a warning with the source lines that created the node.

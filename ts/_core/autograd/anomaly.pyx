@@ -1,5 +1,4 @@
-"""Anomaly detection: finds the source lines that created a backward node which raises an exception or returns
-NaN.
+"""Anomaly detection: shows the source lines of the operator whose backward raises an exception or returns NaN.
 
 In: each backward node, when it is created and when it runs.  Out: warnings, exceptions, and entries of
 `node.metadata`:
@@ -73,8 +72,8 @@ cdef int check_nan(Node node, list results) except -1:
 
 
 cdef int warn_of(Node node) except -1:
-    """Issue a warning with the traceback of the forward call that created `node`, then one for each node on
-    the chain of `parent_` nodes.
+    """Issue a warning with the source lines that created `node`, then one for each node on the chain of
+    `parent_` entries.
     """
     cdef Node parent
     seen = set()

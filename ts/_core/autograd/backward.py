@@ -27,7 +27,7 @@ def _listed(tensors: Any) -> list[Any]:
 
 
 def _gradients(roots: list[Any], root_gradients: list[Any]) -> list[Any]:
-    """Return one gradient per root: the given gradient, or ones for a scalar root."""
+    """Return one gradient per root: the given gradient, or ones if it is None and the root is a scalar."""
     if len(roots) != len(root_gradients):
         raise RuntimeError(f"got {len(roots)} tensors and {len(root_gradients)} gradients")
     return [
@@ -66,9 +66,9 @@ def _gradient(root: Any, gradient: Any, i: int) -> Any:
 
 
 def _gradient_of_edge(edge: Any, gradient: Any, i: int) -> Any:
-    """Return the initial gradient of a `GradientEdge` root: the checked `gradient`, or ones if it is None.
+    """Return the initial gradient of a `GradientEdge` root: `gradient`, or ones instead of None.
 
-    Raise RuntimeError if it is None and the edge has more than one element.
+    Raise RuntimeError if `gradient` is None for several elements, or has another shape than the edge's value.
     """
     like = edge.node._input_metadata[edge.output_nr]
     if gradient is None:
@@ -97,7 +97,7 @@ def backward(
 
     retain_graph   keep saved values for another pass (default: the value of `create_graph`)
     create_graph   record the operators of the pass, for higher derivatives
-    inputs         accumulate into these tensors only
+    inputs         tensors whose `grad` is updated (default: all leaves)
 
     Raises RuntimeError inside of function transforms.
     """
@@ -148,7 +148,7 @@ def _recorder() -> Any:
 
 
 def _pass(roots: list[Any], gradients: list[Any], keep: bool, create: bool, inputs: list[Any]) -> list[Any]:
-    """Run a backward pass and return the gradients of `inputs`, with None for unreachable tensors."""
+    """Run a backward pass, or let a tracer record it. Return the gradients of `inputs`, or None for each."""
     tracer = _recorder()
     if tracer is not None:
         return list(tracer.gradients(roots, gradients, inputs, create))

@@ -2,9 +2,9 @@
 
     ran, *results = prim::DifferentiableGraph(x, w)
 
-If an argument requires grad, the plan for such arguments runs: its forward function returns the results and the values
-that its backward functions read, and the backward node saves these values.  If no argument requires grad, or no plan
-exists, the operators of the subgraph run one by one, and autograd records them.
+If an argument requires grad, the forward function of a plan runs. It returns the results, and the values that the
+plan's backward functions read. The backward node saves these values. If no argument requires grad, or no plan exists,
+the operators of the subgraph run one by one, and autograd records them.
 
     key of the arguments       dtypes, sizes, strides and requires_grad flags of tensors, values of numbers
       -> DifferentiablePlan    created when the key is first seen, for at most MAX_PLANS keys
@@ -42,23 +42,19 @@ from ts._core.vm.function import last_executed
 
 cdef enum:
     MAX_ARGUMENTS = 60
-    # Maximal number of plans of a graph. When it is reached, the operators of the graph run one by one for
-    # new argument keys.
+    # Maximal number of plans of a graph. For further argument keys, the operators of the graph run one by one.
     MAX_PLANS = 16
     MAX_KEY_CHARS = 4096
     MAX_READ = 256                    # maximal number of arguments of a backward function
 
 
 cdef class BackwardVariant:
-    """The backward function of a plan for the case that exactly one given subset of the results has
-    gradients.
-    """
+    """Backward function of a plan, for one subset of results with gradients."""
 
     cdef Function function
-    # per argument of `function`: i if it is the gradient of result i, -1 - j if it is saved value j of the
-    # node
+    # for each argument of `function`: i for the gradient of result i, or -1 - j for the node's saved value j
     cdef tuple input_sources
-    # per result of `function`, which is a gradient: number of the node's edge along which the gradient flows
+    # for each result of `function`: number of the node's edge to which the gradient belongs
     cdef tuple edge_indices
 
     def __init__(self, Function function not None, tuple input_sources not None, tuple edge_indices not None):
@@ -74,13 +70,12 @@ cdef class DifferentiablePlan:
     cdef Function forward
     cdef int output_count, result_count
     cdef tuple has_gradient                   # for each result of `forward`: True if it requires grad
-    cdef tuple bases                   # for each output: number of the result of `forward` of which it is a view, or -1 if it is no view
-    # for each value that the backward node saves: i if it is argument i, -1 - j if it is result j of
-    # `forward`
+    cdef tuple bases                   # for each output: -1, or if it is a view, the number of its base among the results of `forward`
+    # for each value that the backward node saves: i for argument i, or -1 - j for result j of `forward`
     cdef tuple saves
     cdef tuple inputs_require_grad     # for each argument of the graph: True if it is a tensor that requires grad
     cdef dict backwards                # bit mask of the results that have gradients -> BackwardVariant
-    cdef object build  # build(numbers of the results that have gradients) returns a new BackwardVariant
+    cdef object build  # function: numbers of the results that have gradients -> new BackwardVariant
 
     def __init__(
         self, Function forward not None, int output_count, tuple has_gradient not None, tuple bases not None, tuple saves not None, build not None
@@ -104,9 +99,9 @@ cdef class GraphRule(Rule):
 
     cdef Function subgraph
     cdef object make_subgraph
-    cdef readonly object prepare       # prepare(graph, name) compiles the graphs of plans to Code
-    cdef dict plans  # argument key -> plan, or None if the graph has no derivative as a whole for this key
-    cdef tuple last  # (argument key, plan) of the last call. They are in one tuple, so that a thread replaces both at once.
+    cdef readonly object prepare       # function (graph, name) -> Code, which compiles the graphs of plans
+    cdef dict plans  # argument key -> plan, or None if no plan supports such arguments
+    cdef tuple last  # (argument key, plan) of the last call: one tuple, so that other threads never see the key of another plan
 
     def __init__(self, make_subgraph not None, prepare not None):
         Rule.__init__(self, GRAPH, "DifferentiableGraphBackward")
@@ -126,7 +121,7 @@ cdef class GraphRule(Rule):
 
     @property
     def last_required_grad(self):
-        """Return which arguments of the last call required grad, or None if that call ran without a plan."""
+        """Return a bool for each argument of the last call (it requires grad), or None if no plan ran."""
         cdef tuple last = self.last
         return None if last is None or last[1] is None else (<DifferentiablePlan>last[1]).inputs_require_grad
 
@@ -152,11 +147,8 @@ cdef class GraphRule(Rule):
 
 
 cdef object make_plan(GraphRule rule, list args, list requires_grad):
-    """Create the differentiable plan of a graph for arguments and `requires_grad` flags.
-
-    Return None if this is not supported.
-    """
-    # The plan is made by a call of the graph's function, which is part of the execution of another function.
+    """Return a plan of a graph for the given arguments and `requires_grad` flags, or None if unsupported."""
+    # Making the plan calls the graph's function, which must not count as the last executed function.
     executed = last_executed()
     cdef DifferentiablePlan plan = resolve("differentiable_plan")(rule, args, requires_grad)
     set_last_executed(executed)
@@ -258,8 +250,7 @@ cdef int invoke_graph(Operator op, Rule rule, IValue *r, const int32_t *at) exce
     cdef bint before
     cdef int i
     plan = None
-    # During anomaly detection, the operators run one by one, because it reports the source line of each
-    # operator.
+    # Anomaly detection reports the source lines of each operator, so the operators must run one by one.
     if op.nargs <= MAX_ARGUMENTS and not searching:
         plan = (<GraphRule>rule).plan(op, r, at)
     if plan is None:
@@ -315,7 +306,7 @@ cdef GraphNode record_graph_node(DifferentiablePlan plan, Operator op, IValue *a
 
 
 cdef int adopt(DifferentiablePlan plan, Node node, Tensor t, int output) except -1:
-    # The graph returned an argument unchanged. It keeps its autograd history.
+    # A result that requires grad already is an argument of the graph, which keeps its autograd history.
     if t.requires_grad_flag:
         return 0
     set_history(t, node, output)

@@ -8,17 +8,16 @@ from ts._core.autograd.node cimport Node, NodeTask
 
 
 cdef class GraphTask:
-    # heap of the NodeTask objects that are ready to run. The first one has the node with the highest sequence
-    # number.
+    # heap of the NodeTask objects that are ready to run, ordered by the sequence number of their nodes, highest first
     cdef list heap
     cdef dict others  # node -> its task, for nodes whose field `task` is in use by another backward pass
-    cdef bint keep_graph                     # True: nodes keep their saved values, so that the graph can be used by another backward pass
-    # node -> {output number: indices in `answer`}, for the requested gradients (`autograd.grad`). It is None
-    # if gradients are accumulated into all leaves (`backward`).
+    cdef bint keep_graph                     # True if nodes keep their saved values, for another backward pass
+    # node -> {output number: indices in `answer`}, for the requested gradients (`autograd.grad`), or None if gradients
+    # are accumulated into all leaves (`backward`)
     cdef dict captured
-    cdef set needed  # nodes from which a node in `captured` can be reached, which are the only nodes that run, or None if all nodes run
+    cdef set needed  # the nodes that run: those from which a node in `captured` can be reached, or None for all nodes
     cdef list answer
-    cdef bint accumulate               # True: also accumulate gradients into the leaves in `captured`
+    cdef bint accumulate               # True if gradients are also accumulated into the leaves in `captured`
     cdef int64_t task_id
     cdef list final_callbacks                   # functions to call at the end of the backward pass
     cdef Node current                  # the node that is running
@@ -35,7 +34,7 @@ cdef class GraphTask:
 
 # Return the node of a tensor or `GradientEdge`, and write its output number to output[0].
 cdef Node edge_from(object x, int *output)
-# Check the start of a backward pass: return `node`, or raise IndexError if it has no result number `output`.
+# Return `node`, from which a backward pass starts. Raise IndexError if it has no result number `output`.
 cdef Node checked_start(object node, Py_ssize_t output)
 # Return all nodes reachable from `roots`, including the roots.
 cdef set nodes_from(list roots)

@@ -4,9 +4,9 @@ In: tensors and their gradients.  Out: gradients, accumulated in the leaves or r
 tensors.
 
     for each node in a heap, highest sequence number first:
-      -> call the hooks of its result tensors, then the hooks of the node
-      -> apply: compute the gradients of its arguments
-      -> convert each to the argument's shape and dtype, and add it to the gradient of that argument's node
+      -> call the hooks of the node's result tensors, then the hooks of the node
+      -> apply: compute the gradients of the operator's arguments
+      -> convert each gradient to the argument's shape and dtype, and add it to the gradient of the argument's node
 
 A node runs after all nodes that were created later, so its gradients are complete when it runs.  The engine
 does not recurse, so a graph may have any depth.
@@ -37,8 +37,7 @@ cnp.import_array()
 
 cdef enum:
     SIGNALS_EVERY = 64                 # number of nodes that run between two checks for pending signals
-    # Maximal number of nested backward passes on one thread, whose stack they use. A deeper pass runs on a
-    # new thread.
+    # Maximal number of nested backward passes on the stack of one thread. A deeper pass runs on a new thread.
     MAX_NESTED = 60
 
 
@@ -50,9 +49,7 @@ cdef class GraphTask:
         self.task_id = -1
 
     cdef int begin(self, list starts) except -1:
-        """Add the initial gradients to their nodes, and clear `starts`, a list of (node, output number,
-        gradient).
-        """
+        """Add the initial gradients in `starts`, a list of (node, output number, gradient), and clear the list."""
         for node, output, gradient in starts:
             self.add_gradient(checked_start(node, output), output, gradient, False)
         del starts[:]
@@ -100,7 +97,7 @@ cdef class GraphTask:
             task.gradients[output] = gradient
             if owned:
                 task.owned |= bit
-        elif (<Tensor>before).backend == BACKEND_SPARSE:  # `add` requires that the sparse operand is the second
+        elif (<Tensor>before).backend == BACKEND_SPARSE:  # `add` supports a sparse tensor only as second operand
             task.gradients[output] = operator_function("add")(gradient, before)
             task.owned |= bit
         elif task.owned & bit and context_flags() & (GRAD_DISABLED | LAYERED) == GRAD_DISABLED:
@@ -183,7 +180,7 @@ cdef class GraphTask:
     cdef int call_before(self, NodeTask task) except -1:
         """Call the tensor hooks of the node's results, then the prehooks of the node.
 
-        Afterwards, accumulate gradients in results with `retain_grad()`.
+        Then add the gradients to `grad` of the results with `retain_grad()`.
         """
         cdef Hooks hooks = task.node.hooks
         cdef list gradients = task.gradients
@@ -221,7 +218,7 @@ cdef object name_of(object hook):
 
 
 cdef list checked_gradients(object hook_result, list before, object name):
-    """Check the return value of a node's hook, a tuple of gradients, and return it as a list."""
+    """Return the tuple of gradients that a node's hook returned as a list. Raise an error if it is invalid."""
     if not isinstance(hook_result, tuple):
         raise TypeError(f"expected tuple, but hook returned '{type(hook_result).__name__}'")
     if len(hook_result) != len(before):
@@ -232,10 +229,10 @@ cdef list checked_gradients(object hook_result, list before, object name):
 
 
 cdef object checked_gradient(object hook_result, object before, object name):
-    """Return the gradient that a hook returned, after a check that it has the dtype and shape of `before`."""
+    """Return the gradient that a hook returned. Raise RuntimeError if its dtype or shape differs from `before`."""
     if not isinstance(hook_result, Tensor):
         raise TypeError(f"expected Variable, but hook returned '{type(hook_result).__name__}'")
-    if not isinstance(before, Tensor):  # no gradient to compare with, because the hook received None
+    if not isinstance(before, Tensor):  # the hook received None, so there is nothing to compare
         return hook_result
     if hook_result.dtype is not before.dtype:
         raise RuntimeError(f"hook '{name}' has changed the type of value (was {before.type()} got {hook_result.type()})")
@@ -319,7 +316,7 @@ cdef Tensor in_dtype(Tensor gradient, int scalar_type):
 
 
 cdef Tensor sum_to_shape(Node node, int i, Expected *like, Tensor gradient):
-    """Sum a gradient over the dimensions in which the operator broadcast its argument of shape `like`."""
+    """Sum a gradient to the shape in `like`, over the dimensions in which the operator broadcast its argument."""
     cdef list shape = [like.dims[d] for d in range(like.ndim)]
     cdef list have = list(gradient.array.shape)
     cdef int lead = len(have) - len(shape)
@@ -458,9 +455,7 @@ def run_backward(list roots not None, list gradients not None, bint keep, bint c
 
 
 def work_within(GraphTask run not None, list starts not None, bint create, int depth):
-    """Run the pass `run` at nesting depth `depth` of this thread, then the callbacks for the end of the
-    pass.
-    """
+    """Run the pass `run`, then its final callbacks. `depth` is the number of passes on this thread's stack."""
     cdef bint before
     outer = getattr(here, "run", None), getattr(here, "depth", 0)
     here.run, here.depth = run, depth
@@ -505,7 +500,7 @@ def queue_callback(callback):
 
 
 def reaches_all_leaves():
-    """Return whether this thread's pass accumulates into all leaves, without requested inputs."""
+    """Return whether this thread's innermost pass accumulates into all leaves (`backward` without inputs)."""
     run = getattr(here, "run", None)
     return run is not None and (<GraphTask>run).captured is None
 

@@ -34,8 +34,7 @@ cdef class FunctionNode(SavingNode):
 
     cdef list apply(self, list gradients):
         cdef int i
-        # Copy the list before zeros replace undefined gradients, because hooks receive the original list
-        # later.
+        # Copy the list, because hooks receive it later, without the zeros that replace undefined gradients here.
         gradients = list(gradients)
         if self.materialize_grads:
             for i in range(self.result_count):
@@ -73,7 +72,7 @@ cdef object saved_or_none(FunctionNode node, int i):
 
 
 cdef list gradients_by_edge(FunctionNode node, tuple gradients_by_argument):
-    """Map the gradients that `backward` returned, one per argument, to the edges of the node."""
+    """Return a list with a gradient for each edge, from the gradients for each argument that `backward` returned."""
     cdef list results = [None] * node.edge_count
     cdef int i, edge, n = len(node.edge_at), count = len(gradients_by_argument)
     while count > n and gradients_by_argument[count - 1] is None:
@@ -191,7 +190,7 @@ cdef set identities(object tensors, str message):
 
 
 cdef Tensor left_alone(Tensor t, int edge):
-    """Return result `t`, which was marked as non-differentiable: detached if it requires grad."""
+    """Return result `t`, which is marked as non-differentiable, or a detached tensor if it requires grad."""
     if needs_grad(t):
         return operator_function("detach")(t)
     if edge < 0 and t.base is not None and t.base.requires_grad_flag:
@@ -201,8 +200,8 @@ cdef Tensor left_alone(Tensor t, int edge):
 
 cdef Tensor attach_result(FunctionNode node, Tensor t, int i, int edge, int tensors):
     cdef Tensor result = t
-    # The function returned an argument unchanged, which keeps its history. A view of the argument gets the
-    # new history and becomes the result.
+    # If the function returned an argument unchanged, the argument keeps its history. The result is then a view of
+    # the argument, with the new history.
     if edge >= 0:
         result = operator_function("view_as")(t, t)
     set_history(result, node, i)

@@ -1,7 +1,7 @@
 """Autograd histories of tensors, before and after in-place writes, and their hooks.
 
-A tensor that is not a view stores its node.  After an in-place write to the base of a view, the view replaces
-its node when the node is next accessed.
+A tensor stores its node. The node of a view becomes invalid when the base is written in place. It is replaced at
+the next access.
 """
 
 import weakref
@@ -37,7 +37,7 @@ cdef int refresh(Tensor view) except -1:
 
 
 cdef int move_retained(Tensor t, Node before, int output) except -1:
-    """Move the entry of a tensor in `Hooks.retained` from result `output` of its old node to its new node."""
+    """Move the entry of `t` in `Hooks.retained` from result `output` of the node `before` to its new node."""
     if before is None or before.hooks is None:
         return 0
     reference = before.hooks.retained.get(output)
@@ -49,9 +49,7 @@ cdef int move_retained(Tensor t, Node before, int output) except -1:
 
 
 cdef int set_history_of_written(Tensor t, Node node, int output) except -1:
-    """Set the history of a tensor that was written in place, and is not a view, to result `output` of
-    `node`.
-    """
+    """Set the history of a tensor that is no view, after an in-place write, to result `output` of `node`."""
     cdef AutogradMeta history = history_of(t)
     before, output_before = history.node, history.output
     set_history(t, node, output)
@@ -139,7 +137,7 @@ cdef int rebase_history(Tensor t, Node node, int output, int edge) except -1:
         return set_history_of_written(t, node, output)
     base_node = written_view(t, base, node, output, edge)
     set_history_of_written(base, base_node, 0)
-    history_of(t).version = -1         # no valid version, so that the next access replaces the node of the view
+    history_of(t).version = -1         # an invalid version, so that the next access replaces the node of the view
     t.requires_grad_flag = True
     if t.history.retained:
         refresh(t)
@@ -167,7 +165,7 @@ def node_of(Tensor x not None):
 def hooks_of_tensor(Tensor x not None):
     """Return the `Hooks` of the backward node of `x`, and the output number of `x`.
 
-    A leaf also refers to these `Hooks`, because its AccumulateGrad node may be released and created again.
+    A leaf stores a reference to its `Hooks`, because its AccumulateGrad node may be released and created again.
     """
     cdef int output = 0
     cdef Node node = edge_of(x, &output)

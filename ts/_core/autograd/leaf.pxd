@@ -10,7 +10,7 @@ from ts._core.tensor.tensor cimport Tensor
 cdef class AccumulateGrad(Node):
     """Backward node of a leaf, which accumulates gradients in `variable.grad`."""
     cdef readonly Tensor variable
-    cdef object lock  # lock that is held while a gradient is added to `variable.grad`, or None before it is needed
+    cdef object lock  # lock that is held while a gradient is added to `variable.grad`, created at first use
 
     cdef int add(self, Tensor gradient, bint owned) except -1
 

@@ -2,8 +2,8 @@
 
 In: a gradient. Out: `leaf.grad`, set to the gradient or increased by it.
 
-A node owns a reference to its leaf, but a leaf does not own its node. The backward nodes with edges to the
-node own it. It is released with the last of them.
+An AccumulateGrad node owns a reference to its leaf. The leaf does not own its node: the backward nodes with edges
+to the node own it, so it is released with the last of them.
 """
 
 from threading import RLock
@@ -43,8 +43,8 @@ cdef class AccumulateGrad(Node):
     cdef int add(self, Tensor gradient, bint owned) except -1:
         """Accumulate `gradient` into the gradient of the leaf.
 
-        A lock is held meanwhile, because kernels release the GIL during the addition. It is not needed to set
-        the first gradient, if no hooks follow.
+        The addition holds a lock, because kernels release the GIL. The first gradient is set without the lock if the
+        leaf has no hooks and the gradient needs no copy.
         """
         cdef AutogradMeta history = history_of(self.variable)
         if self.lock is None:
@@ -72,7 +72,7 @@ cdef int accumulate(Tensor leaf, Tensor gradient, bint owned) except -1:
             history.grad = copy_gradient(leaf, gradient, recorded)
     elif (
         recorded
-        # a sparse gradient is not updated in place, because its sum with a dense gradient is dense
+        # a sparse gradient cannot be updated in place, because its sum with a dense gradient is dense
         or history.grad.backend == BACKEND_SPARSE
         or is_dispatched(gradient) and not is_dispatched(history.grad)
     ):
@@ -87,7 +87,7 @@ cdef int accumulate(Tensor leaf, Tensor gradient, bint owned) except -1:
 
 
 cdef Tensor detach_subclass_gradient(Tensor leaf, Tensor gradient):
-    """Detach a gradient whose class defines `__torch_dispatch__`, or copy it if its layout differs from the leaf's."""
+    """Return a gradient whose class defines `__torch_dispatch__` detached, or as a copy in the layout of the leaf."""
     cdef Tensor result
     if tuple(gradient.array.shape) == tuple(leaf.array.shape) and gradient.stride() == leaf.stride():
         return detached_from(gradient)
@@ -113,9 +113,8 @@ cdef bint is_unshared_view_of_base(Tensor gradient) except -1:
     cdef PyObject *memory
     if base_tensor is None or gradient.backend != BACKEND_CPU or gradient.history is not None:
         return False
-    # The condition allows the numbers of references that exist if nothing else shares the memory: one to the
-    # view (from the caller), three to its base (two from the view, one from `base_tensor`), and one to the
-    # view's array.
+    # If nothing else shares the memory, there are exactly these references: one to the view (from the caller), one to
+    # the view's array, and three to the base (two from the view, one from `base_tensor`).
     if Py_REFCNT(<PyObject *>gradient) > 1 or Py_REFCNT(<PyObject *>gradient.array) > 1 or Py_REFCNT(<PyObject *>base_tensor) > 3:
         return False
     memory = <PyObject *>base_tensor.array

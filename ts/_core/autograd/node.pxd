@@ -1,6 +1,6 @@
 """Nodes of the autograd graph: one for each operator call with an input that requires grad.
 
-    Node    edges    -> (node, output index) that computed each argument, where the nodes have a lower `sequence`
+    Node    edges    -> for each argument, the (node, output number) that computed it. Its `sequence` is lower.
             results  -> expected dtype and shape of each result's gradient
             apply(gradients of the results) -> gradients of the arguments, one for each edge
 
@@ -17,7 +17,7 @@ from ts._core.tensor.tensor cimport Tensor
 
 cdef struct Edge:
     PyObject *node                     # owned reference, or NULL if the argument does not require grad
-    int output                         # number of the result of `node` that the argument is
+    int output                         # the argument's number among the results of `node`
 
 
 cdef struct Expected:
@@ -25,7 +25,7 @@ cdef struct Expected:
     int scalar_type
     int backend
     int device_index
-    npy_intp *dims  # sizes of the result, in `few` if it has up to 4 dimensions, or NULL if it is not a tensor
+    npy_intp *dims  # sizes of the result (in `few` for up to 4 dimensions), or NULL for other values than tensors
     npy_intp few[4]
 
 
@@ -55,8 +55,7 @@ cdef class Node:
 
 cdef class Hooks:
     """Hook tables of a node. Each table maps handle numbers to hooks."""
-    # output number -> table of the hooks of the tensor that is this result. They are called as
-    # hook(gradient).
+    # output number -> table of the tensor hooks of this result, which are called as hook(gradient)
     cdef readonly dict tensors
     cdef readonly dict retained  # output number -> weak reference to the tensor that retains its gradient
     cdef readonly object before        # table of the hooks that are called before the node runs, as hook(gradients of the results)
@@ -77,14 +76,14 @@ cdef class NodeTask:
     cdef uint64_t owned
 
 
-# Allocate `edges` empty edges and `results` empty result entries. This must be called exactly once per node.
+# Allocate `edges` empty edges and `results` empty result entries. Callers call this function once per node.
 cdef int make_room(Node node, int edges, int results) except -1
 # Replace the expected metadata of the results by `n` empty entries.
 cdef int make_results(Node node, Py_ssize_t n) except -1
 # Set the expected dtype, shape and device of the gradient of result `i`.
 cdef int expect(Node node, int i, Tensor result) except -1
-# Return the next sequence number. It is assigned to a node after its edges have been connected, so that it is
-# higher than the numbers of the nodes at these edges.
+# Return the next sequence number. Callers assign it to a node after they have connected the node's edges, so that
+# it is higher than the numbers of the nodes at these edges.
 cdef int64_t next_sequence() noexcept
 # Release the edges of a node (`drop_edges`), or the expected metadata of its results (`free_results`).
 cdef void drop_edges(Node node) noexcept

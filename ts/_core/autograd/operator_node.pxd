@@ -13,11 +13,11 @@ cdef enum:
 cdef class OperatorNode(SavingNode):
     """Backward node of an operator with a derivative formula.
 
-    Saved values are indexed by the formula's parameters.
+    Saved value i is the value of parameter i of the formula.
     """
     cdef Rule rule
     cdef Formula formula
-    cdef int *starts  # input of the rule -> number of its first edge. It is NULL if each input has one edge.
+    cdef int *starts  # input of the rule -> number of its first edge, or NULL if each input has one edge
 
     cdef list saved_names(self)
     cdef int saved_index(self, str attribute) except -2
@@ -34,6 +34,5 @@ cdef object zeros_like(Expected *like)
 cdef OperatorNode operator_node(Rule rule, Formula formula)
 # Create a node with `edges` edges that raises NotImplementedError with the operator's name when it runs.
 cdef MissingNode missing_node(str operator, int edges)
-# Run the function of a formula. If one of its operators raises, the script stack lines of the formula are not
-# added to the exception.
+# Run the function of a formula. An exception of one of its operators does not get stack lines of the formula.
 cdef int run_formula(Function function, IValue *values, IValue *result) except -1

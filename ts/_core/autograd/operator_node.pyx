@@ -125,9 +125,9 @@ cdef int run_formula(Function function, IValue *values, IValue *result) except -
 
 
 cpdef object bare(object error):
-    """Return the exception of an operator or formula without stack lines of running scripts.
+    """Return `error`, an exception of an operator or formula, without stack lines of running scripts.
 
-    The result is `error` itself, or the original exception that `error` was raised for.
+    If `error` was raised while another exception was handled, return this other exception.
     """
     if isinstance(error, ScriptRuntimeError):
         error.stack = []
@@ -223,7 +223,7 @@ cdef object zeros_like(Expected *like):
 
 
 cdef list distribute_gradients(OperatorNode node, IValue *result):
-    """Return for each edge of the node its gradient in the formula's result."""
+    """Return a list with one gradient per edge of the node, taken from the formula's result."""
     cdef list gradients_of_edges = [None] * node.edge_count
     cdef Formula f = node.formula
     cdef IValue *items = result

@@ -22,7 +22,7 @@ cdef class PartialBackward(GraphTask):
     cdef list roots                    # the roots: each is a list of edges (node, output number)
     cdef dict missing  # node -> number of edges to it along which no gradient has arrived yet
     cdef dict tasks                    # node -> NodeTask, for nodes whose gradients have not all arrived
-    cdef object add  # callback add(leaf, gradient, owned), where `owned` means that the gradient is unshared
+    cdef object add  # function add(leaf, gradient, owned) that is called for each leaf. `owned` is True for an unshared gradient.
 
     def __cinit__(self, list roots not None, bint keep, add):
         cdef int i
@@ -73,7 +73,7 @@ cdef class PartialBackward(GraphTask):
         return task
 
     cdef int count_edge(self, Node node) except -1:
-        """Count one edge of `node` as delivered, and schedule the node after its last edge."""
+        """Count one edge to `node` as delivered. If it is the last one, make the node ready to run."""
         cdef Py_ssize_t left = self.missing[node] - 1
         self.missing[node] = left
         if left == 0:

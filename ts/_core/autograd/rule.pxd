@@ -12,9 +12,9 @@ cpdef enum DifferentiationKind:
     BY_FORMULA = 1
     BY_DECOMPOSITION = 2                       # a decomposition with the same arguments runs instead of the operator
     INSIDE = 3                         # no rule is needed: the kernel calls other operators, and autograd records these
-    LEFT = 4                           # a fusion group: it does not run, and its operators run one by one and are recorded
+    LEFT = 4                           # a fusion group: its operators run one by one instead, and are recorded
     UNIMPLEMENTED = 5                        # the derivative is not implemented
-    UNSUPPORTED = 6                        # an out= variant: raises an error
+    UNSUPPORTED = 6                        # an out= variant, whose call raises an error
     GRAPH = 7                          # a differentiable graph: one backward node is recorded for all of its operators
 
 
@@ -25,9 +25,9 @@ cpdef enum FormulaInputKind:
     ARGUMENT = 2
     RESULT = 3
     RESULTS = 4                        # all results, as a list
-    REQUIRES_GRAD = 5                         # list of bool: whether each argument of a formula for several gradients requires grad
-    # The kinds from SIZE (list of sizes) to COMPLEX are properties of an argument or of a result. Their
-    # numbers (`Source.at`) count the results after the arguments.
+    REQUIRES_GRAD = 5                         # list of bool, for a formula with several gradients: whether each of its arguments requires grad
+    # The kinds from SIZE (list of sizes) to COMPLEX are properties of the argument or result with number `Source.at`.
+    # For n arguments, result i has the number n + i.
     SIZE = 6
     STRIDE = 7
     RANK = 8
@@ -41,7 +41,7 @@ cdef enum:
 
 
 cdef struct Source:
-    int origin                         # FormulaInputKind that says what the value is
+    int origin                         # FormulaInputKind of the value
     int at                             # number of the argument or result that the value comes from
     bint as_tensor                     # True if a number is passed as a 0-dim tensor
 
@@ -56,8 +56,7 @@ cdef class Formula:
     cdef readonly tuple argument_indices
     cdef int *input_indices            # indices of these arguments in the `inputs` of the rule
     cdef int gradient_count
-    # for each argument in `argument_indices`: whether it requires grad. This is the value of a REQUIRES_GRAD
-    # parameter.
+    # value of a REQUIRES_GRAD parameter: for each argument in `argument_indices`, whether it requires grad
     cdef readonly tuple requires_grad
 
     cdef int find_inputs(self, tuple inputs) except -1
@@ -77,15 +76,15 @@ cdef class Rule:
     cdef int input_at[MAX_INPUTS]     # `inputs` as a C array
     cdef int input_count
     cdef uint64_t result_bits          # `results` as a bit mask
-    cdef Formula last                  # formula of the last call, and cache for calls with the same bit mask, `last_grad_mask`
+    cdef Formula last                  # formula of the last call, which calls with the same bit mask (`last_grad_mask`) use again
     cdef uint64_t last_grad_mask
     cdef dict formulas                 # bit mask of the inputs that require grad -> formula
-    cdef object build                  # build(bit mask of the inputs that require grad) returns a new Formula
+    cdef object build                  # function: bit mask of the inputs that require grad -> new Formula
 
     cdef Formula formula(self, uint64_t grad_mask)
 
 
-# Run a differentiable graph and record its node. `differentiable_graph` sets this pointer.
+# pointer to the function that runs a differentiable graph and records its node, set by `differentiable_graph`
 cdef int (*invoke_graph)(Operator op, Rule rule, IValue *r, const int32_t *at) except -1
 # Return the differentiation rule of an operator record. Rules are cached.
 cdef Rule rule_of(object record)

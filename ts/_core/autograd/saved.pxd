@@ -2,7 +2,7 @@
 
     Saved    value    a property (size, dtype), a tensor, or a `PackedTensor` if a pack hook replaced the tensor
              version  version counter of the tensor's memory, UNCHECKED (no version check) or LET_GO (released)
-             output   number of the result of the saving node that the tensor is, or NO_RESULT
+             output   the tensor's number among the results of the saving node, or NO_RESULT
 """
 
 from ts._core.autograd.node cimport Node
@@ -44,10 +44,10 @@ cdef class PackedTensor:
     cdef int output
 
 
-# Number of pairs of saved-tensor hooks that are active, in all threads together.
+# number of active pairs of saved-tensor hooks in all threads
 cdef int hooked
-# Save a tensor with its current version. A tensor that is result number `output` of the saving node is saved
-# without its history, which would form a reference cycle with the node.
+# Save a tensor with its current version. If it is result number `output` of the saving node, it is saved without its
+# history, to avoid a reference cycle with the node.
 cdef int save_tensor(Saved *s, Tensor t, int output) except -1
 # Return a saved tensor. `owner` is the node that saved it. Raise RuntimeError if the tensor was modified in
 # place after it was saved.

@@ -69,10 +69,10 @@ cdef void drop_saved(SavingNode node) noexcept:
 # ---------------------------------------------------------------- saved tensors
 
 cdef Tensor without_history(Tensor t):
-    """Return a tensor on the memory of `t`, without the history that refers to the saving node (a reference cycle).
+    """Return a tensor on the memory of `t` without autograd history, which would form a cycle with the saving node.
 
-    The version counter must not keep the history alive either, so it is moved: to the returned tensor if the
-    memory is unshared, else to a VersionCounter.
+    The version counter of `t` would keep the history alive too. It is moved to the returned tensor if the memory
+    is unshared, else to a VersionCounter.
     """
     cdef Tensor result
     if t.owner is not None or t.backend != BACKEND_CPU or is_layered(t) or not is_alone(<PyObject *>t.array):
@@ -86,7 +86,7 @@ cdef Tensor without_history(Tensor t):
 
 
 cdef bint is_alone(PyObject *array) noexcept:
-    """Return whether only one tensor refers to the array, and no other array shares its memory."""
+    """Return whether the reference counts of the array, and of its base if any, are 1."""
     cdef PyObject *base = PyArray_BASE(array)
     return Py_REFCNT(array) == 1 and (base == NULL or Py_REFCNT(base) == 1)
 
@@ -136,7 +136,7 @@ cdef int pack_with(Saved *s, object pack, object unpack) except -1:
 cdef Tensor saved_tensor(Saved *s, Node owner):
     cdef Tensor t, result
     cdef PackedTensor packed
-    # the unpack hook of another saved value may have run a backward pass, which released this value
+    # This value may be released, because an unpack hook of another value can run a backward pass.
     if s.version == LET_GO or s.value.tag != TAG_OBJECT:
         raise_released()
     if type(<object>s.value.v.o) is PackedTensor:
@@ -287,7 +287,7 @@ cdef class SavedTensor:
     def register_hooks(self, pack_hook, unpack_hook):
         """Save pack_hook(tensor) in place of the tensor, and restore the tensor with `unpack_hook`.
 
-        Can be called once per saved tensor.
+        A second call for the same saved tensor raises an error.
         """
         cdef Saved *s = self.there()
         if type(<object>s.value.v.o) is PackedTensor:

@@ -110,8 +110,8 @@ cdef int invoke_with_tape(Operator op, IValue *r, const int32_t *at, PyObject *c
     if rule.how == LEFT:
         return leave(op, r, at)
     grad_mask = requires_grad_mask(rule, r, at)
-    # No argument requires grad by itself. Only the base of a view argument does, for example the base of a
-    # view created under no_grad.
+    # The check of all arguments found one that requires grad only because its base does, such as a view that was
+    # created under no_grad. The arguments themselves do not require grad.
     if grad_mask == 0 and not requires_grad_any(op, r, at):
         if rule.written >= 0 and is_tensor(&r[at[rule.written]]):
             check_write_to(<Tensor>r[at[rule.written]].v.o)
@@ -131,7 +131,7 @@ cdef int invoke_with_tape(Operator op, IValue *r, const int32_t *at, PyObject *c
         save_traceback(node, code, instruction)
     if not op.tensor_kernel:
         invoke_after(AUTOGRAD_KEY, op, r, at, code, instruction)
-    else:                              # Other operators that the kernel calls must not be recorded.
+    else:                              # The kernel may call other operators, which must not be recorded.
         before = set_flag(GRAD_DISABLED, True)
         try:
             invoke_after(AUTOGRAD_KEY, op, r, at, code, instruction)
@@ -150,9 +150,9 @@ cdef int invoke_with_tape(Operator op, IValue *r, const int32_t *at, PyObject *c
 
 
 cdef int leave(Operator op, IValue *r, const int32_t *at) except -1:
-    """Report that a fusion group or differentiable graph did not run, by the first result False.
+    """Report that a fusion group or differentiable graph did not run: set the first result to False.
 
-    The other results, which are not used, are set to an argument tensor.
+    The caller ignores the other results, which are set to an argument tensor.
     """
     cdef int i
     cdef IValue any
@@ -183,8 +183,8 @@ cdef int run_decomposition(Operator op, Rule rule, IValue *r, const int32_t *at)
         run_formula(rule.decomposition, values, &result)
     except Exception as error:
         failure = error
-    if failure is not None:            # This is outside of the except block, so that the errors raised here are not chained.
-        # the kernel may raise a more specific error than the decomposition
+    if failure is not None:            # The code is outside of the except block, so that the exceptions are not chained.
+        # Run the kernel, which may raise a more specific error than the decomposition.
         invoke_after(AUTOGRAD_KEY, op, r, at, NULL, NULL)
         raise failure
     if op.nrets == 1:
@@ -252,7 +252,7 @@ cdef Node record_missing_node(Operator op, IValue *r, const int32_t *at):
     edges = 0
     for i in range(op.nargs):
         edges += connect_input(node, edges, &r[at[i]])
-    node.sequence = next_sequence()    # assigned last, so that it is higher than those of AccumulateGrad nodes that `connect_input` creates
+    node.sequence = next_sequence()    # assigned last, because AccumulateGrad nodes that `connect_input` creates must have lower numbers
     return node
 
 
@@ -287,8 +287,8 @@ cdef int save_argument(OperatorNode node, int i, Rule rule, Operator op, IValue 
 
 
 cdef int save_early(OperatorNode node, int i, Operator op, IValue *r, const int32_t *at) except -1:
-    """Save value `i` of the formula if it is known before the operator runs, except arguments and
-    gradients.
+    """Save parameter `i` of the formula, before the operator runs, if it is a property of an argument or
+    REQUIRES_GRAD.
     """
     cdef Source *source = &node.formula.sources[i]
     if source.origin == REQUIRES_GRAD:
@@ -299,7 +299,7 @@ cdef int save_early(OperatorNode node, int i, Operator op, IValue *r, const int3
 
 
 cdef int save_list(Saved *saved, List items, bint are_results) except -1:
-    """Save a copy of a list with tensors, because programs may change it. Save other lists by reference."""
+    """Save a list: a copy if it contains tensors, because programs may change it, else the list itself."""
     cdef IValue item
     cdef Py_ssize_t k
     for k in range(items.size):
@@ -313,7 +313,7 @@ cdef int save_list(Saved *saved, List items, bint are_results) except -1:
 
 
 cdef Tensor clone_tensor(Tensor t):
-    """Copy a tensor and keep its history, because an in-place write follows."""
+    """Return a copy of a tensor, with its history, to be saved before an in-place write."""
     return operator_function("clone")(t)
 
 
@@ -326,12 +326,12 @@ cdef Tensor number_tensor(IValue *x):
 
 
 cdef int save_fact(int what, IValue *x, IValue *out) except -1:
-    """Save the property `what` (size, stride, rank, dtype) of a tensor, which a formula reads."""
+    """Store the property `what` (SIZE, STRIDE, RANK, DTYPE, COUNT, COMPLEX) of a tensor in `out`, for a formula."""
     cdef Tensor t
     if is_list(x):
         unbox([list((<Tensor?>y).array.shape) for y in box(x)], list_spec(list_spec(INT_SPEC)), out)
         return 0
-    if not is_tensor(x):                       # a number was passed for a Tensor parameter
+    if not is_tensor(x):                       # a number or None, which calls may pass for a tensor
         t = number_tensor(x) if x.tag != TAG_NONE else None
     else:
         t = <Tensor>x.v.o
@@ -394,7 +394,7 @@ cdef int adopt(Rule rule, Node node, Tensor t, Py_ssize_t output) except -1:
     expect(node, output, t)
     if rule.written >= 0:
         return rebase_history(t, node, output, edge_of_input(rule, node))
-    # The operator returned an argument unchanged. It keeps its autograd history.
+    # A result that requires grad already is an argument of the operator, which keeps its autograd history.
     if t.requires_grad_flag:
         return 0
     set_history(t, node, output)
@@ -405,7 +405,7 @@ cdef int adopt(Rule rule, Node node, Tensor t, Py_ssize_t output) except -1:
 
 
 cdef int edge_of_input(Rule rule, Node node) except? -2:
-    """Return the edge number of the argument that the operator writes in place, or -1 without one."""
+    """Return the edge number of the argument that the operator writes in place, or -1 if it has no edge."""
     if type(node) is not OperatorNode or rule.written not in rule.inputs:
         return -1
     i = rule.inputs.index(rule.written)

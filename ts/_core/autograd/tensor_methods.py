@@ -17,7 +17,7 @@ from ts._core.thread.context import current_tracer
 
 
 def _watched(x: Tensor, how: str) -> None:
-    """Notify an active export that a program reads or changes the gradient of `x` by the method `how`."""
+    """Notify an active export that the program calls method `how`, which uses the gradient of `x`."""
     tracer = current_tracer()
     if tracer is not None and tracer.tape is not None:
         tracer.tape.watch(x, how)
@@ -30,7 +30,7 @@ def backward(
     create_graph: bool = False,
     inputs: Tensor | Sequence[Tensor] | None = None,
 ) -> None:
-    """Accumulate gradients of this tensor into `grad` of all leaves of its graph, or of `inputs`.
+    """Add the gradients of this tensor to `grad` of its graph's leaves, or only of `inputs` if given.
 
     `gradient` is the gradient with respect to this tensor and has its shape. It may be omitted if the tensor
     has one element.
@@ -41,7 +41,7 @@ def backward(
 
 
 def register_hook(self: Tensor, hook: Callable[[Tensor], Tensor | None]) -> Any:
-    """Register hook(gradient), called when the gradient of this tensor is computed.
+    """Register a function hook(gradient), which backward calls with the gradient of this tensor.
 
     A tensor that the hook returns replaces the gradient.
     """
@@ -56,7 +56,7 @@ def register_hook(self: Tensor, hook: Callable[[Tensor], Tensor | None]) -> Any:
 
 
 def register_post_accumulate_grad_hook(self: Tensor, hook: Callable[[Tensor], None]) -> Any:
-    """Register hook(leaf), called after each accumulation into `grad` of this leaf."""
+    """Register a function hook(leaf), which backward calls after it has added to `grad` of this leaf."""
     from ts._core.autograd.history import hooks_of_tensor
     from ts._core.tensor.hooks import add_hook
 
@@ -103,8 +103,7 @@ def _hooks(self: Tensor) -> Any:
     from ts._core.autograd.history import hooks_of_tensor
 
     if not self.requires_grad:
-        # A tensor that does not require grad has no backward node, so its hooks are stored as an attribute,
-        # and no backward pass calls them.
+        # The tensor has no backward node, so an attribute stores its hooks. No backward pass calls them.
         return self.__dict__.get("_backward_hooks")
     hooks, output = hooks_of_tensor(self)
     return hooks.tensors.get(output)

@@ -1,4 +1,4 @@
-"""In-place operations on views and their bases: updating the autograd history."""
+"""Autograd history of views and bases after in-place operations."""
 
 from ts._core.autograd.node cimport Node
 from ts._core.tensor.tensor cimport Tensor
@@ -9,6 +9,6 @@ from ts._core.tensor.tensor cimport Tensor
 cdef Node written_view(Tensor view, Tensor base, Node node, int output, int edge)
 # Return a new AsStridedBackward node for a view whose base was modified in place.
 cdef Node view_node(Tensor view, Tensor base)
-# Return the backward node of a tensor that is not a view (for a leaf, its AccumulateGrad node), and write to
-# output[0] which result of the node the tensor is.
+# Return the backward node of a tensor that is not a view, and write the tensor's number among the node's results to
+# output[0]. The node of a leaf is its AccumulateGrad node.
 cdef Node node_of_base(Tensor t, int *output)

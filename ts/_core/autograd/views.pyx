@@ -1,4 +1,4 @@
-"""In-place operations on views and their bases: updating the autograd history.
+"""Autograd history of views and bases after in-place operations.
 
     v = b[0]; v.mul_(w)      b.grad_fn is CopySlices            edge 0 -> previous b, other edges -> other
                                                                 inputs of the write
@@ -50,7 +50,7 @@ cdef class ViewNode(Node):
         return 0
 
     cdef object for_view(self, flat):
-        """Reinterpret the flat memory of the base as elements of the view's dtype."""
+        """Return `flat`, the base's elements in memory order, reinterpreted in the view's dtype."""
         if self.reading == AS_IT_IS:
             return flat
         if self.reading == AS_PAIRS:
@@ -58,7 +58,7 @@ cdef class ViewNode(Node):
         return operator_function("view_as_complex")(operator_function("reshape")(flat, [-1, 2]))
 
     cdef object for_base(self, flat):
-        """Reinterpret flat memory of the view's dtype as elements of the base's dtype."""
+        """Return `flat`, elements of the view's dtype in memory order, reinterpreted in the base's dtype."""
         if self.reading == AS_IT_IS:
             return flat
         if self.reading == AS_COMPLEX:
@@ -77,11 +77,12 @@ cdef class ViewNode(Node):
             if n == 0:
                 return 0
             last += (n - 1) * step
-        return last + 2 - last % 2     # rounded up to an even number, because `AS_COMPLEX` needs pairs of elements
+        return last + 2 - last % 2     # AS_COMPLEX needs pairs of elements
 
     cdef object in_memory(self, base_like):
-        """Return the elements of `base_like`, which is laid out like the base, in memory order and in the view's
-        dtype.
+        """Return the elements of `base_like`, a tensor with the base's shape, in the base's memory order.
+
+        They are reinterpreted in the view's dtype.
         """
         run = operator_function
         flat = run("zeros")([self.length()], dtype=base_like.dtype, device=base_like.device)
@@ -94,7 +95,7 @@ cdef class ViewNode(Node):
         return operator_function("reshape")(operator_function("index_select")(flat, 0, indices), self.size)
 
     cdef object scatter_view_into(self, flat, view_values):
-        """Return a tensor laid out like the base, with the elements of the view replaced by `view_values`."""
+        """Return a tensor with the base's shape: the elements `flat`, but `view_values` at those of the view."""
         run = operator_function
         indices = self.element_indices(self.size, self.stride, self.offset, flat)
         flat = self.for_base(run("scatter")(flat, 0, indices, run("reshape")(view_values, [-1])))
@@ -136,8 +137,7 @@ cdef class AsStridedBackward(ViewNode):
 cdef class CopySlices(ViewNode):
     cdef Node written                  # backward node of the write
     cdef int output                    # result number of the view in `written`
-    # number of the edge of `written` that leads to the node of the view's previous value, or -1 if there is
-    # none
+    # number of the edge of `written` to the node of the view's previous value, or -1 if there is none
     cdef int edge
 
     cdef str title(self):
@@ -168,7 +168,7 @@ cdef class CopySlices(ViewNode):
     cdef list apply_elsewhere(self, gradient):
         """Compute the gradients without in-place writes.
 
-        Used for `create_graph`, for tensors with layers, and for views between real and complex dtypes.
+        `apply` calls this for `create_graph`, tensors with layers, and views between real and complex dtypes.
         """
         cdef list output_gradients, results
         flat = self.in_memory(gradient)
@@ -192,13 +192,13 @@ cdef ViewNode view_geometry(Tensor view, Tensor base, Tensor base_like):
 
 
 def gather_view(Tensor view not None, Tensor base not None, Tensor base_like not None):
-    """Return a copy of the elements of `base_like`, which is laid out like `base`, at the positions of `view`."""
+    """Return the elements at the positions of `view` in `base_like`, a tensor with the shape of `base`, as a copy."""
     where = view_geometry(view, base, base_like)
     return where.gather_view_from(where.in_memory(base_like))
 
 
 def scatter_view(Tensor view not None, Tensor base not None, Tensor base_like not None, Tensor view_values not None):
-    """Return a copy of `base_like`, which is laid out like `base`, with `view_values` at the positions of `view`."""
+    """Return a copy of `base_like`, a tensor with the shape of `base`, with `view_values` at the positions of `view`."""
     where = view_geometry(view, base, base_like)
     return where.scatter_view_into(where.in_memory(base_like), view_values)
 

@@ -5,7 +5,7 @@
     aten::append.t(t[](a!) self, t(c -> *) el) -> t[](a!)          kernel: `append`
 
 Kernels are generic in the element type: they access items as IValues, so one function implements the overloads of all
-types.  An operator that mutates a list and returns it returns the same object.
+types.  Operators that mutate a list and return it, such as `append`, return the same object.
 """
 
 from cpython.ref cimport PyObject
@@ -120,7 +120,7 @@ cdef int insert(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int extend_with(List x, List other) except -1:
-    cdef Py_ssize_t n = other.size, m = x.size  # sizes before x grows, because `other` may be x itself
+    cdef Py_ssize_t n = other.size, m = x.size  # read the sizes before x grows, because `other` may be x itself
     if n == 0:
         return 0
     list_grow(<PyObject *>x, m + n)

@@ -54,7 +54,7 @@ cdef inline Dict dict_of(IValue *x):
 
 
 cdef TypeSpec child_spec(TypeSpec spec, Py_ssize_t i):
-    """Return element spec `i` of a container spec, or the spec of Any if the container type is unknown."""
+    """Return element type `i` of the container type `spec`, or Any if `spec` is None (unknown)."""
     return ANY_SPEC if spec is None else <TypeSpec>spec.children[i]
 
 

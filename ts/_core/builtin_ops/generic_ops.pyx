@@ -112,10 +112,7 @@ cdef int choose(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int tuple_item(Operator op, IValue *r, const int32_t *at) except -1:
-    """Return a tuple item by an index that is computed at run time.
-
-    The instruction TUPLE_GET has a constant index.
-    """
+    """Return the tuple item at an index that is computed at run time, unlike that of the instruction TUPLE_GET."""
     cdef Tuple x
     cdef int64_t i = r[at[1]].v.i
     if r[at[0]].tag != TAG_OBJECT or type(<object>r[at[0]].v.o) is not Tuple:
@@ -306,7 +303,7 @@ cdef int assert_number(Operator op, IValue *r, const int32_t *at) except -1:
 # ---------------------------------------------------------------- futures
 
 cdef int wait(Operator op, IValue *r, const int32_t *at) except -1:
-    """Block until the future completes, and return its value. Bytecode uses the instruction WAIT instead."""
+    """Block until the future completes, and return its value. (In bytecode, the instruction WAIT does this.)"""
     set_none(&r[at[1]])
     (<Future>r[at[0]].v.o).block()
     (<Future>r[at[0]].v.o).take(ANY_SPEC, &r[at[1]])

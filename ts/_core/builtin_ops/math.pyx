@@ -185,9 +185,7 @@ cdef int polar(Operator op, IValue *r, const int32_t *at) except -1:
 # ---------------------------------------------------------------- families of overloads
 
 cdef list function(str name, FloatUnary real, ComplexUnary of_complex=NULL):
-    """Return the overloads of a math function: the result is a float for ints and floats, complex for
-    complex.
-    """
+    """Return the overloads of a math function. The result is complex for complex numbers, else a float."""
     cdef Unary *data = <Unary *>calloc(1, sizeof(Unary))
     data.of_real = real
     data.of_complex = of_complex

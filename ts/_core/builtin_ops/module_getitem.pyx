@@ -1,11 +1,11 @@
 """Submodule lookup in module containers by a key that is known only at run time.
 
-In: the container's object and a name or a number.  Out: the submodule:
+A `ContainerIndex` is an operator whose arguments are the container and a key. It returns the submodule:
 
-    ContainerIndex(spec of a ModuleDict, {"a": 3, "b": 4}, result)        called with (dict, "b"): the value of slot 4
-    ContainerIndex(spec of a ModuleList, {0: 1, 1: 2, -1: 2}, result)     non-negative and negative indices
+    ContainerIndex(spec of a ModuleDict, {"a": 3, "b": 4}, result)        key "b": the value of slot 4
+    ContainerIndex(spec of a ModuleList, {0: 1, 1: 2, -1: 2}, result)     keys 1 and -1: the value of slot 2
 
-All slots in the map conform to the result type, so the lookup is type-safe for each existing key.
+The types of all slots in the map are subtypes of the result type, so the lookup is type-safe for each existing key.
 """
 
 cimport cython

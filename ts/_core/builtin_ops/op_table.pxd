@@ -26,8 +26,8 @@ cdef inline int count_arguments(str declarations):
 
 
 cdef inline Operator define(str schema, Kernel kernel, void *data=NULL, bint scalar=False):
-    """Create the operator of `schema`.  If `scalar`, arguments and results are numbers, and the kernel does
-    not need the GIL.
+    """Create the operator of `schema`. `scalar` is True if arguments and results are numbers and the kernel needs
+    no GIL.
     """
     cdef Operator op = Operator.__new__(Operator)
     cdef str left, right, name
@@ -47,7 +47,7 @@ cdef inline Operator define(str schema, Kernel kernel, void *data=NULL, bint sca
 
 
 cdef inline int set_new(IValue *out, object x) except -1:
-    """Set `out` to object `x` with a new reference and return 0, for kernels that end with this call."""
+    """Set `out` to object `x` and return 0, so that a kernel can end with `return set_new(...)`."""
     cdef PyObject *o = <PyObject *>x
     from_new_reference(o)
     set_object_steal(out, o)

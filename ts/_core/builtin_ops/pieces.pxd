@@ -6,12 +6,11 @@ from cpython.object cimport PyObject
 
 # Return string[start:end]. The bounds must be valid. Short ASCII substrings are taken from a cache.
 cdef str substring(str string, Py_ssize_t start, Py_ssize_t end)
-# Find the next word at or after index end[0], and write its bounds to start[0] and end[0]. The bounds are
-# equal if there is no further word. Return the word if it is short. Otherwise return None, and the caller
-# creates the word from the bounds.
+# Find the next word at or after index end[0], and write its bounds to start[0] and end[0]. If there is no word, the
+# bounds are equal. Return a short word as a string, and None for a long word, which the caller creates.
 cdef str find_word(str string, Py_ssize_t *start, Py_ssize_t *end)
 # Return string.lower().
 cdef str lower(str string)
-# Return the string without the characters in `chars` at its left end (if `left`) and at its right end (if
-# `right`). Periodically checks for pending signals and exceeded limits.
+# Return the string without the characters in `chars` at its left end (if `left`) and at its right end (if `right`).
+# Long strings are stripped with periodic checks for signals and exceeded limits.
 cdef str strip_string(PyObject *string_object, PyObject *chars, bint left, bint right)

@@ -39,7 +39,7 @@ cdef extern from *:
     """
     # index, in memory order, of the first nonzero byte of `word`, which must not be 0
     int first_byte(uint64_t word) noexcept nogil
-    int COUNT_AT                                      # bit shift that selects the byte of a 64-bit word that is last in memory
+    int COUNT_AT                                      # bit shift of the last byte, in memory order, of a 64-bit word
 
 ctypedef fused Char:
     uint8_t
@@ -78,7 +78,7 @@ cdef CachedString string_cache[MAX_CACHED_CHARACTERS]
 cdef uint8_t MASKS[READ][READ]           # MASKS[n] consists of n bytes 0xff, then zeros
 for _n in range(READ):
     memset(MASKS[_n], 0xff, _n)
-cdef Characters strip_set  # set of the last call of `strip_string`, which the next call uses again if its characters are the same
+cdef Characters strip_set  # set of the last call of `strip_string`, which a call with the same characters uses again
 
 
 # ---------------------------------------------------------------- short strings
@@ -103,7 +103,7 @@ cdef inline bint any_of(const uint8_t *flags, Py_ssize_t n) noexcept nogil:
 
 
 cdef bint pack(const Char *s, Py_ssize_t n, Py_ssize_t room, Key *key) noexcept nogil:
-    """Write the cache key of s[:n] and return whether s[:n] is ASCII. s[:room] must be readable."""
+    """Write the cache key of s[:n] to `key`. Return whether s[:n] is ASCII. `room` characters can be read at `s`."""
     cdef Char copied[READ]
     cdef uint8_t bytes[READ]
     cdef uint8_t wide[READ]
@@ -159,11 +159,9 @@ cdef str substring(str string, Py_ssize_t start, Py_ssize_t end):
 # ---------------------------------------------------------------- words
 
 cdef inline Py_ssize_t short_word(const Char *s, Key *key) noexcept nogil:
-    """Write the cache key of the short ASCII word at the start of `s`.
+    """Write the cache key of the short ASCII word at the start of `s`, and return the length of the word.
 
-    Return the length of the word, or 0 if `s` does not start with such a word.
-
-    s[:READ] must be readable.
+    Return 0 if `s` does not start with such a word. READ characters can be read at `s`.
     """
     cdef uint8_t bytes[READ]
     cdef uint8_t wide[READ]

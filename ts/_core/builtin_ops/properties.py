@@ -25,7 +25,7 @@ _PROPERTIES: Final[dict[str, str]] = {
     "comparison": "eq ne lt le gt ge __is__ __isnot__",
     # Compares objects by identity, or returns the identity
     "reads_identity": "__is__ __isnot__ prim::id",
-    # Has effects outside of the function, or depends on preceding nodes with effects
+    # Has effects outside of the function, or a result that depends on preceding nodes with effects
     "side_effect": "is_autocast_enabled is_autocast_cpu_enabled _assert_scalar warn save wait",
     # Writes files. Code of archives must not call it unless the load policy lists it by name
     "writes_files": "save",
@@ -35,7 +35,7 @@ _PROPERTIES: Final[dict[str, str]] = {
     "size_query": "size dim len",
     # Compares by order, not by equality
     "ordering": "lt le gt ge",
-    # Inserted by `export`, not called by programs
+    # Occurs only in graphs, in which `export` inserts it
     "inserted_by_export": "_assert_scalar sym_size",
     # Parses a string
     "parses_string": "Int Float ord",
@@ -50,7 +50,7 @@ SYMBOLIC_SIZES: Final = {
     "aten::sym_size.int": "aten::size", "aten::sym_stride.int": "aten::stride",
     "aten::sym_numel": "aten::numel",
 }  # fmt: skip
-VALUE_COMPARISONS: Final = {"aten::__is__": "aten::eq", "aten::__isnot__": "aten::ne"}  # identity -> equality
+VALUE_COMPARISONS: Final = {"aten::__is__": "aten::eq", "aten::__isnot__": "aten::ne"}  # identity -> value
 
 
 @cache

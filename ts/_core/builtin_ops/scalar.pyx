@@ -36,8 +36,8 @@ ctypedef bint (*IntCompare)(int64_t, int64_t) noexcept nogil
 ctypedef bint (*FloatCompare)(double, double) noexcept nogil
 
 
-# C functions of a binary operator, one for each kind of number (int, float, complex), or NULL if the kind is
-# unsupported
+# C functions of a binary operator, for each kind of number (int, float, complex). NULL means unsupported. A checked
+# function can fail.
 cdef struct Binary:
     IntBinary of_int
     IntChecked of_int_checked
@@ -49,7 +49,7 @@ cdef struct Binary:
 cdef struct Compare:
     IntCompare of_int
     FloatCompare of_real
-    bint negate                    # for complex numbers: True if the comparison is `ne`, False if it is `eq`
+    bint negate                    # True for `ne`, False for `eq`, used for complex numbers
 
 
 # ---------------------------------------------------------------- kernels of one argument
@@ -219,7 +219,7 @@ cdef int complex_function2(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int number_function2(Operator op, IValue *r, const int32_t *at) except -1:
-    """Compute with two Scalars: as complex if one is complex, else as float if one is float, else as int."""
+    """Compute with two Scalars in the wider of their types: complex, float, int. Without int function, use float."""
     cdef Binary *f = <Binary *>op.data
     if is_complex(&r[at[0]]) or is_complex(&r[at[1]]):
         if f.of_complex == NULL:
@@ -353,7 +353,7 @@ cdef tuple argument_types(str overload):
 
 
 cdef Binary *functions(IntBinary of_int, FloatBinary of_real=NULL, ComplexBinary of_complex=NULL):
-    """Return the function table of an operator that is defined for all numbers."""
+    """Return the function table of an operator whose functions cannot fail. NULL means unsupported."""
     cdef Binary *data = <Binary *>calloc(1, sizeof(Binary))
     data.of_int, data.of_real, data.of_complex = of_int, of_real, of_complex
     return data
@@ -437,10 +437,10 @@ cdef int complex_from_items(Operator op, IValue *r, const int32_t *at) except -1
 
 
 def c_function(Operator op not None):
-    """Return the address and signature of the C function of an operator on two numbers, or None without one.
+    """Return location and signature of the C function of an operator on two numbers, or None without one.
 
-    The tuple is (offset in the operator's data, result type, argument type, checked).  A checked function
-    returns a Status, and writes its result to the address in its last argument.
+    The result is (offset of the function's address in the operator's data, result type, argument type, checked).
+    A checked function returns a Status, and writes its result to the address in its last argument.
     """
     cdef Binary *f = <Binary *>op.data
     if not op.scalar:

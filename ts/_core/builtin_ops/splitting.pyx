@@ -29,7 +29,7 @@ cdef extern from "Python.h":
 cdef int append_piece(List pieces, str string, Py_ssize_t start, Py_ssize_t end, str piece=None) except -1:
     cdef IValue value
     count_items(0)
-    # Strings of one Latin-1 character use no new memory, because Python caches them.
+    # Charge the memory limit, except for strings of one Latin-1 character, which Python caches.
     if limited and (end - start > 1 or PyUnicode_KIND(string) > 1):
         take_text(TEXT_BYTES + (end - start) * PyUnicode_KIND(string))
     if piece is None:

@@ -13,10 +13,10 @@ only ASCII.  Differences from PyTorch:
     empty patterns      in `count`, `replace` and `rsplit` as in Python (PyTorch does not terminate)
     format              also supports `{0}`, `{:.2f}` and `{{`
 
-As in PyTorch, a negative `end` counts from one past the last character, so -1 is the whole string, and `%`
-supports only `d i s c f F e E %`.
+As in PyTorch, the argument `end` = -1 of methods such as `find` means the end of the string, -2 the position before
+it. `%` supports only the formats `d i s c f F e E %`.
 
-The variadic operators receive their variadic arguments as one Tuple: `format(text, Tuple(a, b))`.
+A variadic operator receives its variadic arguments as one Tuple: `format(text, Tuple(a, b))`.
 """
 
 import re
@@ -59,8 +59,8 @@ cdef enum:
     # temporary bytes per character while Python converts a non-ASCII string to upper or lower case
     MAPPED_BYTES = 12
 
-# Times that are charged to a time limit. They are lower bounds of the time to convert a character to upper or
-# lower case, to compare a pattern at one position, and to append a substring to a result.
+# Times in ns that are charged to a time limit, each a lower bound: to convert a character to upper or lower case, to
+# compare a pattern at one position, and to append a substring to a result.
 cdef double MAP_CHARACTER_NS = 3
 cdef double COMPARE_CHARACTER_NS = 2
 cdef double BUILD_PART_NS = 8
@@ -98,7 +98,7 @@ cdef inline object method_of(Operator op):
 
 
 cdef inline int spend(double nanoseconds) except -1:
-    """Charge the time limit for the estimated duration of work that follows."""
+    """Charge the estimated time of the next work to the time limit, if one is set."""
     return charge_time(nanoseconds) if timed else 0
 
 
@@ -120,7 +120,7 @@ cdef int predicate(Operator op, IValue *r, const int32_t *at) except -1:
 
 cdef int strip(Operator op, IValue *r, const int32_t *at) except -1:
     string = strip_string(r[at[0]].v.o, r[at[1]].v.o, op.data != RSTRIP, op.data != LSTRIP)
-    # The result register may be the argument register. Then an unchanged string is not stored again.
+    # Do not store an unchanged string again if the result register is the argument register.
     if at[0] != at[2] or r[at[2]].v.o != <PyObject *>string:
         set_text(&r[at[2]], string)
     return 0
@@ -232,7 +232,7 @@ cdef int concatenate(Operator op, IValue *r, const int32_t *at) except -1:
         allow(len(right), max(PyUnicode_KIND(text_of(left)), PyUnicode_KIND(right)))
         result = left.v.o
         left.v.o = NULL
-        PyUnicode_Append(&result, right)  # takes over the reference to `result`, even if it fails
+        PyUnicode_Append(&result, right)  # releases the old reference to `result`, even if it fails
         if result == NULL:
             raise MemoryError()
         left.v.o = result

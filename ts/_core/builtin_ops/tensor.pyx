@@ -181,7 +181,7 @@ cdef int device_number(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int is_on(Operator op, IValue *r, const int32_t *at) except -1:
-    """Return whether the tensor's backend number equals `op.data`, such as BACKEND_CUDA for `prim::is_cuda`."""
+    """Return whether a tensor is on the backend with the number `op.data` (BACKEND_CUDA for `prim::is_cuda`)."""
     set_bool(&r[at[1]], tensor_of(&r[at[0]]).backend == <Py_ssize_t>op.data)
     return 0
 
@@ -209,7 +209,7 @@ cdef int never(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int is_sparse(Operator op, IValue *r, const int32_t *at) except -1:
-    """Return whether a tensor is sparse with the layout whose code is the operator's `data`, COO or CSR."""
+    """Return whether a tensor is sparse with the layout code `op.data` (COO or CSR)."""
     cdef Tensor t = tensor_of(&r[at[0]])
     set_bool(&r[at[1]], t.backend == BACKEND_SPARSE and t.array.layout.code == <Py_ssize_t>op.data)
     return 0
@@ -222,8 +222,7 @@ cdef int nameless(Operator op, IValue *r, const int32_t *at) except -1:
 
 # ---------------------------------------------------------------- elements
 
-# Element types of `tolist` annotations, and PyTorch's names for them. The index is the number that the
-# frontend passes for the type.
+# Element types of `tolist` annotations, and PyTorch's names for them. The frontend passes an index in these tuples.
 cdef tuple ELEMENTS = (INT_SPEC, FLOAT_SPEC, BOOL_SPEC, COMPLEX_SPEC)
 cdef tuple ELEMENT_NAMES = ("Long", "Float", "Bool", "ComplexDouble")
 

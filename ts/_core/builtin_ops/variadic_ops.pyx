@@ -59,9 +59,9 @@ cdef str letters_of(object sublist):
 
 
 cdef int einsum_sublist(Operator op, IValue *r, const int32_t *at) except -1:
-    """Compute einsum for the arguments tensor, list of its dimension numbers, tensor, list, and so on.
+    """Compute einsum(x, [0, 1], y, [1, 2]): each tensor is followed by the list of its dimension numbers.
 
-    If a list is last without a tensor before it, it contains the dimension numbers of the output.
+    A further list at the end has the dimension numbers of the output.
     """
     cdef Tuple rest = <Tuple>r[at[1]].v.o
     cdef list args = [box(&r[at[0]])] + [box(&rest.items[i]) for i in range(rest.size)]

@@ -29,7 +29,7 @@ def argument_error(
     declaration: str,
     cause: object = None,
 ) -> RuntimeError:
-    """Return the error for the argument `x`. `cause` is the exception of the failed conversion."""
+    """Return the error for an argument `x` whose conversion raised the exception `cause`."""
     # The parameter has type Any, and the type of the argument could not be inferred.
     if re.match(_NO_TYPE, str(cause)):
         declared = f"Position: {position}\nDeclaration: {declaration}"

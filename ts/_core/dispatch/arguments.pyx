@@ -75,7 +75,7 @@ cdef int unbox_arguments(str operator, tuple parameters, tuple args, IValue *r) 
     cdef Py_ssize_t i
     for i in range(len(args)):
         if i >= len(parameters):
-            unbox_shallow(args[i], &value)  # the argument after the parameters: a Tuple that contains the variadic arguments
+            unbox_shallow(args[i], &value)  # the last argument, which has no parameter, is a Tuple of the variadic arguments
         else:
             unbox_argument(operator, parameters[i], args[i], bound, &value)
         r[i] = value
@@ -106,8 +106,8 @@ cdef object mismatch(str operator, object parameter, object x, TypeSpec spec):
 
 
 cdef TypeSpec bind(TypeSpec spec, object x, dict bound):
-    """Return `spec` with its type variables solved from argument `x`, or None if `x` does not match."""
-    if spec.kind == KIND_ANY and spec is not ANY_SPEC:  # `spec` itself is a type variable, whose name is `annotation_str`
+    """Return `spec` with its type variables replaced by types from argument `x`, or None if `x` does not match."""
+    if spec.kind == KIND_ANY and spec is not ANY_SPEC:  # `spec` is a type variable, and `annotation_str` its name
         return bound.setdefault(spec.annotation_str, own_spec(x))
     if not any([is_open(child) for child in spec.children]):
         return spec
@@ -140,7 +140,7 @@ cdef TypeSpec own_spec(object x):
 
 
 cdef bint unify(TypeSpec spec, TypeSpec actual, dict bound) except -1:
-    """Match type `actual` with `spec`, bind type variables of `spec`, and return whether the types match."""
+    """Return whether type `actual` matches `spec`. Add the type variables of `spec` to `bound`."""
     cdef Py_ssize_t i
     if spec.kind == KIND_ANY:
         if spec is ANY_SPEC:

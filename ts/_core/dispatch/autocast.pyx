@@ -1,5 +1,4 @@
-"""Autocast: operators that are fast in 16 bits compute in 16 bits, operators that would lose accuracy in 32
-bits.
+"""Autocast: casts arguments to 16 bits for fast operators, to 32 bits for operators that would lose accuracy.
 
 In: an operator, its arguments, and the thread's autocast state.  Out: the operator's results for the cast
 arguments.
@@ -14,14 +13,14 @@ device:
     lower      the device's lower-precision dtype (`set_lower_dtype`)
     float32    float32, unless the call passes `dtype=`
     widest     the widest dtype of the arguments
-    ...        any other text is the message of an error that is raised
+    ...        any other text: the operator raises an error with this message
 
-Only floating tensors on the device are cast, and never float64.  While an operator with a rule runs, the operators
-that it calls are not cast, except in composite operators (`tensor_kernel`).  The cast is an ordinary operator: gradients flow
-through it, and layers and tracers see it.
+Floating tensors on the device are cast, except float64.  While an operator with a rule runs, autocast is disabled for
+the operators that it calls.  In a composite operator (`tensor_kernel`) without a rule, it stays enabled.  The cast is
+an ordinary operator: gradients flow through it, and layers and tracers see it.
 
-A leaf that requires grad is cast once per outermost block (`increment_nesting`), and again after in-place
-writes.
+The cast of a leaf that requires grad is cached until the end of the outermost block (`increment_nesting`), or until
+the leaf is written in place.
 """
 
 from cpython.object cimport PyObject
@@ -161,7 +160,7 @@ def leave(int backend, list before not None):
 
 
 class RestoreAutocastState:
-    """Context manager that restores the autocast state in which it was created."""
+    """Context manager that applies the autocast state at its creation in a `with` block."""
 
     def __init__(self):
         cached = is_cache_enabled()
@@ -247,7 +246,7 @@ cdef CastPolicy read_casts(Operator op):
 # ---------------------------------------------------------------- converting arguments
 
 cdef int element_backend(Tensor t) except -1:
-    """Return the backend number of a tensor's elements, which may be wrapped in layers of transforms."""
+    """Return the backend number of a tensor, or of the innermost tensor if function transforms have wrapped it."""
     while t.backend == BACKEND_META and hides_elements(t):
         t = <Tensor>t.history.layer.inner
     return t.backend
@@ -312,7 +311,7 @@ cdef Tensor cast_tensor(Tensor t, int to):
     if cached is not None and cached[1] == version_of(t):
         return cached[2]
     result = operator_function("to")(t, dtypes.BY_CODE[to])
-    if casts_here != NULL:             # the cast may have run a hook that cleared the cache
+    if casts_here != NULL:             # A hook that ran during the cast may have cleared the cache.
         # The key contains the address of `t`, so the entry must keep `t` alive.
         (<dict>casts_here)[key] = t, version_of(t), result
     return result
@@ -321,7 +320,7 @@ cdef Tensor cast_tensor(Tensor t, int to):
 def cast_arguments(Operator op not None, list values not None):
     """Return `values`, one per parameter, with tensors cast by the operator's autocast rule.
 
-    Tensors are not cast while autocast is disabled in this thread.
+    If autocast is disabled in this thread, return `values` unchanged.
     """
     if not context_flags() & AUTOCAST or op.record is None:
         return values
@@ -353,7 +352,7 @@ cdef list cast_list(Operator op, list values, int backend):
 # ---------------------------------------------------------------- calls of operators with autocast
 
 cdef bint is_left_on(Operator op, int backend) except -1:
-    """Return whether autocast stays enabled while a composite operator runs."""
+    """Return whether `op` is a composite operator without an active rule, so that autocast stays enabled."""
     return op.tensor_kernel and (not casts_on(backend) or casts_of(op).kinds[backend] == AS_IS)
 
 

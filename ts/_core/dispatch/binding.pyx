@@ -114,10 +114,7 @@ cdef Binder binder_of(Operator op):
 
 
 cdef int prepare_default(Slot slot) except -1:
-    """Store the default of a parameter in register format.
-
-    Default lists are created once and never released.
-    """
+    """Store the default of a parameter as an IValue in `slot.given_none`. A default list is never released."""
     slot.given_none.tag = TAG_NONE
     if slot.kind in _LISTS:
         slot.spec = spec_of_text(_LISTS[slot.kind])
@@ -158,18 +155,12 @@ cdef list sequence(object x, accept):
 
 
 def _is_int_item(x):
-    """Return whether an item of an `int[]` argument is an int.
-
-    As in PyTorch, a one-element int tensor counts as an int.
-    """
+    """Return whether the first item of an `int[]` argument is valid: an int, or a one-element int tensor."""
     return is_int(x) or isinstance(x, Tensor) and x.dtype.category == 1 and x.numel() == 1
 
 
 def _is_later_int_item(x):
-    """Return whether an item of an `int[]` argument after the first is an int.
-
-    As in PyTorch, bools count as ints there, unlike in the first item.
-    """
+    """Return whether a later item of an `int[]` argument is valid. As in PyTorch, a bool is, unlike as first item."""
     return _is_int_item(x) or isinstance(x, bool)
 
 
@@ -269,7 +260,7 @@ cdef object convert(Slot slot, object x, bint numbers):
 cdef list bind(Binder b, tuple args, dict kwargs, bint numbers, list why):
     """Return one value per parameter, or None if the arguments do not match.
 
-    In this case, PyTorch's text of the mismatch is appended to `why`, if it is a list.
+    If `why` is a list, PyTorch's text for the mismatch is appended to it.
     """
     cdef Py_ssize_t nargs = len(args), i, n = len(b.slots), used = 0
     cdef list values = []
@@ -358,7 +349,7 @@ cdef inline UnboxResult unbox_int(object x, IValue *out) except *:
 cdef UnboxResult unbox_items(Slot slot, List result, PyObject **items, Py_ssize_t n, IValue *out) except *:
     """Unbox `n` items into the List `result`.
 
-    `result` must be allocated before the call, because allocation can run code that changes `items`.
+    The caller allocates `result`, because an allocation here could run code that changes `items`.
     """
     cdef Py_ssize_t i
     cdef IValue item

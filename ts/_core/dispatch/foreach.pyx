@@ -5,10 +5,9 @@ kernel:
 
     ForeachKernel(find, "aten::add.Tensor", parameters, True).run([x, y], [a, b], 2)       [x + 2 * a, y + 2 * b]
 
-Each parameter of the single-tensor operator receives the foreach argument with its name, else that with its
-position, else its default. Of a list argument, each call receives one element. Other arguments are passed to
-every call. Each call goes through `invoke`, so autograd, profilers and limits see operators on single
-tensors.
+Each parameter of the single-tensor operator receives the foreach argument with the same name, else that with the
+same position, else its default. For list arguments, each call receives one element. Other arguments are passed to
+every call. The calls go through `invoke`, so autograd, profilers and limits see operators on single tensors.
 """
 
 from libc.stdint cimport int32_t
@@ -20,7 +19,7 @@ from ts._core.value.ivalue cimport IValue, TAG_NONE, TypeSpec, box, release, set
 
 cdef enum:
     MAX_REGISTERS = 16
-    DEFAULT = -1                       # the foreach operator has no such parameter, so the default of `base` is passed
+    DEFAULT = -1                       # index of a parameter of `base` that the foreach operator lacks: its default is passed
 
 
 cdef class ForeachKernel:
@@ -35,20 +34,14 @@ cdef class ForeachKernel:
     cdef bint returns_results                    # True if the operator returns results, False for in-place variants
 
     def __init__(self, find not None, str key not None, tuple parameters not None, bint returns_results):
-        """Initialize the kernel.
-
-        `find(key)` is called at the first run and returns the single-tensor operator.
-        """
+        """Create a kernel that calls the single-tensor operator `find(key)`, which is looked up at the first run."""
         self.find = find
         self.key = key
         self.parameters = parameters
         self.returns_results = returns_results
 
     def run(self, *args):
-        """Run with one Python value per parameter.
-
-        Return a list of results, or None for an in-place variant.
-        """
+        """Return the list of results, or None for an in-place variant. `args` has one value per parameter."""
         if self.base is None:
             self.prepare()
         count = checked_length(self, args)

@@ -3,9 +3,9 @@
     with mode:            mode.__torch_function__(func, types, args, kwargs) replaces func(*args, **kwargs)
 
 The class of modes is `ts.overrides.TorchFunctionMode`. A thread with active modes has the flag MODES. Its
-calls then go to `_Modes`, which has the interface of a tracer and calls the innermost mode. This mode is
-disabled inside of its handler: calls from the handler go to the next outer mode, then to `__torch_function__`
-of the arguments' classes.
+calls then go to `_Modes`, which has the interface of a tracer and calls the innermost mode. A mode is
+disabled inside of its handler: calls from the handler go to the next outer mode. If no mode is left, they go
+to `__torch_function__` of the arguments' classes.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class _Modes:
         """Return `function(*args, **kwargs)` as computed by the innermost mode."""
         kwargs = kwargs or None
         overriding = overriding_arguments([*args, *(kwargs or {}).values()])
-        # This is a worker thread, which has inherited the context flag, but not the stack of modes.
+        # The stack is empty in a worker thread, which inherits only the context flag.
         if not _here.stack:
             enter_modes(False)
             return function(*args, **(kwargs or {}))
@@ -86,7 +86,7 @@ class _Modes:
             return result
 
     def unrecorded(self, function: Callable[..., Any], *args: Any) -> Any:
-        """Return function(*args), called with modes disabled."""
+        """Return function(*args), with function modes and `__torch_function__` disabled during the call."""
         with without_overrides():
             return function(*args)
 

@@ -6,7 +6,7 @@ if a `raise` statement of the kernel raised it:
     ValueError: operands could not be broadcast together with shapes (3,2) (3,)
     RuntimeError: The size of tensor a (2) must match the size of tensor b (3) at non-singleton dimension 1
 
-Kernels check most arguments first, as PyTorch does. The translation is for conditions that no kernel checks.
+Kernels check most arguments before they call NumPy, as PyTorch does. The translation covers the other cases.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _RAISING: Final = {dis.opmap[name] for name in ("RAISE_VARARGS", "RERAISE")}
 
 
 def _has_raise_statement(error: Exception) -> bool:
-    """Return whether a `raise` statement of a kernel raised the error, not NumPy or a Python operation."""
+    """Return True if a `raise` statement of a kernel raised the error, False if NumPy or an operation did."""
     trace = error.__traceback__
     if trace is None:
         return True

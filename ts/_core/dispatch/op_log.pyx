@@ -4,9 +4,9 @@
         y = ts.tanh(x) * 2
     writer.lines                   [(aten::tanh, [x], [t]), (aten::mul.Scalar, [t, 2], [y])]
 
-A composite operator has one entry in `lines`, unless autograd records the operators that it calls. In this
-case, each of these has an entry. The operators of a fusion group run one by one. `identity` returns equal
-keys for a tensor and its detached aliases, which share memory.
+If autograd records the operators that a composite operator calls, these have entries in `lines`. Otherwise, the
+composite operator has one entry. The operators of a fusion group run one by one. `identity` returns equal keys for
+a tensor and its detached aliases, which share memory.
 
 `OperatorObserver` observes or replaces the results of each operator. Like the log, it runs after autograd.
 """
@@ -30,9 +30,8 @@ cdef class OperatorLog:
     """Context manager that logs the operators executed by its thread."""
 
     cdef readonly list lines           # list of (operator, arguments, results)
-    cdef object is_group               # is_group(operator) returns True for a fusion group
-    # looks_inside(operator) returns True if autograd records the operators that the given operator calls,
-    # instead of the operator
+    cdef object is_group               # function: operator -> True for a fusion group
+    # function: operator -> True if autograd records the operators that it calls instead of the operator itself
     cdef object looks_inside
     cdef bint before
     cdef OperatorLog outer
@@ -63,14 +62,13 @@ cdef class OperatorObserver(OperatorLog):
 
     replace_call(operator, arguments)      returns replacement results (a value or a tuple),
                                            or None to run the operator
-    after_call(operator, arguments, results)   called after the operator, with a list of its results
+    after_call(operator, arguments, results)   is called after the operator, with a list of its results
     """
 
     cdef object replace_call           # callback, or None
     cdef object after_call             # callback, or None
     cdef object result                 # results that `replace_call` returned, until they are written to the result registers
-    # True while a callback runs and after a callback has raised an exception. In both states, no operator is
-    # observed.
+    # True while a callback runs, and after a callback has raised an exception: no operator is then observed
     cdef bint failed
 
     def __init__(self, replace_call=None, after_call=None):
@@ -174,7 +172,7 @@ cdef object result_of(OperatorObserver keeper):
 
 
 cdef inline int invoke_below_log(Operator op, IValue *r, const int32_t *at) except -1:
-    """Run an operator with limits, but without the profiler."""
+    """Run an operator by the dispatch keys after the profiler: limits, then the kernel."""
     return invoke_after(PROFILER_KEY, op, r, at, NULL, NULL)
 
 
@@ -188,7 +186,7 @@ cdef int invoke_quietly(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef list values_at(IValue *r, const int32_t *at, int count):
-    """Return the values in `count` registers, with lists copied."""
+    """Return the values in `count` registers, where lists are copies."""
     return [plain(box(&r[at[i]])) for i in range(count)]
 
 

@@ -6,13 +6,13 @@ A kernel reads its arguments from registers and writes its results to registers:
     at[nargs .. nargs + nrets)     indices into r of the results, which are written last and release the old values
                                    (a result register may also be an argument register)
 
-It returns 0, or -1 with a Python exception set. It is called with the GIL held. Exception: the kernel of a
-`scalar` operator may be called without the GIL. It accesses no Python objects, and acquires the GIL to raise
-an error.
+It returns 0, or -1 with a Python exception set. Kernels are called with the GIL held, except those of `scalar`
+operators, which may be called without the GIL. Such a kernel accesses no Python objects, and acquires the GIL to
+raise an error.
 
-All calls of kernels go through `invoke`: from the interpreter, from Python, for indexing and conversions. It
-calls the handlers of the dispatch keys that are active in the thread according to the flags of its context.
-Exception: basic indexing of CPU tensors that do not require grad needs no kernel (`basic_indexing`).
+The interpreter and Python call kernels through `invoke`, also for indexing and conversions. `invoke` first calls the
+handlers of the dispatch keys that are active according to the thread's context flags. Only basic indexing of CPU
+tensors that do not require grad uses neither `invoke` nor a kernel (`basic_indexing`).
 
     kernels[backend]     of an operator with a record: set at the first call (`Backend.bind_kernel`),
                      or `call_python_kernel` if the backend has no C kernel
@@ -30,7 +30,7 @@ from ts._core.value.ivalue cimport IValue, TAG_NONE, TAG_OBJECT, TypeSpec
 ctypedef int (*Kernel)(Operator op, IValue *r, const int32_t *at) except -1
 
 cdef enum:
-    MAX_BACKENDS = 16  # length of the tables that backend numbers index. `ts.backends.register` raises an error if there are more backends.
+    MAX_BACKENDS = 16  # length of tables with an entry for each backend. `ts.backends.register` raises an error for more backends.
     # Context flags that make dispatch keys other than autograd active in a thread.
     WATCHED = LIMITED | PROFILING | LAYERED | AUTOCAST
 
@@ -64,7 +64,7 @@ cdef class Operator:
     # backend number -> Python object that the kernel uses for this operator. The references are borrowed from
     # `owners`.
     cdef PyObject *state[MAX_BACKENDS]
-    cdef list owners  # owns the objects in `state`, and those of replaced kernels, because other threads may still run these kernels
+    cdef list owners  # references to the objects in `state`, and to those of replaced kernels, which other threads may still run
     cdef void *data  # for operators of the language: data that the kernel reads, such as a C function
     cdef public object record          # the operator's record in ts.ops, or None if it has none
     cdef list implementations          # backend number -> (backend, array namespace, Python kernel of the record)
@@ -97,8 +97,8 @@ cdef int set_kernel(Operator op, int backend, Kernel kernel, object owner) excep
 cdef bint has_kernel(Operator op, int backend) except -1
 # Register the two handlers of a dispatch key. The key is active in threads whose context flag `flag` is set.
 cdef int register_key(DispatchKey key, unsigned int flag, KeyKernel invoke, BoxedKeyKernel call) except -1
-# For the handler of `key`: run the rest of the operator, which is the handler of the next active key, or the
-# kernel.
+# Run the handler of the next active dispatch key after `key`, or the kernel if there is none. The handler of `key`
+# calls this function.
 cdef int invoke_after(
     DispatchKey key, Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction
 ) except -1
@@ -106,12 +106,12 @@ cdef object call_after(DispatchKey key, Operator op, list args)
 # Return whether a tensor among the arguments, or in a list among them, requires grad by itself or by its
 # base.
 cdef bint requires_gradient(Operator op, IValue *r, const int32_t *at) noexcept
-# Run an operator on Python values whose tensors have layers of function transforms. The thread need not have
-# an active transform.
+# Run an operator on Python values whose tensors have layers of function transforms, even if no transform is active
+# in this thread.
 cdef object call_transform(Operator op, list args)
 # Parse the schema of an operator, and set the fields that depend on it.
 cdef int read_signature(Operator op) except -1
-# Run an operator when a thread may have context flags, or a tensor may require grad.  `code` and
+# Run an operator with the active dispatch keys: context flags may be set, or a tensor may require grad. `code` and
 # `instruction` identify the calling instruction of a script, and are NULL for other callers.
 cdef int invoke_attended(Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1
 # Convert the arguments in registers to Python values, call `function(op, values)`, and write its results to

@@ -215,7 +215,7 @@ cdef int invoke_attended(Operator op, IValue *r, const int32_t *at, PyObject *co
 
 
 cdef int invoke_from(int key, Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1:
-    """Call the handler of the first active dispatch key from `key` on, or the kernel without active keys."""
+    """Call the handler of the first active dispatch key from `key` on, or the kernel if no key is active."""
     cdef unsigned int flags = context_flags()
     if op.record is None and key < LOG_KEY:
         key = LOG_KEY
@@ -238,7 +238,7 @@ cdef int invoke_after(
 
 
 cdef object call_from(int key, Operator op, list args):
-    """Call the handler of the first active key from `key` on with Python values, or the record's kernel."""
+    """Call the handler of the first active key from `key` on, or the record's kernel, with Python values."""
     cdef unsigned int flags = context_flags()
     while key < KEY_COUNT:
         if handlers[key].call != NULL and flags & handlers[key].flag:
@@ -270,7 +270,7 @@ cdef object live_operators = WeakSet()           # operators with bound kernels,
 
 
 def forget_kernels():
-    """Reset the kernels of all operators. This is called after a backend has changed its kernels."""
+    """Reset the kernels of all operators, after a backend has changed its kernels."""
     # Iterate over a copy, because other threads may add operators to the set.
     for op in [reference() for reference in list(live_operators.data)]:
         if op is not None:
@@ -348,7 +348,7 @@ cdef tuple layouts_of(Operator op):
 cdef object call_bound(Operator op, list args):
     """Run the operator with `args`, one Python value per parameter.
 
-    The values are copied to registers if a C kernel, an observer or autograd needs this.
+    Registers are used only if the backend has a C kernel, a context flag is set, or an argument requires grad.
     """
     cdef int backend = 0
     if symbolic and any_symbols(args):
@@ -365,7 +365,7 @@ cdef bint symbolic = False             # True if arguments of operators may be s
 
 
 def expect_symbols():
-    """Allow symbolic sizes as arguments in the rest of this process. Registers cannot hold them."""
+    """Allow symbolic sizes as arguments from now on. Calls with them use no registers, which cannot hold them."""
     global symbolic
     symbolic = True
 
@@ -391,7 +391,7 @@ cdef object call_in_registers(Operator op, list args):
     try:
         try:
             unbox_arguments(op.name, op.parameters, tuple(args), r)
-        except TypeError:  # Registers cannot contain an argument, such as a list of tensors and None.
+        except TypeError:  # Registers cannot contain one of the arguments, such as a list of tensors and None.
             if not (differentiating(context_flags()) and any_requires_grad(args)):
                 return run_at_once(op, args)
             tensors = numbers_as_tensors(op, args)
@@ -410,9 +410,9 @@ cdef object call_in_registers(Operator op, list args):
 
 
 cdef list numbers_as_tensors(Operator op, list args):
-    """Return `args` with the numbers that are passed for Tensor parameters converted to 0-dim tensors.
+    """Return `args` with the numbers for Tensor parameters converted to 0-dim tensors.
 
-    Return None if there are no such numbers, or no tensor that determines their dtype and device.
+    The first tensor in `args` gives their dtype and device. Return None without a tensor or such a number.
     """
     cdef list tensors = [x for x in args if isinstance(x, Tensor)]
     cdef list indices = [
@@ -429,7 +429,7 @@ cdef list numbers_as_tensors(Operator op, list args):
 
 
 cdef object run_at_once(Operator op, list args):
-    """Run the operator on values that registers cannot hold."""
+    """Run the operator on Python values, without registers."""
     return call_from(0, op, args)
 
 

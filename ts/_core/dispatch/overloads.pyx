@@ -59,7 +59,7 @@ cdef extern from "Python.h":
 # parameter name that PyTorch also accepts -> parameter name in schemas
 _ALIASES = {
     "input": "self", "axis": "dim", "keepdims": "keepdim", "x": "self", "x2": "other", "x1": "self",
-    "tensor": "self", "split_size_or_sections": "split_size",  # the name in the Python signature of `split`
+    "tensor": "self", "split_size_or_sections": "split_size",  # parameter of `split` in Python
 }
 
 
@@ -183,7 +183,7 @@ cdef class OverloadSet:
     def renamed(self, dict kwargs not None):
         """Return keyword arguments with the schema's names.
 
-        `out=None` is removed, and a tuple of outputs is expanded.
+        `out=None` is removed, and a tuple of outputs is replaced by one argument for each output.
         """
         cdef dict result = {}
         cdef Slot slot
@@ -258,7 +258,7 @@ cdef frozenset _OPTIONS = frozenset(("dtype", "layout", "device", "pin_memory"))
 cdef dict suited_to_output(dict kwargs, list binders):
     """Return `kwargs` without the factory options (dtype, device, ...) that the `out=` overload lacks.
 
-    Raise RuntimeError if `out` does not match them.
+    Raise RuntimeError if the dtype or device of `out` differs from the option.
     """
     cdef Binder b
     out, dtype, device = kwargs["out"], kwargs.get("dtype"), kwargs.get("device")
@@ -279,10 +279,9 @@ cdef dict suited_to_output(dict kwargs, list binders):
 
 
 cdef tuple by_name(list binders, tuple args, dict kwargs):
-    """Convert deprecated positional scale factors to keyword arguments, or return None without such factors.
+    """Return (args, kwargs) with deprecated positional scale factors as keyword arguments, or None without any.
 
-    add(x, 2, y) is add(x, y, alpha=2), addmm(3, x, 2, a, b) and x.addmm(3, 2, a, b) are addmm(x, a, b,
-    beta=3, alpha=2).
+    add(x, 2, y) becomes add(x, y, alpha=2), and addmm(3, x, 2, a, b) becomes addmm(x, a, b, beta=3, alpha=2).
     """
     cdef Binder b
     numbers = [x for x in args if isinstance(x, (int, float, complex))]
@@ -305,8 +304,9 @@ cdef int warn_of_deprecation(str name) except -1:
 
 
 cdef bint is_scripts_only(Binder b) except -1:
-    """Return whether only scripts call the overload: an `out=` overload with a number parameter, for which
-    calls from Python pass a tensor.
+    """Return whether `b` is an `out=` overload with a required number, which only scripts can call.
+
+    From Python, a tensor is passed for the number, so another overload is called.
     """
     if not b.numbers or b.op.record.variant != "out":
         return False
@@ -356,7 +356,7 @@ _install_vectorcall()
 
 
 def count_of_scalars(Binder b not None):
-    """Return the number of scalar parameters, by which overloads are sorted (tensor parameters first)."""
+    """Return the number of scalar parameters. Overloads with fewer are tried first."""
     cdef Slot slot
     count = 0
     for slot in b.slots:
@@ -370,7 +370,7 @@ cdef str describe_slot(Slot slot):
 
 
 cdef list unconverted_arguments(Binder b, tuple args, dict kwargs, list values):
-    """Return the arguments before conversion, one per parameter. Defaults are taken from `values`."""
+    """Return the arguments as the caller passed them, one per parameter, with defaults from `values`."""
     cdef Py_ssize_t nargs = len(args)
     if nargs > b.positional or (b.int_list_at >= 0 and nargs == b.positional and is_int(args[nargs - 1])):
         args = args[:b.int_list_at] + (args[b.int_list_at:],)
@@ -381,7 +381,7 @@ cdef list unconverted_arguments(Binder b, tuple args, dict kwargs, list values):
 
 
 cdef list convert_first_number(list values):
-    """Convert the first number in `values` to a tensor if `values` has no tensor."""
+    """Return `values` with the first value converted to a tensor, unless `values` contains a tensor."""
     for x in values:
         if isinstance(x, Tensor):
             return values

@@ -11,9 +11,9 @@ In: a function and the arguments of a call.  Out: the first handler result that 
     x = ts.ones(2).as_subclass(Logged)
     x + 1                                           prints "add", and the sum is also a Logged
 
-If no subclass of `Tensor` exists, the check costs a load and a branch (`overriding`).  Classes that do not derive from
-`Tensor` are searched for only if the arguments match no overload.  Operators can be overridden, as well as functions
-and methods wrapped in `Overridable`.  `TorchFunctionMode` is in `modes.py`.
+Classes can override operators, and functions and methods wrapped in `Overridable`.  If no subclass of `Tensor` exists,
+the check costs a load and a branch (`overriding`).  Arguments of classes that do not derive from `Tensor` are considered
+only if the arguments match no overload.  `TorchFunctionMode` is in `modes.py`.
 
 The semantics follow PyTorch's page "Extending torch" and PyTorch's observed behavior.
 """
@@ -78,10 +78,9 @@ cdef bint any_overrides(PyObject *const *args, Py_ssize_t count) except -1:
 
 def overriding_arguments(list args not None):
     """Return one argument per class that defines `__torch_function__`, in the order in which handlers are
-    called.
+    called: from left to right, but subclasses before their bases.
 
-    Items of list and tuple arguments count as arguments.  Classes are ordered from left to right, but
-    subclasses precede their bases.
+    Items of list and tuple arguments count as arguments.
     """
     cdef list result = []
     if context_flags() & AS_TENSORS:
@@ -115,7 +114,7 @@ def call_overridden(function, list overriding not None, args, kwargs):
 
 
 cdef object no_implementation_error(object function, tuple types):
-    """Return PyTorch's TypeError for a function for which all handlers return NotImplemented."""
+    """Return PyTorch's TypeError for a call that no handler supports."""
     name = name_of(function)
     if isinstance(function, (Overridable, FunctionType)):
         return TypeError(f"no implementation found for '{name}' on types that implement __torch_function__: {list(types)}")

@@ -20,8 +20,7 @@ cdef class Event:
     cdef readonly size_t instruction  # address of the calling instruction
     cdef readonly object inputs       # (sizes, dtype) of each argument, if the recorder records shapes
     cdef readonly object stack        # Python stack, innermost frame first, if the recorder records stacks
-    # memory of the thread's arrays and containers, in bytes, before and after the event, or -1 if memory is
-    # not recorded
+    # bytes of the thread's arrays and containers before and after the event, or -1 if memory is not recorded
     cdef readonly int64_t bytes_before, bytes_after
     cdef readonly object answer       # for a fusion group: True if the group ran, False if its operators ran one by one
     cdef readonly int backend         # number of the backend on which the record's Python kernel ran, or -1 if a C kernel ran

@@ -8,8 +8,8 @@ In: operators, function calls and labels of recorded threads, stages of the comp
     recorder.stop()
     recorder.events, recorder.peak_bytes
 
-Without an active recorder, an operator call only reads the thread's flag word, which it does for limits anyway.  A
-process has at most one active recorder.  Compiler stages are recorded on every thread.
+Without an active recorder, an operator call does no extra work: it only reads the thread's flag word, which also has
+the flag for limits.  A process has at most one active recorder.  Compiler stages are recorded on every thread.
 """
 
 import sys
@@ -154,7 +154,7 @@ cdef int record_operator(Operator op, IValue *r, const int32_t *at, PyObject *co
     cdef Recorder recorder = active
     cdef Event event
     cdef int i, backend
-    if recorder is None:                # The recorder has been stopped, but the context flag of this thread is still set.
+    if recorder is None:                # The recorder was stopped while the context flag of this thread was set.
         return invoke_after(PROFILER_KEY, op, r, at, code, instruction)
     event = recorder.begin("operator", op)
     if code != NULL:
@@ -162,7 +162,7 @@ cdef int record_operator(Operator op, IValue *r, const int32_t *at, PyObject *co
     if recorder.shapes:
         event.inputs = tuple([describe_input(&r[at[i]]) for i in range(op.nargs)])
         event.start = nanoseconds()
-    backend = backend_at(op, r, at)     # determined before the call, because results may overwrite the registers of arguments
+    backend = backend_at(op, r, at)     # before the call, because results may overwrite the registers of arguments
     try:
         invoke_after(PROFILER_KEY, op, r, at, code, instruction)
     finally:
@@ -189,11 +189,11 @@ cdef object record_call(Operator op, list args):
 
 
 cdef enum:
-    NEAR = 64  # number of the latest events that are searched for the running event of a thread
+    NEAR = 64  # number of latest events among which the running event of a thread is searched
 
 
 cdef int set_event_backend(Operator op, int backend) except -1:
-    """Set `backend` in the event of the running operator `op`. This is called when its Python kernel runs."""
+    """Set `backend` in the event of the running operator `op`, whose Python kernel is about to run."""
     cdef Event event
     if active is None:
         return 0
@@ -202,7 +202,7 @@ cdef int set_event_backend(Operator op, int backend) except -1:
         if event.end == 0 and event.thread == thread:
             if event.what is op:
                 event.backend = backend
-            break                     # If the event has another operator, its kernel has called `op`, which is not recorded.
+            break                     # If the running event is that of another operator, its kernel has called `op` unrecorded.
     return 0
 
 
@@ -266,10 +266,9 @@ def leave_label(Py_ssize_t index):
 
 
 def take_label(Py_ssize_t index):
-    """Remove the label with index `index` from the open labels, end labels nested in it, and return its
-    event.
+    """Remove the label with index `index` from the open labels, and return its event, or None without such a label.
 
-    The event continues until `end_call`. Return None if there is no such label.
+    The event ends at the call of `end_call`. The labels nested in the label end now.
     """
     cdef list open
     cdef Event event
@@ -299,10 +298,7 @@ def begin_call(str name):
 
 
 def end_call(Event event not None, detail):
-    """End the event that `begin_call` returned.
-
-    `detail`, unless it is None, is shown in the profiler's report.
-    """
+    """End the event that `begin_call` returned. The profiler's report shows `detail`, unless it is None."""
     if detail is not None:
         event.detail = detail
     end_event(event)

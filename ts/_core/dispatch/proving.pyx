@@ -28,8 +28,8 @@ from ts._core.value.spec cimport (
     TypeSpec,
 )
 
-# Parameter types that accept every enum value or every object of a script class. Calls from Python are not
-# verified, so kernels check such arguments.
+# Parameter types that accept every enum value or every object of a script class. Calls from Python do not use this
+# module, so kernels also check such arguments.
 cdef dict SORTS = {"AnyEnumType": TypeSpec(KIND_ENUM, (), "enum"), "AnyClassType": TypeSpec(KIND_CLASS, (), "object")}
 cdef TypeSpec REST = TypeSpec(KIND_OBJECT, (), "tuple")  # type of the tuple of variadic arguments
 
@@ -39,7 +39,7 @@ cdef tuple result_specs(Operator op, list actual):
     cdef dict bound = {}
     if op.argument_specs is None:
         op.argument_specs = parameter_specs(op)
-    # `prim::tolist(...)` has more arguments than declared parameters. Its kernel checks the others.
+    # An operator such as `prim::tolist(...)` has more arguments than parameters. Its kernel checks the other arguments.
     for i in range(min(len(actual), len(op.argument_specs))):
         if not matches(<TypeSpec>op.argument_specs[i], <TypeSpec>actual[i], bound):
             raise TypeError(
@@ -64,9 +64,9 @@ cdef tuple parameter_specs(Operator op):
 
 
 cdef bint matches(TypeSpec expected, TypeSpec actual, dict bound) except -1:
-    """Match an argument type with the type `expected` and bind type variables. Return whether they match.
+    """Return whether the argument type `actual` matches `expected`, and bind type variables in `bound`.
 
-    Element types of containers may be narrower than in `expected`.
+    The element types of a container may be subtypes of those in `expected`.
     """
     cdef Py_ssize_t i
     cdef int kind = expected.kind

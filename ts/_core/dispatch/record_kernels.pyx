@@ -2,9 +2,9 @@
 
 In: an operator and Python values (tensors, numbers, lists).  Out: tensors, or other Python values.
 
-    select the backend by all tensor arguments, else by the device argument
-      -> call the record's kernel for this backend:  kernel(xp, *arguments), tensors as arrays
-      -> wrap result arrays: a result that aliases a written argument in the schema is the argument's Tensor
+    select the backend: the argument `device`, else the device of the tensor arguments
+      -> call the record's kernel for this backend:  kernel(xp, *arguments), with arrays for tensors
+      -> wrap the result arrays: if the schema says that a result is a written argument, return the argument's Tensor
 
 A number that is passed for a Tensor parameter is not converted to a tensor. The kernel applies the type
 promotion of numbers.
@@ -36,7 +36,7 @@ cdef object _apply_layout_rules = None
 
 
 cdef inline object apply_layout_rules():
-    """Return the function (xp, rules, results, arguments) that applies a record's layout rules to results."""
+    """Return a function of (xp, rules, results, arguments) that applies layout rules to results."""
     global _apply_layout_rules
     if _apply_layout_rules is None:
         _apply_layout_rules = resolve("apply_layout_rules")
@@ -76,8 +76,7 @@ cdef object run(Operator op, list args):
         if backend == BACKEND_SPARSE and target_backend.index == BACKEND_CPU:
             return run_on(op, args, backend, device)
         elsewhere = target_backend.index != backend or (target_backend.numbered and target_device.index is not None and target_device.index != device)
-        # The argument `device` differs from the device of the tensors, as in x.new_zeros(2, device="cuda").
-        # Copy the tensors to `device`.
+        # Copy the tensors to `device` if they are on another device, as in x.new_zeros(2, device="cuda").
         if elsewhere and backend >= 0:
             args = [on_device(x, target_backend, target_device) if isinstance(x, Tensor) else x for x in args]
         if target_backend.index != backend:
@@ -93,7 +92,7 @@ cdef object run(Operator op, list args):
 
 
 cdef bint has_sparse_layout(Operator op, list args) except -1:
-    """Return whether the argument `layout=`, just before `device=`, requests a sparse layout."""
+    """Return whether the call requests a sparse layout. The parameter `layout` precedes `device`."""
     cdef int i = op.device_at - 1
     return i >= 0 and op.parameters[i].kind == "Layout" and bool(args[i])
 
@@ -110,7 +109,7 @@ cdef int check_narrow(object record, object dtype, list args) except -1:
 
 
 cdef object kernel_of_narrow(Operator op, object kernel, list args):
-    """Return `kernel`, or its complex32 variant if an argument requires one.
+    """Return `kernel`, or its complex32 variant if an argument is a complex number or a complex32 tensor.
 
     Raise an error if the operator does not support the float8 or complex32 dtype of an argument.
     """
@@ -133,9 +132,9 @@ cdef object on_device(Tensor x, object backend, object device):
 
 
 cdef bint has_other_backend(list xs, int *backend, int *device) except -1:
-    """Return whether a list has tensors on different devices.
+    """Return whether a list has tensors on several devices. Set `backend` and `device` to those of the first tensor.
 
-    `backend` and `device` receive the device of the first tensor.
+    If they are set before the call, compare with them instead.
     """
     cdef Tensor t
     for x in xs:
@@ -241,7 +240,7 @@ cdef int check_written(Operator op, list values) except -1:
             for x in values[i + 1]:
                 check_write(x, [], op.overlap)
             continue
-        if not hasattr(values[i + 1], "strides"):  # a generator, which has no array
+        if not hasattr(values[i + 1], "strides"):  # a Generator, which is a written argument but no tensor
             continue
         read = [x for j, x in enumerate(values) if j and j != i + 1 and hasattr(x, "strides")] if op.checks_overlap else []
         if check_write(values[i + 1], read, op.overlap) and op.overlap == WARN:
@@ -303,7 +302,7 @@ cdef object wrapped_one(Operator op, object declared, object result, list args):
 
 
 cpdef Tensor mark_as_view(Tensor result, object source):
-    """If `result` is a view of `source`, let it share the version counter and base of `source`."""
+    """Return `result`. If it shares the memory of `source`, make it a view: with its version counter and base."""
     if isinstance(source, Tensor) and result is not source and (
         memory_of(result) is memory_of(<Tensor>source) or result.array.size == 0
     ):
@@ -321,7 +320,7 @@ cdef object settle(Tensor target, object result):
 
 
 cdef int settle_all(object target, object result) except -1:
-    """Store the results of an operator without return value in the tensors that the operator wrote."""
+    """Store `result` in `target`, a written argument: a tensor, or a list of tensors for a list of results."""
     if isinstance(target, Tensor):
         settle(<Tensor>target, result)
     elif type(target) is list:

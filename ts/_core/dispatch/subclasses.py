@@ -41,13 +41,13 @@ _PLAIN = frozenset((_NOT_ASKED + _OPERATORS).split())
 
 
 def initialize_subclass(cls: type[Tensor]) -> None:
-    """Give a new subclass of `Tensor` copies of the methods that must call `__torch_function__`."""
+    """Set wrapped copies of `Tensor`'s methods in a new subclass, which call `__torch_function__`."""
     count_overriding()
     for base in cls.__mro__[1:]:
         if base is Tensor:
             break
         if issubclass(base, Tensor) and class_overrides(base):
-            return  # The class inherits the wrapped methods of a base class.
+            return  # The class inherits the copies, which a base class already has.
     for name, member in Tensor.__dict__.items():
         if name not in cls.__dict__ and name not in _PLAIN:
             asking = _asking(member)
@@ -56,7 +56,7 @@ def initialize_subclass(cls: type[Tensor]) -> None:
 
 
 def _asking(member: Any) -> Any:
-    """Return a wrapper of a member of `Tensor` that calls `__torch_function__`, or None if none is needed."""
+    """Return a wrapped copy of a member of `Tensor`, or None if `__torch_function__` needs no wrapper."""
     if isinstance(member, OverloadSet | Overridable | classmethod | staticmethod | type):
         return None
     if callable(member):

@@ -1,7 +1,7 @@
 """Limits of operators under `ts.limits`: time checks, because a running kernel cannot be interrupted.
 
-In: an operator and its arguments.  Out: the operator has run, or TimeExceeded, or MemoryExceeded for an array
-that NumPy could not allocate.
+A call of an operator runs the operator, or raises TimeExceeded, or MemoryExceeded for an array that NumPy cannot
+allocate:
 
     before_operator(op, r, at)     compares a lower bound of the operator's time with the remaining time
 
@@ -52,7 +52,7 @@ cdef object call(Operator op, list args):
 
 
 cdef int raise_limit(object error) except -1:
-    """Raise the limit error that `error` stands for (a MemoryError of NumPy), or else `error` itself."""
+    """Raise `error`, or the limit error that replaces it: MemoryExceeded for a MemoryError of NumPy."""
     limit = as_limit(error)
     if limit is error:
         raise error

@@ -106,7 +106,7 @@ class Batched(Layer):
 
 
 def the_same(level: Level, x: Tensor) -> Batched:
-    """Return the layer of an unbatched tensor `x`, which all examples of the batch share."""
+    """Return a layer for a tensor `x` without batch dimension, which all examples of the batch share."""
     return Batched(level.level_id, x, False)
 
 
@@ -139,8 +139,8 @@ class Call:
     """Operator call on a batch, the argument of batching rules.
 
     values       the arguments, with batched tensors replaced by their inner tensors
-    batch_flags  whether the first dimension of each argument is the batch dimension, or a list of flags for a
-                 list
+    batch_flags  for each argument, True if its first dimension is the batch dimension. The flag of a list
+                 argument is a list of flags.
     """
 
     def __init__(self, level: Level, op: Any, args: list[Any]) -> None:
@@ -230,9 +230,10 @@ def run(level: Level, op: Any, args: list[Any]) -> Any:
 
 
 def _batch_random_arguments(level: Level, op: Any, args: list[Any]) -> list[Any]:
-    """Batch the arguments of a random operator if none is batched, to draw different numbers per example.
+    """Return the arguments of a random operator that draws different numbers for each example.
 
-    Raise RuntimeError for an in-place operator on an unbatched tensor.
+    If no tensor is batched, all tensors are expanded to the batch size. Raise RuntimeError for an in-place
+    operator on an unbatched tensor.
     """
     rules = resolve("batching_rules")
     if not rules.draws(op.record, args) or any(unwrap_batched(level, x)[1] for x in args):
@@ -249,7 +250,7 @@ def _batch_random_arguments(level: Level, op: Any, args: list[Any]) -> list[Any]
 
 
 def _wrapped(level: Level, result: Any, of_batch: bool, viewed: Tensor | None) -> Any:
-    """Wrap result tensors in layers of the level, as views of `viewed` unless `viewed` is None.
+    """Wrap result tensors in layers of the level. They become views of `viewed` unless it is None.
 
     If `of_batch`, the first dimension of each tensor is the batch dimension.
     """
@@ -265,7 +266,10 @@ def _wrapped(level: Level, result: Any, of_batch: bool, viewed: Tensor | None) -
 
 
 def _in_place(call: Call, args: list[Any]) -> Any:
-    """Run an in-place operator: write the functional result to the target, which must be batched."""
+    """Run an in-place operator: write the functional variant's result to its first argument, and return this.
+
+    Raise RuntimeError if the first argument is not batched.
+    """
     rules = resolve("batching_rules")
     target = args[0]
     if not call.batch_flags[0]:
@@ -276,7 +280,7 @@ def _in_place(call: Call, args: list[Any]) -> Any:
         # Pass a copy as the operand: a backward node may save it, but `copy_` below changes the inner tensor.
         call.values[0] = operator("clone")(layer.inner)
     result = rules.run_batched(call)
-    # The operator (such as `t_`) changes shape and strides of the target instead of its elements.
+    # An operator such as `t_` changes shape and strides of the target, so the target needs a new layer.
     if call.operator.record.reshapes:
         hide_elements(target, result, True)
         set_layer(target, Batched(call.level.level_id, result, True))
@@ -296,9 +300,9 @@ class VmapInfo(NamedTuple):
 
 
 def level_of_batch(values: Sequence[Any]) -> Level | None:
-    """Return the innermost open level of the tensors in `values`, or None if no tensor is batched there.
+    """Return the innermost open level of which a tensor in `values` has a layer.
 
-    The items of lists in `values` are also considered.
+    Return None if there is no such level, or no tensor is batched at it. `values` may contain lists.
     """
     tensors = [y for x in values for y in (x if isinstance(x, list | tuple) else [x])]
     for level in reversed(open_levels()):
@@ -309,10 +313,9 @@ def level_of_batch(values: Sequence[Any]) -> Level | None:
 
 
 def call_rule(level: Level, rule: Callable[..., Any], args: Sequence[Any]) -> Any:
-    """Call rule(info, in_dims, *args) on whole batches, and return its results as batched tensors.
+    """Call rule(info, in_dims, *args) on whole batches, and return its outputs as batched tensors.
 
-    The rule must return (output, out_dims). RuntimeError is raised if the structures of `output` and
-    `out_dims` differ.
+    The rule returns (output, out_dims). Raise RuntimeError if the two have different structures.
     """
     pairs = [
         [unwrap_batched(level, y) for y in x] if isinstance(x, list | tuple) else unwrap_batched(level, x)
@@ -344,7 +347,7 @@ def call_rule(level: Level, rule: Callable[..., Any], args: Sequence[Any]) -> An
 
 
 def _structure(x: Any) -> str:
-    """Return the text of the tree structure of a value, or of a tuple or list of values."""
+    """Return PyTorch's text for the structure of a value ("*"), or of a tuple or list of values."""
     if not isinstance(x, tuple | list):
         return "*"
     return f"TreeSpec({type(x).__name__}, None, [{(',' + chr(10) + '  ').join('*' * len(x))}])"

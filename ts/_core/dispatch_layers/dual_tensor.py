@@ -46,7 +46,7 @@ class Dual(Layer):
     """Layer of a dual tensor, with its primal and its tangent (None if the tangent is zero).
 
     writes         number of writes to the tangent
-    synced_writes  for a view: `writes` of its base when the tangent of the view was last updated
+    synced_writes  for a view: the value of `writes` of the base at the last update of the view's tangent
     """
 
     def __init__(
@@ -89,7 +89,10 @@ def without_tangent(level: Level, x: Tensor) -> Dual:
 
 
 def with_tangent(level: Level, x: Any, tangent: Tensor | None, viewed: Tensor | None = None) -> Any:
-    """Return `x` with a tangent, as a view of `viewed`, or `x` itself if `tangent` and `viewed` are None."""
+    """Return a tensor that shares the elements of `x`, has a tangent, and is a view of `viewed` if given.
+
+    Return `x` itself if `viewed` is None, and `tangent` is None or `x` can have no tangent.
+    """
     if not isinstance(x, Tensor) or not (x.is_floating_point() or x.is_complex()):
         tangent = None
     if not isinstance(x, Tensor) or (tangent is None and viewed is None):
@@ -101,7 +104,7 @@ def with_tangent(level: Level, x: Any, tangent: Tensor | None, viewed: Tensor | 
 
 
 def writes(level: Level, x: Tensor) -> int:
-    """Return how often the tangent of `x` was written. For a view, this is the number of its base."""
+    """Return the number of writes to the tangent of `x`, or of its base if `x` is a view."""
     layer = of_level(x if x._base is None else x._base, level)
     return 0 if layer is None else layer.writes  # type: ignore[attr-defined,no-any-return]
 
@@ -160,8 +163,8 @@ def run(level: Level, op: Any, args: list[Any]) -> Any:
     primals = [[p for p, _ in x] if isinstance(x, list) else x[0] for x in pairs]
     tangents = [[t for _, t in x] if isinstance(x, list) else x[1] for x in pairs]
     declared = op.signature
-    # Indices of the arguments that the operator modifies and returns. If it has results, no other written
-    # argument gets a tangent.
+    # Indices of the arguments that the operator modifies and returns. A written argument that is not returned
+    # gets a tangent only if the operator has no results.
     given_back = {r.alias_of for r in declared.returns}
     written = [
         i for i, p in enumerate(declared.parameters)
@@ -198,9 +201,9 @@ def run(level: Level, op: Any, args: list[Any]) -> Any:
 
 
 def _copy_if_shared(result: Any, tangent: Tensor | None, pairs: list[Any]) -> Tensor | None:
-    """Return a copy of a tangent that shares memory with a tangent of an argument.
+    """Return a copy of `tangent` if it shares memory with an argument's tangent, but `result` is no view.
 
-    Return the tangent unchanged if the result is a view, or if no memory is shared.
+    Otherwise, return `tangent` itself.
     """
     if tangent is None or not isinstance(result, Tensor):
         return tangent
@@ -212,7 +215,7 @@ def _copy_if_shared(result: Any, tangent: Tensor | None, pairs: list[Any]) -> Te
 
 
 def _update_in_place(level: Level, target: Tensor, inner: Any, tangent: Tensor | None) -> None:
-    """Replace inner tensor and tangent of `target` after an operator that changes its shape, such as `t_`."""
+    """Set inner tensor and tangent of `target`, whose shape an operator such as `t_` has changed."""
     layer: Any = of_level(target, level)
     layer_of_result = Dual(level, inner, tangent, layer.writes, layer.synced_writes)
     if not layer_of_result.hides_elements:
@@ -249,10 +252,10 @@ def _write_tangent(level: Level, target: Tensor, x: Any, tangent: Tensor | None)
 
 
 def _can_copy_tangent(old: Tensor, new: Tensor) -> bool:
-    """Return whether tangent `new` can be copied into `old` in place.
+    """Return whether the tangent `new` can be copied into `old` in place.
 
-    A batched tangent cannot be copied into an unbatched one. A tangent that requires grad is not overwritten,
-    because a backward node may have saved it.
+    A batched tangent does not fit into an unbatched one. If a tangent requires grad, a backward node may have
+    saved `old`, so it must not be overwritten.
     """
     if old.shape != new.shape or any(x.requires_grad or requires_grad_below(x) for x in (old, new)):
         return False
@@ -276,9 +279,9 @@ def _shares_tangent_storage(level: Level, tangent: Tensor, base: Tensor) -> bool
 
 
 def _written(level: Level, x: Tensor, tangent: Tensor | None = None) -> None:
-    """Count a write to the tangent of the base tensor `x`. Replace the tangent unless `tangent` is None."""
+    """Increment `writes` of the base tensor `x`, and set its tangent unless `tangent` is None."""
     layer: Any = of_level(x, level)
-    if layer is None:  # The base had no tangent before.
+    if layer is None:  # `x` had no tangent before, so it needs a layer
         _replace_layer(x, Dual(level, sunk(x, None), tangent, writes=1))
         return
     layer.writes += 1

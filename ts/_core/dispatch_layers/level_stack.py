@@ -37,11 +37,11 @@ SUBCLASSES = 2
 class Level:
     """A transform level, such as one call of `vmap`.
 
-    level_id  number, higher than the numbers of enclosing levels and stored in layers
-    run     run(level, operator, arguments), called if this is the highest level among the arguments' layers
+    level_id  number of the level, which its layers store. Inner levels have higher numbers.
+    run     function run(level, operator, arguments), for calls with this level as highest among the arguments
     size    batch size
     random  randomness mode: "error", "same", "different", or "" for no special handling
-    hides_elements  True if the arrays of its tensors have no elements, as inside of function transforms
+    hides_elements  True if the arrays of tensors with this level have no elements (function transforms)
     """
 
     def __init__(self, level_id: int, run: Run, wrap: Callable[[Level, Tensor], Layer]) -> None:
@@ -71,14 +71,14 @@ _has_subclasses = False  # True if a tensor of the level SUBCLASSES was created 
 
 
 def expect_modes(there_are: bool) -> None:
-    """Enable (True) or disable (False) the check for dispatch modes in the operators of this thread."""
+    """Enable or disable calls of dispatch modes by the operators of this thread."""
     _here.modes = there_are
     transform_dispatch.set_dispatch_modes(there_are)
     _watch()
 
 
 def expect_subclasses() -> None:
-    """Make all threads check operators for tensors of the level SUBCLASSES in the rest of this process."""
+    """Enable the dispatch of operators on tensors of the level SUBCLASSES, in all threads, permanently."""
     global _has_subclasses
     if not _has_subclasses:
         _has_subclasses = True
@@ -121,7 +121,7 @@ def open_levels() -> list[Level]:
 
 
 def depth(level_number: int) -> int:
-    """Return the count of open levels whose number is at most `level_number`."""
+    """Return the number of open levels up to the level `level_number`."""
     return sum(level.level_id <= level_number for level in _here.open)
 
 
@@ -184,10 +184,10 @@ def call_decomposition(function: Callable[..., Any], args: list[Any]) -> Any:
 
 
 def layered(x: Tensor, layer: Layer, viewed: Tensor | None = None, of_batch: bool = False) -> Tensor:
-    """Return a new tensor with `layer` around `x`, without history, as a view of `viewed` if given.
+    """Return a new tensor without history, whose `layer` wraps `x`. It is a view of `viewed` if given.
 
-    Writes to `x` count as writes to the new tensor. If `of_batch`, the shape of the new tensor has no batch
-    dimension.
+    Writes to `x` count as writes to the new tensor. If `of_batch`, the new tensor has the shape of `x`
+    without the first dimension.
     """
     result = detached_array(x)
     if layer.hides_elements:
@@ -218,7 +218,7 @@ def requires_grad_below(x: Any) -> bool:
 
 
 def run_on_levels(op: Any, args: list[Any], level_number: int) -> Any:
-    """Run an operator whose arguments have layers of levels up to `level_number` (0: without layers).
+    """Run an operator. `level_number` is the highest level among its arguments, or 0 if they have no layers.
 
     Levels of function transforms run before `__torch_dispatch__` handlers.
     """
@@ -239,7 +239,7 @@ def _without(x: Any, level_number: int) -> Any:
     if isinstance(x, list):
         return [_without(y, level_number) for y in x]
     layer = layer_of(x) if isinstance(x, Tensor) else None
-    if layer is None and isinstance(x, Tensor):  # The tensor is a view without a layer whose base has one.
+    if layer is None and isinstance(x, Tensor):  # detach the tensor from a base that may have a layer
         return detached(x)
     if layer is None or layer.level != level_number:
         return x
@@ -248,7 +248,7 @@ def _without(x: Any, level_number: int) -> Any:
 
 
 def run_without_layers(op: Any, args: list[Any]) -> Any:
-    """Run an operator on tensors without layers. Inside of `vmap`, a random operator runs at its level."""
+    """Run an operator on tensors without layers. Inside of `vmap`, its level runs random operators."""
     if op.record.nondeterministic:
         for level in reversed(_here.open):
             if level.random:

@@ -1,12 +1,10 @@
 """Calls of `__torch_dispatch__` handlers of modes and tensor classes, which run operators.
 
-    op, values  ->  decomposition of a composite operator, or
-                    func, args, kwargs  ->  the last mode of the thread, then the classes of tensors in `args`
-
-In: an operator and its arguments, below autograd, transforms and autocast. Out: the result of the first
-handler that does not return NotImplemented. An operator that writes to an argument returns this argument,
-whatever the handler returns. A mode is disabled inside of its handler, and autograd is disabled inside of all
-handlers.
+In: an operator and its arguments, below autograd, transforms and autocast. A composite operator runs its
+decomposition. Other operators call handlers, with the arguments (func, types, args, kwargs): that of the last
+mode of the thread, then those of the classes of tensors in `args`. Out: the result of the first handler that
+does not return NotImplemented. An operator that writes to an argument returns this argument, whatever the
+handler returns. A mode is disabled inside of its handler, and autograd is disabled inside of all handlers.
 """
 
 from __future__ import annotations
@@ -37,7 +35,7 @@ def run(op: Any, values: list[Any]) -> Any:
         if result is not NotImplemented:
             return result
     dispatched = _dispatched_tensors(values)
-    # No mode is active, and no tensor has a handler. This happens if only the base of a view has one.
+    # There may be no handler to call: if only the base of a view has one, and no mode is active.
     if not dispatched and not dispatch_modes.is_active():
         return level_stack.run_without_layers(op, values)
     versions = [(x, version(x)) for x in _written_tensors(op, values)]
@@ -100,7 +98,7 @@ def _dispatched_tensors(values: list[Any]) -> list[Tensor]:
 
 
 def _written_tensors(op: Any, values: list[Any]) -> list[Tensor]:
-    """Return the written tensors, also those in lists, whose class defines `__torch_dispatch__`."""
+    """Return the tensors, also in lists, that the operator writes and whose class has a handler."""
     parameters = op.signature.parameters
     of_written = [x for p, x in zip(parameters, values, strict=True) if p.written]
     return [x for x in _tensors(of_written) if is_dispatched(x)]
@@ -120,7 +118,7 @@ def _tensors(values: list[Any]) -> list[Tensor]:
 
 
 def _with_aliases(op: Any, values: list[Any], result: Any) -> Any:
-    """Return the results of a handler with the schema's aliases: written arguments, and views."""
+    """Return a handler's results as the schema requires: written arguments instead of results, and views."""
     returns = op.signature.returns
     if not returns:
         return None
@@ -154,7 +152,7 @@ def _with_alias(op: Any, declared: Any, values: list[Any], result: Any) -> Any:
 
 
 def _mark_view(op: Any, base: Tensor, view: Any) -> None:
-    """Mark a result as a view of `base`. A result of `detach` only shares the version counter of `base`."""
+    """Make a handler's result a view of `base`, or for `detach`, only share the version counter of `base`."""
     if op.name == "aten::detach":
         if is_dispatched(view) and view is not base:
             share_version(view, base)

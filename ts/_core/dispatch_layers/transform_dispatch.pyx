@@ -29,7 +29,7 @@ cdef enum:
 
 
 def set_dispatch_modes(bint on):
-    """Enable or disable the dispatch modes of this thread, for operators on levels up to SUBCLASSES."""
+    """Enable or disable calls of this thread's dispatch modes, by operators on levels up to SUBCLASSES."""
     set_flag(DISPATCH_MODES, on)
 
 
@@ -50,17 +50,16 @@ cdef inline int level_of(Tensor t) noexcept:
     if t.base is None:
         return 0
     cdef int level = level_of(t.base)
-    # A view does not inherit the level SUBCLASSES from its base. The `__torch_dispatch__` handler has chosen the
-    # class of the view, and a view without a layer is a plain tensor.
+    # A view does not inherit the level SUBCLASSES from its base: the `__torch_dispatch__` handler of the base has
+    # created the view, and its class decides whether it has a layer.
     return 0 if level == SUBCLASSES else level
 
 
 cdef int highest(Operator op, IValue *r, const int32_t *at, int own) noexcept:
-    """Return the highest level of the tensors among the arguments if `own` is 0.
+    """For `own` = 0, return the highest level of the tensors among the arguments.
 
-    Otherwise, return 1 if autograd must record the operator at level `own`, else 0. It must if a tensor of this
-    level requires grad. At the level SUBCLASSES, tensors of all levels count, because autograd runs before
-    `__torch_dispatch__`.
+    For a level `own`, return 1 if a tensor of this level requires grad, so that autograd must record the operator,
+    else 0. For the level SUBCLASSES, tensors of all levels count, because autograd runs before `__torch_dispatch__`.
     """
     cdef int i, result = 0
     cdef Py_ssize_t k
@@ -106,9 +105,9 @@ cdef int invoke_below_tape(Operator op, IValue *r, const int32_t *at, PyObject *
 
 
 cdef bint run_on_layers(Operator op, IValue *r, const int32_t *at, bint requires_grad) except -1:
-    """Run the operator on the inner tensors of layers, and return whether it has run.
+    """Run the operator at the highest level of the arguments' layers, and return True.
 
-    It has not run if no argument has layers, or if autograd must record it first.
+    Return False, without running it, if no argument has a layer or autograd must record the operator first.
     """
     cdef int level = highest(op, r, at, 0)
     cdef bint dispatches_to_python = level == SUBCLASSES or (level < SUBCLASSES and context_flags() & DISPATCH_MODES != 0)

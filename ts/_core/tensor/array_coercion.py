@@ -1,8 +1,8 @@
 """Conversion of arrays of other libraries (NumPy, CuPy, PyTorch, DLPack) and None to tensors.
 
-In: the arguments of a call that matched no signature, and the expected types. Out: the arguments, with each
-array replaced by a tensor that shares its memory, and None replaced by the undefined tensor. The result is
-None if no argument changes.
+In: the arguments of a call that matched no signature, and the expected types. Out: the arguments, with arrays
+replaced by tensors that share their memory, and None by the undefined tensor. If nothing is replaced, the
+result is None.
 
     f(np.ones(3))          equals f(ts.from_numpy(np.ones(3))) if f has a Tensor parameter
 
@@ -55,8 +55,8 @@ def is_array(x: object) -> bool:
 def tensor_of(x: Any) -> Tensor | None:
     """Return a tensor that shares the memory of an array, or None if the array is unsupported.
 
-    If the object only has `__array__`, the tensor has a copy. A PyTorch tensor that requires grad is
-    unsupported, because gradients would not reach it.
+    An object that has only `__array__` may be copied. A PyTorch tensor that requires grad is unsupported,
+    because gradients would not reach it.
     """
     try:
         if isinstance(x, np.ndarray):

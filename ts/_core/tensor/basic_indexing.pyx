@@ -71,14 +71,14 @@ cdef PyObject *view_with_dtype(Tensor x, int kind, int nd, npy_intp *dims, npy_i
 
 
 cdef int consumed_dim_count(object index) except -2:
-    """Return the number of dimensions consumed by an index: 1 (int, slice) or 0 (None), or -1 for others."""
+    """Return the number of dimensions that an index selects from: 1 for an int or slice, 0 for None, else -1."""
     if PyLong_CheckExact(index) or type(index) is slice:
         return 1
     return 0 if index is None else -1
 
 
 cdef bint read_slice_bound(object x, npy_intp missing, npy_intp n, npy_intp *out) except -1:
-    """Write slice bound `x`, clamped to [0, n], to out[0]. None is replaced by `missing`.
+    """Write the slice bound `x`, as an index from the start clamped to [0, n], to out[0]. None stands for `missing`.
 
     Return False if `x` is neither None nor an int in the range of npy_intp.
     """
@@ -198,7 +198,7 @@ def set_item(Tensor x not None, index, value):
             return False
         operator_function("copy_")(view, source)
         return True
-    if not is_number:                  # If the value is a tensor, its shape and memory overlap must be checked, which `indexing.put` does.
+    if not is_number:                  # For a tensor, `indexing.put` must check shape and memory overlap.
         return False
     if type(index) is Tensor and selects_alone(x, <Tensor>index):
         indices = [index]

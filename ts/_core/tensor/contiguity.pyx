@@ -33,7 +33,7 @@ cdef bint has_one(PyArrayObject *a) noexcept:
 
 
 cdef bint fits(object x, PyArrayObject *result, bint alike) noexcept:
-    """Return whether `x` is contiguous or no array. If `alike`, also require the shape of `result`."""
+    """Return whether argument `x` is a contiguous array (with the shape of `result` if `alike`) or no array."""
     if type(x) is not cnp.ndarray:
         return not hasattr(x, "strides")
     return is_contiguous(<PyArrayObject *>x) and (not alike or same_shape(<PyArrayObject *>x, result))
@@ -61,7 +61,7 @@ cdef bint one_is_contiguous(object result, object args):
 def are_contiguous(object result, object args):
     """Return whether the result (or each result of a tuple) and all arrays in `args` are contiguous.
 
-    Also return False if it is uncertain whether an argument was broadcast.
+    If the result has a dimension of size 1, arrays in `args` must also have the shape of the result.
     """
     if type(result) is tuple:
         for x in result:

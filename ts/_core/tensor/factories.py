@@ -96,7 +96,7 @@ def _traced_copy(data: Any, dtype: Any, device: Any, function: str) -> Tensor:
 
 
 def _without_defaults(options: dict[str, Any]) -> dict[str, Any]:
-    """Return the keyword arguments that are neither None nor False, for a function mode."""
+    """Return the keyword arguments, except None and False, that a function mode receives."""
     return {name: value for name, value in options.items() if value is not None and value is not False}
 
 
@@ -264,8 +264,7 @@ def infer_dtype(data: Any) -> dtypes.dtype:
 
 _PLAIN = {bool, int, float, complex}
 _CHUNK_ELEMENTS = 1 << 14  # number of elements that are converted between two checks of the deadline
-# Times in ns that are charged to a time limit, as lower bounds: to write a number, to read an item, to read a
-# sequence.
+# Lower bounds of times in ns, charged to a time limit: to write a number, read an item, read a sequence.
 _ELEMENT, _ITEM, _SEQUENCE = 10.0, 2.0, 100.0
 
 
@@ -304,7 +303,7 @@ def _flatten(data: Any, shape: tuple[int, ...], depth: int, out: list[Any]) -> N
 
 
 def _escaped(x: Tensor) -> Any:
-    """Return the only element of a tensor inside of nested lists, and notify an active tracer of the read."""
+    """Return the only element of a tensor in nested lists as a number, and notify an active tracer."""
     if x.array.size != 1:
         raise ValueError("only one element tensors can be converted to Python scalars")
     recorder = current_tracer()
@@ -372,7 +371,7 @@ C_NAMES: dict[dtypes.dtype, str] = {
 
 
 def checked_number(value: Any, dtype: dtypes.dtype) -> Any:
-    """Return a value as a Python number.
+    """Return `value` as a Python number that `dtype` can represent.
 
     Raise RuntimeError if `dtype` cannot represent it, or OverflowError if no integer dtype can.
     """
@@ -586,9 +585,9 @@ dtypes.register_ml_dtype_callback(_warn_of_complex32)
 
 @cache
 def _holds_all(dtype: np.dtype[Any], target: np.dtype[Any]) -> bool:
-    """Return whether conversion from `dtype` to `target` cannot overflow. It may round elements."""
+    """Return whether NumPy's conversion from `dtype` to `target` is PyTorch's and cannot overflow."""
     if dtype.kind == "b" and dtypes.is_bfloat16(target):
-        return False  # The conversion to bfloat16 of `ml_dtypes` reads the bytes of bools as numbers.
+        return False  # `ml_dtypes` converts the bytes of bools like numbers
     if dtypes.is_complex32(dtype) or dtypes.is_complex32(target):
         return False
     if dtypes.is_float8(dtype) or dtypes.is_float8(target):
@@ -705,7 +704,7 @@ def moved_to(
 
 
 def reformed(x: Tensor, target: Tensor, dtype: dtypes.dtype, memory_format: Any) -> Tensor:
-    """Return `target` if it has the dtype and memory format and is not `x`, or else a converted copy."""
+    """Return `target`, or a converted copy if `target` is `x` or has another dtype or memory format."""
     keeps = memory_format is None or memory_format is dtypes.preserve_format
     if target is not x and target.dtype is dtype and (keeps or own_format(target) is memory_format):
         return target

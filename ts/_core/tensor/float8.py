@@ -22,7 +22,7 @@ from ts import dtypes
 
 _SIGN: Final = np.uint8(0x80)
 _MAX_FINITE_BITS: Final = np.uint8(0x7E)  # bits of the largest float8_e4m3fn number
-_NAN: Final = np.uint8(0x7F)  # bits of the NaN that is written, in signed dtypes that have several NaNs
+_NAN: Final = np.uint8(0x7F)  # bits of the NaN that `encode` writes if there are several NaNs
 _MANTISSA: Final = {dtypes.float8_e5m2: 2, dtypes.float8_e4m3fn: 3}  # dtype -> number of mantissa bits
 
 
@@ -39,7 +39,7 @@ def _numbers(dtype: np.dtype[Any]) -> NDArray[np.float32]:
     nans = np.flatnonzero(np.isnan(numbers))
     width = _MANTISSA.get(dtypes.from_numpy_dtype(dtype))
     bits = numbers.view(np.uint32)
-    if width is None:  # the dtype has only one NaN pattern
+    if width is None:  # The dtype has only one bit pattern for NaN.
         bits[nans] = 0x7F800001
     else:
         sign, mantissa = patterns[nans].astype(np.uint32) >> 7, patterns[nans] & np.uint8((1 << width) - 1)

@@ -6,7 +6,7 @@ index tensors are applied together to this view:
 
     x[1, :, [0, 2]]    ->    view = x[1];    aten::index(view, [None, [0, 2]])
 
-NumPy would instead broadcast the 1 with the index arrays.
+NumPy would treat the 1 as a third index array instead, and broadcast it with the list.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ts._core.tensor import basic_indexing, factories, size_guards
 from ts._core.tensor.tensor import Tensor, layer_of, operator
 from ts._core.tensor.torch_function_lookup import overrides, torch_function_result
 
-# Python's class `slice`, under a name that differs from the operator "slice", which this module calls
+# Python's class `slice`, renamed to distinguish it from the operator "slice"
 Slice = slice
 _MAX_INDEX = 2**63 - 1  # value of `end` for a slice without an end
 _MASKS = (dtypes.bool_, dtypes.uint8)
@@ -103,9 +103,9 @@ def _without_leading_ones(x: Tensor, ndim: int) -> Tensor:
 
 
 def _resolve(x: Tensor, index: Any) -> tuple[Tensor, list[Tensor | None]]:
-    """Return the view selected by integers, slices, None and `...`, and a list of index tensors.
+    """Return the view that integers, slices, None and `...` select, and a list of index tensors for it.
 
-    The list contains None for dimensions without an index tensor, and is empty if there are no index tensors.
+    The list has None for dimensions of the view without an index tensor. Without index tensors, it is empty.
     """
     items = _items(index)
     shape = x.array.shape
@@ -157,7 +157,7 @@ def _resolve(x: Tensor, index: Any) -> tuple[Tensor, list[Tensor | None]]:
 
 
 def _view(x: Tensor, key: list[Any], steps: list[tuple[Any, ...]]) -> Tensor:
-    """Return the view of basic indices: directly for an unrecorded CPU tensor, else by operators."""
+    """Return the view for the basic indices `key`, by a fast path if possible, else by operators `steps`."""
     view = basic_indexing.get_view(x, tuple(key))
     if view is not None:
         return view
@@ -166,7 +166,7 @@ def _view(x: Tensor, key: list[Any], steps: list[tuple[Any, ...]]) -> Tensor:
         if name == "slice":
             start, stop, step = arguments
             length = view.array.shape[dim]
-            # the slice selects the whole dimension
+            # A slice of the whole dimension needs no operator.
             if step == 1 and not start and (stop is None or stop >= length):
                 continue
             arguments = [start or 0, _MAX_INDEX if stop is None else stop, step]
@@ -175,7 +175,7 @@ def _view(x: Tensor, key: list[Any], steps: list[tuple[Any, ...]]) -> Tensor:
 
 
 def _items(index: Any) -> list[Any]:
-    """Return the items of an index, with int tensors of one element as ints and lists as tensors."""
+    """Return the items of an index. Int tensors of one element become ints, and lists become tensors."""
     if isinstance(index, tuple):
         return [_normal(item) for item in index]
     if not stands_for_tuple(index):
@@ -190,7 +190,7 @@ def _items(index: Any) -> list[Any]:
 
 
 def stands_for_tuple(index: Any) -> bool:
-    """Return whether a list index is treated as a tuple: it has fewer than 32 items, some not numbers."""
+    """Return whether an index list counts as a tuple: shorter than 32 items, and not only numbers."""
     if type(index) is not list or len(index) >= 32:
         return False
     return any(
@@ -224,7 +224,7 @@ def _normal(item: Any) -> Any:
 
 
 def _consumed(item: Any) -> int:
-    """Return the number of tensor dimensions consumed by an index item, such as 0 for None."""
+    """Return the number of tensor dimensions that an index item selects from, such as 0 for None."""
     if item is None or item is Ellipsis or isinstance(item, bool):
         return 0
     if isinstance(item, Tensor) and item.dtype in (dtypes.bool_, dtypes.uint8):

@@ -36,7 +36,7 @@ from ts._core.thread.context import GradMode, current_tracer, is_grad_enabled
 def numpy(self: Tensor, *, force: bool = False) -> Any:
     """Return a new array that shares the memory of a CPU tensor.
 
-    If `force`, copy other tensors to the CPU.
+    If `force`, a tensor on another device is copied to the CPU.
     """
     if self.dtype in (*dtypes.FLOAT8, dtypes.complex32):
         raise TypeError(f"Got unsupported ScalarType {self.dtype.type_name}")
@@ -164,7 +164,7 @@ def __reduce_ex__(self: Tensor, protocol: Any) -> tuple[Any, ...]:
         )
     if self.layout is not dtypes.strided:
         return rebuild_sparse, (self.layout, sparse_components(self), self.requires_grad, self.__dict__)
-    # Views of the same memory refer to one storage object, so that a pickle contains the memory only once.
+    # Tensors on one memory refer to one storage object, so that a pickle contains the memory once.
     memory = storage.UntypedStorage.of(self.array if isinstance(self.array, np.ndarray) else self._host())
     rebuild_args = memory, *_memory_layout(self), str(self.device), self.requires_grad, self.__dict__
     return (rebuild, rebuild_args) if type(self) is Tensor else (rebuild_derived, (type(self), rebuild_args))
@@ -184,7 +184,7 @@ def rebuild(
     requires_grad: bool,
     attributes: dict[str, Any],
 ) -> Tensor:
-    """Create a tensor from the arguments in its pickle. `owner` is its storage, or the owning array."""
+    """Create a tensor from its pickled arguments. `owner` is its storage, or the array of its memory."""
     if isinstance(owner, storage.UntypedStorage):
         owner = owner.bytes
     array = storage.strided(owner, shape, strides, at, dtype.numpy_dtype)
@@ -211,7 +211,7 @@ def sparse_components(x: Tensor) -> tuple[Any, ...]:
 
 
 def sparse_from_components(layout: Any, components: Any) -> Tensor:
-    """Create a sparse tensor from its indices, values and size. Raise RuntimeError for inconsistent ones."""
+    """Create a sparse tensor from a result of `sparse_components`. Raise RuntimeError if it is invalid."""
     if layout is dtypes.sparse_coo:
         indices, values, size, *coalesced = components
         named = "_validate_sparse_coo_tensor_args", "_sparse_coo_tensor_unsafe"
@@ -284,7 +284,7 @@ def __deepcopy__(self: Tensor, memo: dict[int, Any]) -> Tensor:
         shared = memo.get(id(owner))
         if shared is None:
             shared = memo[id(owner)] = storage.UntypedStorage.of(self.array).clone()
-            # keeps `owner` alive, so that no other object gets its id while `memo` is in use
+            # Keep `owner` alive while `memo` is in use, so that no other object gets its id.
             memo[id(shared)] = owner
         _, at, shape, steps = _memory_layout(self)
         copied = wrap_array(storage.strided(shared.bytes, shape, steps, at, self.array.dtype))

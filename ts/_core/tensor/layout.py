@@ -126,7 +126,7 @@ def _hermitian(self: Tensor) -> Tensor:
 def set_(
     self: Tensor, source: Any = None, storage_offset: int = 0, size: Any = None, stride: Any = None
 ) -> Tensor:
-    """Replace the memory by that of a tensor or storage, or by an empty storage."""
+    """Replace the tensor's memory by that of another tensor or storage, or by an empty storage."""
     if isinstance(source, storage.TypedStorage):
         source = source.untyped()
     if not isinstance(source, storage.UntypedStorage):

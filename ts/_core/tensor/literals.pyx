@@ -22,7 +22,7 @@ cdef extern from "Python.h":
 
 cdef enum:
     MAX_DEPTH = 8
-    MAX_NUMBERS = 1 << 12  # longer data is left to `factories.tensor`, which checks the deadline during the conversion
+    MAX_NUMBERS = 1 << 12  # maximal count of numbers. For more, `factories.tensor` checks the deadline during the conversion.
 
 
 cdef bint store_value(object value, int kind, char *out) except -1:
@@ -85,9 +85,9 @@ cdef int category(object data, int depth, int nd, const npy_intp *dims) except -
 
 
 cdef char *fill(object data, int depth, int nd, int kind, npy_intp width, char *out, char *end) except? NULL:
-    """Write nested numbers in row-major order, or return NULL if one does not fit the dtype.
+    """Write the numbers in nested lists to `out`, in row-major order. Return the address after the last one.
 
-    Shapes are checked again, because another thread may change the lists.
+    Return NULL if a number does not fit the dtype, or another thread has changed the shape of the lists.
     """
     if depth == nd:
         return out + width if out < end and store_value(data, kind, out) else NULL

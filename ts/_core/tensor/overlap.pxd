@@ -10,13 +10,13 @@ from ts._core.tensor.ndarray cimport PyArrayObject
 cdef bint has_internal_overlap(PyArrayObject *a) noexcept nogil
 cdef bint has_partial_overlap(PyArrayObject *a, PyArrayObject *b) noexcept nogil
 cdef bint share_memory(PyArrayObject *a, PyArrayObject *b) noexcept nogil
-# Raise RuntimeError if the memory of `target` overlaps the arrays in `read` so that it is unsafe to read them
-# while `target` is written. `rule` is one of the constants below. With WARN, return 1 if elements of `target`
-# overlap each other.
+# Raise RuntimeError if `target` overlaps an array in `read` in such a way that a write to `target` could change
+# elements before they are read. `rule`, one of the constants below, is for a `target` with elements that overlap each
+# other: raise RuntimeError, return 1 (WARN), or do nothing (ALLOW).
 cdef int check_write(object target, list read, int rule) except -1
 
 cpdef enum:
-    RAISE_ON_OVERLAP = 0                         # raise the error also if elements of the target overlap each other
+    RAISE_ON_OVERLAP = 0                         # raise an error if elements of the target overlap each other
     WARN = 1
     ALLOW = 2
-    STRICT = 3  # like RAISE_ON_OVERLAP, but raise the error also if the target is one of the arrays in `read`
+    STRICT = 3  # RAISE_ON_OVERLAP, and raise an error if the target is one of the arrays in `read`

@@ -48,8 +48,8 @@ cdef bint dense(PyArrayObject *a) noexcept nogil:
     step = item
     for i in range(n):
         left += dims_of(a)[i] != 1
-    # find the next dimension from the innermost outwards: its stride is the number of bytes that the
-    # dimensions found before span
+    # Find the dimensions from the innermost to the outermost. The stride of each is the number of bytes that the
+    # dimensions inside of it span.
     while left:
         has_next = False
         for i in range(n):
@@ -131,8 +131,8 @@ cdef int check_write(object target, list read, int rule) except -1:
 
 
 def check(target, list read not None, int rule=RAISE_ON_OVERLAP):
-    """Raise RuntimeError if it is unsafe to write `target` while reading the arrays `read`.
+    """Raise RuntimeError if it is unsafe to write `target` while reading the arrays `read` (see `check_write`).
 
-    With the rule WARN, return 1 if elements of `target` overlap: the caller must issue a warning.
+    With the rule WARN, return 1 if elements of `target` overlap each other. The caller then issues a warning.
     """
     return check_write(target, read, rule)

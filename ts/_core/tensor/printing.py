@@ -5,9 +5,9 @@ In: a tensor. Out: its `repr`.
     >>> ts.tensor([[1.5, 20.0]])
     tensor([[ 1.5000, 20.0000]])
 
-All elements of a tensor have one format, which the shown elements determine: integers, whole floats (`2.`),
-fixed point, or scientific if fixed point would need too many digits.  If there are more than `threshold`
-elements, only `edgeitems` elements at both ends of each dimension are shown.
+All elements of a tensor have one format: integers, whole floats (`2.`), fixed point, or scientific if fixed
+point would need too many digits.  The elements that are shown determine the format.  If there are more than
+`threshold` elements, only `edgeitems` elements at both ends of each dimension are shown.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ _NUMBER_NS: Final = 100.0  # lower bound of the time to format a number, in ns
 
 
 def _numbers(values: NDArray[Any]) -> Iterator[Any]:
-    """Yield the elements as Python numbers, counting the time to format them for the deadline."""
+    """Yield the elements as Python numbers, and charge the time to format them to the time limit."""
     flat = values.reshape(-1)
     for start in range(0, flat.size, _CHUNK_ELEMENTS):
         piece = flat[start : start + _CHUNK_ELEMENTS]
@@ -105,8 +105,7 @@ class _FloatFormat:
     def _choose(self, finite: NDArray[Any]) -> None:
         smallest, largest = float(np.abs(finite).min()), float(np.abs(finite).max())
         self.is_integral = bool((finite == np.ceil(finite)).all())
-        # Where C division overflows to infinity, as in PyTorch, Python could raise an error. So such a ratio
-        # is set to infinity.
+        # A ratio that is too large is infinite, as in C and PyTorch. Python's division would raise an error.
         ratio = largest / smallest if smallest > largest / 1e300 else math.inf
         self.scientific = ratio > 1000.0 or largest > 1e8 or (not self.is_integral and smallest < 1e-4)
         if OPTIONS.sci_mode is not None:
@@ -205,8 +204,7 @@ def elements_text(x: Tensor, indent: int = 0) -> str:
     if x.dtype is dtypes.float16 or x.dtype in dtypes.ML_DTYPES:
         values = values.astype(np.complex64 if x.dtype.is_complex else np.float32)
     summarize = values.size > OPTIONS.threshold
-    # float8_e8m0fnu has no zero. The choice of the format ignores its smallest number as it ignores zeros of
-    # other dtypes.
+    # Zeros do not influence the format. float8_e8m0fnu has no zero: its smallest number is ignored.
     zero = 2.0**-127 if x.dtype is dtypes.float8_e8m0fnu else 0.0
     number_format = _format_of(_edges(values) if summarize else values, zero)
     return _nested(values, indent, number_format, summarize)
@@ -225,7 +223,7 @@ def elements_of_subclass(x: Tensor) -> Any:
 
 
 def is_derived(x: Tensor) -> bool:
-    """Return whether the class of `x` is user-defined. Parameters are printed as tensors."""
+    """Return whether the class of `x` is defined outside of `ts`."""
     return not is_own(type(x).__module__)
 
 
@@ -299,7 +297,7 @@ def _sparse_text(x: Tensor, prefix: str, default: dtypes.dtype) -> str:
 
 
 def with_suffixes(rendered: str, suffixes: list[str], indent: int, *, first_on_new_line: bool = False) -> str:
-    """Append the suffixes, separated by commas. A suffix that exceeds the line width gets a new line."""
+    """Append the suffixes, separated by commas. A suffix that does not fit into the line gets a new line."""
     used = len(rendered) - rendered.rfind("\n") + 1
     pieces = [rendered]
     for suffix in suffixes:

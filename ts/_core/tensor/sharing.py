@@ -7,9 +7,9 @@ In: tensors and storages. Out: the same objects with shared memory, and their re
     x.share_memory_()                           y is still a view of x
     os.fork()                                   the parent process sees writes of the child to x
 
-A tensor wraps an array. Its storage is the array that owns the memory. When a storage is moved, each tensor
-of the storage gets an array in the new memory. Arrays have no list of their views, so the views are searched
-among the objects of the garbage collector, but only if reference counts show that views may exist.
+A tensor wraps an array. The tensor's storage is the array that owns the memory. When a storage is moved, each
+tensor of the storage gets an array in the new memory. Arrays have no list of their views. If reference counts
+show that other tensors may use the storage, they are searched among all objects of the garbage collector.
 
 Pickles of `multiprocessing` (queues, pipes, arguments of processes) contain a file mapping and an offset
 instead of elements.  The receiver maps the file.  A cache of blocks makes tensors of one
@@ -65,8 +65,8 @@ def set_strategy(name: str) -> None:
 def share_memory(values: Sequence[Tensor | UntypedStorage], sendable: bool = False) -> None:
     """Move the memory of tensors and storages to one shared file. Shared memory stays where it is.
 
-    If `sendable`, also move the memory of mappings to which a pickle cannot refer: files that other code has
-    mapped, and the memory of a `DataLoader` batch, which its worker overwrites.
+    If `sendable`, also move shared memory to which a pickle cannot refer: files that other code has mapped,
+    and the memory of a `DataLoader` batch, which the batch's worker overwrites later.
     """
     owners: dict[int, Any] = {}
     has_views = False
@@ -100,9 +100,9 @@ def _may_have_views(value: Tensor | UntypedStorage) -> bool:
     return counts != _counts_of_owner and counts != _counts_of_view
 
 
-# `_reference_counts` of a tensor whose unshared array owns its memory
+# `_reference_counts` of a tensor whose array owns its memory, without other references to the array
 _counts_of_owner: tuple[bool, int, int] | None = None
-# `_reference_counts` of a tensor whose array is the only view of an otherwise unused array
+# `_reference_counts` of a tensor whose array is a view of an array, without other references to both
 _counts_of_view: tuple[bool, int, int] | None = None
 
 
@@ -178,7 +178,7 @@ _blocks: dict[tuple[int, int, int], weakref.ref[Any]] = {}
 
 
 def _block_of(mapping: Mapping, offset: int, size: int) -> Any:
-    """Return the array over a section of a mapped file. Tensors over one section share the cached array."""
+    """Return an array over a section of a mapped file, from a cache: one array object for each section."""
     key = (*shared_memory.file_identity(mapping), offset)
     with _lock:
         block = _blocks[key]() if key in _blocks else None
@@ -312,15 +312,16 @@ def register_class(cls: type) -> None:
 
 
 def reduce_unregistered(x: UntypedStorage) -> tuple[Any, ...] | None:
-    """Return the reduction of a storage for a `multiprocessing` pickle that began before registration.
+    """Register reductions if the running pickle is one of `multiprocessing`, and return that of a storage.
 
     Return None for other pickles. `ts` does not import `multiprocessing`, because that would take longer than
-    the rest of its import. So a program may import `multiprocessing` after `ts`.
+    the rest of its import. If a program imports it after `ts`, no reductions are registered at its first
+    pickle of a storage.
     """
     module: Any = sys.modules.get("multiprocessing.reduction")
     if module is None:
         return None
-    # frame of the code that called the pickler, because the pickler, which is in C, has no frame
+    # frame of the code that called the pickler. The pickler is in C and has no frame.
     caller = sys._getframe(2)
     if caller.f_code not in (module.ForkingPickler.dumps.__func__.__code__, module.dump.__code__):
         return None

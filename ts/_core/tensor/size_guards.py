@@ -43,15 +43,15 @@ def equal(a: SizeLike, b: SizeLike) -> bool:
 
 
 def check(condition: Any) -> bool:
-    """Evaluate a precondition of an operator.
+    """Return the value of an operator's precondition. If it is not provable, add a guard.
 
-    A data-dependent condition is assumed to be true, and asserted when the program runs.
+    A data-dependent condition counts as true. The exported program asserts it.
     """
     return bool(condition.node.decide_or_require()) if isinstance(condition, SymNumber) else bool(condition)
 
 
 def check_length(n: SizeLike) -> None:
-    """Require that a data-dependent number is a valid size of a dimension."""
+    """Make the exported program assert that a data-dependent number is a valid size of a dimension."""
     if isinstance(n, SymNumber) and not hinted(n):
         n.node.require_length()
 
@@ -74,7 +74,7 @@ def is_provably_equal(a: SizeLike, b: SizeLike) -> bool:
 
 
 def known_one(n: SizeLike) -> bool:
-    """Return whether a size is provably 1, so that the dimension broadcasts and its stride is irrelevant."""
+    """Return whether a size is provably 1. The dimension then broadcasts, and its stride is irrelevant."""
     return is_provably_equal(n, 1)
 
 
@@ -114,17 +114,14 @@ def hinted(n: SizeLike | None) -> bool:
 
 
 def within(index: SizeLike, n: SizeLike) -> bool:
-    """Return whether -n <= index < n. Symbols add guards. Return True for data-dependent numbers."""
+    """Return whether -n <= index < n, and guard symbols. Data-dependent numbers count as in range."""
     if not is_symbol(index) and not is_symbol(n):
         return bool(-n <= index < n)
     return not (hinted(index) and hinted(n)) or (evaluate_guard(index < n) and evaluate_guard(index >= -n))
 
 
 def require(condition: Any) -> None:
-    """Require a condition on sizes. A symbolic condition is asserted at run time.
-
-    Raise RuntimeError if the condition is false.
-    """
+    """Raise RuntimeError if a condition on sizes is false. Exported programs assert symbolic conditions."""
     if isinstance(condition, SymNumber):
         condition.node.require("")
     elif not condition:
@@ -132,7 +129,7 @@ def require(condition: Any) -> None:
 
 
 def require_noted(condition: Any) -> None:
-    """Require a data-dependent condition. It is asserted at run time even if it is provable."""
+    """Make the exported program assert a data-dependent condition, even if it is provable."""
     if isinstance(condition, SymNumber):
         condition.node.note_required()
 
@@ -170,7 +167,7 @@ def broadcast(*shapes: Sequence[SizeLike]) -> Shape:
                 result[d] = n
             elif known_one(n) or equal(n, result[d]):
                 continue
-            elif evaluate_guard(result[d] == 1):  # a symbolic size whose example value is 1
+            elif evaluate_guard(result[d] == 1):  # a symbolic size, for which this adds a guard
                 result[d] = n
             elif not evaluate_guard(n == 1):
                 raise ValueError(

@@ -35,7 +35,7 @@ def owning_array(array: Array) -> Array:
         if isinstance(base, type(array)):
             array = base
         elif type(base).__name__ == "DummyArray" and isinstance(inner, np.ndarray):
-            # `base` is the object that NumPy's `as_strided` creates between the view and its array
+            # NumPy's `as_strided` creates such an object, the base of the view. Its base is the array.
             array = inner
         else:
             return array
@@ -94,7 +94,7 @@ def block(array: Array) -> Array:
 
 
 def reach(shape: Sequence[int], strides: Sequence[int], itemsize: int) -> int:
-    """Return the number of bytes from the first to the last element, both included, for byte strides."""
+    """Return the number of bytes that the elements span, including gaps. `strides` are in bytes."""
     if 0 in shape:
         return 0
     return sum((n - 1) * step for n, step in zip(shape, strides, strict=True)) + itemsize
@@ -126,7 +126,7 @@ def strided(array: Array, shape: Sequence[int], strides: Sequence[int], at: int,
 def resized(array: Array, shape: Sequence[int], strides: Sequence[int]) -> Array:
     """Return `array` with another shape and byte strides, in new memory if the block is too small.
 
-    PyTorch enlarges the block in place. Here, other tensors keep the old block.
+    Other tensors on the memory keep the old block, while PyTorch enlarges the block for all of them.
     """
     at = offset(array)
     needed = at + reach(shape, strides, array.dtype.itemsize)
@@ -315,7 +315,7 @@ class TypedStorage:
 
     @classmethod
     def from_file(cls, filename: str, shared: bool, size: int) -> TypedStorage:
-        """Raise RuntimeError, because subclasses such as `FloatStorage`, and `UntypedStorage`, map files."""
+        """Raise RuntimeError: only subclasses such as `FloatStorage`, and `UntypedStorage`, can map files."""
         raise RuntimeError("from_file can only be called on derived classes")
 
     @property

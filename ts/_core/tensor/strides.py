@@ -81,14 +81,14 @@ def dense(shape: Sequence[int], strides: Sequence[int]) -> bool:
 
 
 def preserve_format_strides(shape: Sequence[int], strides: Sequence[int]) -> Shape:
-    """Return the strides of a copy: unchanged if dense, else dense with the same dimension order."""
+    """Return the strides of a copy: `strides` if they are dense, else dense strides with the same order."""
     if dense(shape, strides):
         return tuple(strides)
     return strides_in_order(shape, reversed(_inner_first(shape, strides)))
 
 
 def of_result(shape: Sequence[int], *operands: Sequence[int]) -> Shape:
-    """Return dense strides ordered like the strides of the operands. The first operand has priority."""
+    """Return dense strides with the dimension order of the first operand. Later operands decide ties."""
     return strides_in_order(shape, reversed(_inner_first(shape, *operands)))
 
 
@@ -108,7 +108,7 @@ def _inner_first(shape: Sequence[int], *operands: Sequence[int]) -> list[int]:
 
 
 def _compared(shape: Sequence[int], operands: Sequence[Sequence[int]], a: int, b: int) -> int:
-    """Return 1 if dimension `a` varies more slowly than `b` in memory, -1 if faster, 0 if undecided."""
+    """Return 1 if dimension `a` is outside of `b` in memory, -1 if inside, 0 for equal or zero strides."""
     for strides in operands:
         if not strides[a] or not strides[b]:
             continue

@@ -19,7 +19,7 @@ cdef enum:
 
 
 cdef enum CreationMeta:
-    """How a view was created, for views whose in-place writes are not differentiable."""
+    """Origin of a view. Views of another origin than DEFAULT forbid recorded in-place writes."""
     DEFAULT = 0
     ONE_OF_SEVERAL = 1                 # created by an operator that returns several views
     BY_FUNCTION = 2                    # created in the `forward` of a custom autograd.Function
@@ -29,9 +29,9 @@ cdef enum CreationMeta:
 cdef class AutogradMeta:
     """Autograd metadata of a tensor that requires grad or has required grad."""
     cdef object node                   # backward node that computed the tensor, or None for a leaf
-    cdef int output                    # number of the result of `node` that the tensor is
-    cdef int version  # for a view: version (of the memory) up to which `node` is valid. After later writes, the view needs a new node.
-    cdef bint rebased                  # True after an in-place write that autograd recorded, so that the views of the tensor need new nodes
+    cdef int output                    # the tensor's number among the results of `node`
+    cdef int version  # for a view: version of the memory for which `node` is valid. With another version, the view needs a new node.
+    cdef bint rebased                  # True after a recorded in-place write: the tensor's views then need new nodes
     cdef CreationMeta creation
     cdef bint retained                 # True if retain_grad() was called on this tensor, which is not a leaf
     cdef Tensor grad                   # accumulated gradient of a leaf, or of a tensor with `retained`
@@ -45,14 +45,14 @@ cdef class Tensor:
     cdef readonly int scalar_type      # PyTorch's ScalarType
     cdef readonly int backend          # number of the backend (`Backend.index`), which is 0 for the CPU
     cdef readonly int device_index     # -1 if the device has no index
-    cdef bint requires_grad_flag  # whether the tensor itself requires grad. `needs_grad` also considers the base of a view.
+    cdef bint requires_grad_flag  # True if the tensor itself requires grad. A view may also require grad by its base (`needs_grad`).
     cdef bint of_inference             # True for inference tensors: created in inference mode, without a version counter
     cdef AutogradMeta history               # None if the tensor has no autograd metadata
     cdef int version                   # version counter of the memory, used if `owner` is None
-    # Tensor on the same memory that has the version counter, or whose `owner` leads to it. It is None if this
-    # tensor has the counter.
+    # None if this tensor has the version counter of the memory. Otherwise, a tensor on the same memory: it has the
+    # counter, or its `owner` leads to the counter.
     cdef Tensor owner
-    cdef Tensor base  # for a view: its base. `detach()` does not set it.
+    cdef Tensor base  # base of a view, or None, also for the result of `detach()`
     cdef PyObject *attributes          # dictionary of user attributes, or NULL
     cdef object __weakref__
 
@@ -63,8 +63,8 @@ cdef class VersionCounter(Tensor):
 
 
 cdef int check_write_of_inference() except -1
-# Mark a view that was created in inference mode from a tensor that requires grad. The view requires grad by
-# itself, and in-place writes to it outside of inference mode raise an error.
+# Set the flags of a view that was created in inference mode from a tensor that requires grad. The view itself requires
+# grad, and in-place writes to it outside of inference mode raise an error.
 cdef int leave_unrecorded(Tensor view) except -1
 
 # Return the tensor that has the version counter for the memory of `t`, as a borrowed reference.
@@ -74,8 +74,8 @@ cdef inline PyObject *counter_of(PyObject *t) noexcept nogil:
         t, owner = owner, <PyObject *>(<Tensor>owner).owner
     return t
 
-# Return the version counter for the memory of `t` as a separate object (VersionCounter), which keeps no
-# autograd metadata alive.
+# Move the version counter for the memory of `t` to a VersionCounter, and return this. Unlike a tensor with the counter,
+# it keeps no autograd metadata alive.
 cdef Tensor counter_apart(Tensor t)
 
 # Count a write to `t`: increment the version counter of its memory, which `t` shares with its views.
@@ -92,8 +92,8 @@ cdef inline int follow(Tensor view, Tensor x) except -1:
         leave_unrecorded(view)
 
 cdef inline bint needs_grad(Tensor t) noexcept:
-    """Return whether the tensor requires grad, or is a view of a base that requires grad since an in-place
-    write.
+    """Return whether the tensor requires grad: by itself, or as a view whose base requires grad after a
+    recorded in-place write.
     """
     return t.requires_grad_flag or (t.base is not None and t.base.requires_grad_flag and is_rebased(t.base))
 
@@ -122,11 +122,11 @@ cdef Tensor detached_from(Tensor x)
 cdef inline int version_of(Tensor t) noexcept:
     return (<Tensor>counter_of(<PyObject *>t)).version
 
-# Return the autograd metadata of a tensor, which are created at the first call.
+# Return the autograd metadata of a tensor. The first call creates them.
 cdef AutogradMeta history_of(Tensor t)
 
-# Register a function that is called before an array, or its address (`by_address`), is exposed to code whose
-# writes do not increment the version counter.
+# Register a function. It is called before an array, or its address (`by_address`), is exposed to code whose writes do
+# not increment the version counter.
 ctypedef void (*LetGo)(PyObject *array, bint by_address) noexcept
 cdef int watch_memory(LetGo function) except -1
 
@@ -146,9 +146,8 @@ cdef int scalar_type_of_number(int type_number) noexcept nogil
 cdef int number_of_scalar_type(int scalar_type) noexcept nogil
 # Return the package `ts.backends`, imported at the first call.
 cdef object backend_registry()
-# Return whether the operator `index` alone computes x[index] (`selects_alone`) or x[i, j, ...]
-# (`select_together`). This requires int64 tensors, or a single bool mask for `selects_alone`, on the device
-# of `x`.
+# Return whether one call of the operator `index` computes x[index] (`selects_alone`) or x[i, j, ...]
+# (`select_together`). The indices must be int64 tensors on the device of `x`. `selects_alone` also accepts a bool mask.
 cdef bint selects_alone(Tensor x, Tensor index)
 cdef bint select_together(Tensor x, tuple indices)
 # Return the function that calls the operator `name` of the registry, such as "add". Raise an error if there

@@ -70,11 +70,10 @@ cdef extern from "instance_dict.h":
 
 cdef enum:
     CODES = 48                         # number of ScalarTypes
-    # Built-in dtypes of NumPy have smaller type numbers. Registered dtypes, such as those of `ml_dtypes`,
-    # have larger numbers.
+    # limit of the type numbers of NumPy's built-in dtypes. Registered dtypes (`ml_dtypes`) have larger numbers.
     NUMBERS = 32
     ML_DTYPE_COUNT = 7                       # number of dtypes defined by `ml_dtypes`
-    LATER = -2                         # the NumPy type number is unknown until `ml_dtypes` is imported
+    LATER = -2                         # type number of a dtype of `ml_dtypes`, which is unknown before the import of this package
 
 cdef int SCALAR_TYPE[NUMBERS]        # NumPy type number -> ScalarType
 cdef int NUMBER[CODES]               # ScalarType -> NumPy type number
@@ -210,16 +209,13 @@ cdef int watch_memory(LetGo function) except -1:
 
 
 def report_exposed_array(array):
-    """Report to the function registered by `watch_memory` that the address of an array was exposed."""
+    """Call the function registered by `watch_memory`, because the address of an array is exposed."""
     if let_go != NULL:
         let_go(<PyObject *>array, True)
 
 
 cdef class ArrayAttribute:
-    """Descriptor of `Tensor.array`.
-
-    It reports to `watch_memory`'s function that Python code may write to the array.
-    """
+    """Descriptor of `Tensor.array`. Each access calls the function registered by `watch_memory`."""
 
     def __get__(self, Tensor x, cls):
         if x is None:
@@ -281,7 +277,7 @@ cdef bint load_methods() except -1:
 
 
 cdef object method(str name):
-    """Return the callable of a Python operator, or the Tensor method if tracers or overrides are active."""
+    """Return the function of a Python operator: the operator's, or with tracers or overrides, Tensor's method."""
     if not overriding and not watched():
         return operator_function(name)
     load_methods()
@@ -320,7 +316,7 @@ cdef object as_operand(object x):
 
 
 cdef object compare(Tensor x, object other, int op):
-    """Evaluate a rich comparison. `==` and `!=` with a numeric NumPy array are elementwise."""
+    """Evaluate a rich comparison. For `==` and `!=`, a numeric NumPy array is converted to a tensor."""
     if (op == Py_EQ or op == Py_NE) and isinstance(other, np.ndarray) and other.dtype.kind in "biufcV":
         try:
             other = factories.tensor(np.asarray(other))
@@ -332,14 +328,14 @@ cdef object compare(Tensor x, object other, int op):
 cdef object call_reflected(str name, str direct, object a, object b):
     """Evaluate `b` <operator> `a` for a reflected method such as `__radd__` of tensor `a`.
 
-    `b` is a tensor only if the class of `a` is a subclass of the class of `b`, because Python then calls
-    the reflected method first.
+    If `b` is a tensor, run the operator `direct`. Python calls the reflected method of `a` before the method of `b`
+    if the class of `a` is a subclass of that of `b`.
     """
     return binary(direct, b, a) if isinstance(b, Tensor) else binary(name, a, b)
 
 
 cdef object bitwise(str slot, str name, object a, object b):
-    """Run a bitwise operator. As in PyTorch, a trace records it under the name of the Python slot."""
+    """Run the bitwise operator `name`. A tracer records the operator `slot`, such as `__and__`, as in PyTorch."""
     if tracing() and isinstance(b, (Tensor, int, float)) and tracer().records_slots:
         return operator_function(slot)(a, b)
     return inplace(name, a, b) if name.endswith("_") else binary(name, a, b)
@@ -364,7 +360,7 @@ cdef object disabled_dispatch = None   # `Tensor.__torch_dispatch__`
 def _disabled_torch_dispatch_impl(func, types, args=(), kwargs=None):
     """Run an operator without the `__torch_dispatch__` of classes and modes.
 
-    This is the default that classes inherit.
+    Classes inherit this default handler from `Tensor`.
     """
     return resolve("tensor_subclasses").call_without_dispatch(func, args, kwargs)
 
@@ -404,7 +400,7 @@ def record_constructed(Tensor x not None, str function not None):
 
 
 def record_alias(Tensor x not None, Tensor recorded not None):
-    """Make an active tracer treat `x` as the tensor `recorded`, which is in its graph."""
+    """Make an active tracer use the value of `recorded`, a tensor in its graph, for `x`."""
     if tracing():
         tracer().record_alias(x, recorded)
 
@@ -535,7 +531,7 @@ def detached_array(Tensor x not None):
 cdef Tensor count_together(Tensor t, Tensor x):
     """Make the new tensor `t`, which is not a view, share the version counter of `x`."""
     cdef Tensor counter = <Tensor>counter_of(<PyObject *>x)
-    if is_layered(t):                  # `t` has a layer, because its class defines `__torch_dispatch__`
+    if is_layered(t):                  # The class of `t` defines `__torch_dispatch__`: keep its flags and layer.
         follow(t, x)
         if counter.requires_grad_flag or counter.history is not None:
             t.owner = counter_apart(x)
@@ -566,7 +562,7 @@ cdef Tensor counter_apart(Tensor t):
 
 
 cdef inline bint calls_handler(Tensor t) except -1:
-    """Return whether operators on `t` call `__torch_dispatch__`. Its class must define it, and it must be enabled."""
+    """Return whether the class of `t` defines `__torch_dispatch__`, and calls of it are enabled in this thread."""
     return is_layered(t) and context_flags() & LAYERED != 0 and is_dispatched(t)
 
 
@@ -590,14 +586,14 @@ def check_storage(Tensor x not None):
 
 
 cdef str implementation_of(Tensor x):
-    """Return PyTorch's name of the tensor implementation, which depends on the outermost transform."""
+    """Return PyTorch's name of the implementation of `x`, a tensor of a function transform, such as "TensorWrapper"."""
     return "TensorWrapper" if needs_grad(x) else x.history.layer.implementation
 
 
 def tensor_with_memory(Tensor x not None):
-    """Return `x`, or its wrapped tensor if the transform has ended.
+    """Return `x`, or if function transforms have wrapped it, the innermost tensor, which has storage.
 
-    Raise RuntimeError if `x` has no storage.
+    Raise RuntimeError if a transform is active and forbids access to the memory.
     """
     while hides_elements(x):
         x.history.layer.check_memory()
@@ -646,13 +642,13 @@ def layer_of(Tensor x not None):
 
 
 def instance_of(cls, Tensor x not None):
-    """Return a tensor of the derived class `cls`. It takes over the array of the temporary tensor `x`."""
+    """Return a tensor of the derived class `cls` with the array and history of the temporary tensor `x`."""
     check_derived(cls)
     return of_class(<type>cls, x)
 
 
 def follow_view(Tensor view not None, Tensor x not None):
-    """Make `view` a view of `x` for autograd, sharing its version counter."""
+    """Make `view` a view of `x` for autograd: it gets the base and the version counter of `x`."""
     follow(view, x)
 
 
@@ -666,10 +662,9 @@ def share_version(Tensor t not None, Tensor x not None):
 
 
 def swap_contents(Tensor t not None, Tensor other not None):
-    """Exchange class, attributes, array, history and layer of two tensors, but not the Python objects.
+    """Exchange class, attributes, array, history and layer of two tensors. References to the tensors stay valid.
 
-    Raise RuntimeError if an autograd graph refers to one of the tensors, or if the objects of their classes
-    differ in size.
+    Raise RuntimeError if an autograd graph refers to one of the tensors, or the classes have objects of different size.
     """
     cdef type cls = type(t), other_cls = type(other)
     cdef PyObject *attributes = t.attributes
@@ -689,8 +684,8 @@ def swap_contents(Tensor t not None, Tensor other not None):
     t.version, other.version = other.version, t.version
     t.owner, other.owner = other.owner, t.owner
     t.base, other.base = other.base, t.base
-    # Instances of Python classes own a reference to their class. Exchanging the types also exchanges these
-    # references, so the counts stay right.
+    # An instance of a Python class owns a reference to its class. These references are exchanged with the types, so
+    # the reference counts need no change.
     Py_SET_TYPE(<PyObject *>t, <PyTypeObject *>other_cls)
     Py_SET_TYPE(<PyObject *>other, <PyTypeObject *>cls)
 
@@ -701,9 +696,7 @@ def set_layer(Tensor x not None, layer):
 
 
 def sunk(Tensor x not None, Tensor base):
-    """Return a new tensor on the memory of `x`, with `base` as its base.
-
-    The autograd history and the layer of `x` move to it.
+    """Move the autograd history and layer of `x` to a new tensor on the same memory, with the base `base`. Return it.
     """
     cdef Tensor t = alias_detached(x)
     follow(t, x)
@@ -1404,7 +1397,7 @@ cdef class Tensor:
 
 
 def _derived(cls):
-    """Choose the `__torch_function__` of a new class derived from `Tensor`, and make its methods call it."""
+    """Set up `__torch_function__` of a new class derived from `Tensor`: choose it, and make methods call it."""
     function = cls.__torch_function__
     definer = next(c for c in cls.__mro__ if "__torch_function__" in c.__dict__)
     # As in PyTorch, a class with `__torch_dispatch__` does not inherit the `__torch_function__` of `Tensor`.
@@ -1473,14 +1466,14 @@ cdef int hang_attributes_on_tensors() except -1:
 
 
 hang_attributes_on_tensors()
-# Creation from Python (`Tensor.__new__(Tensor)`, also of subclasses) calls this slot. `wrap` does not,
-# because it calls Cython's C function directly.
+# `Tensor.__new__(cls)`, for `Tensor` and subclasses, calls this slot. `wrap` does not, because it calls Cython's C
+# function for new objects directly.
 (<PyTypeObject *>Tensor).tp_new = new_tensor
 PyType_Modified(Tensor)
 
 
 class TensorMeta(type):
-    """Class of `Tensor`, which is written in C, and of its subclasses: programs can replace their methods.
+    """Metaclass of `Tensor` and its subclasses. It lets programs replace methods of `Tensor`, which is an extension type.
 
         Tensor.matmul = counted_matmul
 
@@ -1489,7 +1482,7 @@ class TensorMeta(type):
 
     def __setattr__(cls, name, value):
         """Assign an attribute of the class."""
-        replaced = cls.__dict__.get(name)  # Keep the old value until the class is immutable again, because its destructor may run any code.
+        replaced = cls.__dict__.get(name)  # keep the old value, whose destructor may run any code, until the class is immutable again
         was_immutable = allow_assignment(cls, name)
         try:
             type.__setattr__(cls, name, value)

@@ -74,12 +74,12 @@ def tolist(self: Tensor) -> Any:
     return _listed(host)
 
 
-# desired maximal number of elements that `tolist` converts between two checks of the deadline
+# number of elements that `tolist` converts between two checks of the deadline, rounded down to whole rows
 _CHUNK_ELEMENTS: Final = 1 << 14
 _NUMBER_NS: Final = 10.0  # lower bound of the time to convert a number, in ns
-# kind of a NumPy dtype -> size in bytes of a Python number made from an element, with its list slot
+# kind of a NumPy dtype -> bytes of an element as Python number, including its slot in a list
 _BYTES: Final = {"f": 32, "c": 40, "i": 40, "u": 40, "b": 8}
-_SMALL_INT_BYTES: Final = 8  # only the list slot, because Python preallocates the ints from -5 to 256
+_SMALL_INT_BYTES: Final = 8  # bytes of a list slot. Python has preallocated the ints from -5 to 256.
 
 
 def _listed(a: NDArray[Any]) -> Any:

@@ -21,9 +21,9 @@ def overrides(x: object) -> bool:
 def torch_function_result(
     candidates: Iterable[Any], function: Callable[..., Any], args: tuple[Any, ...], kwargs: Any = None
 ) -> Any:
-    """Call `__torch_function__` of the first candidate that defines it. Return MISSING if none does.
+    """Return the result of `__torch_function__` of the first candidate that defines it, or MISSING.
 
-    Raise TypeError if this call returns NotImplemented.
+    Raise TypeError if the result is NotImplemented.
     """
     overriding = next((x for x in candidates if overrides(x)), None)
     if overriding is None:
