@@ -17,8 +17,8 @@ from ts.nn import functional as F
 class ContinuousBernoulli(ProbsOrLogits, ExponentialFamily):
     """Continuous Bernoulli distribution on [0, 1], with density proportional to probs^x (1 - probs)^(1 - x).
 
-    For `probs` between the two `lims` near 0.5, the closed form of the normalization constant is imprecise,
-    and a power series is used.
+    For `probs` near 0.5, between the two numbers `lims`, a power series replaces the closed form of the
+    normalization constant, which is imprecise there.
     """
 
     arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}
@@ -43,7 +43,7 @@ class ContinuousBernoulli(ProbsOrLogits, ExponentialFamily):
 
     @lazy_property
     def probs(self) -> Any:
-        """Parameter of the density. Above 0.5, the density increases from 0 to 1."""
+        """Parameter of the density, which is increasing for `probs` above 0.5 and decreasing below."""
         return clamp_probs(logits_to_probs(self.logits, is_binary=True))
 
     def _is_away_from_half(self) -> Any:

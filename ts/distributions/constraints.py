@@ -40,7 +40,7 @@ class Constraint:
 class _Dependent(Constraint):
     """Constraint that depends on the parameters of a distribution.
 
-    From the class of the distribution alone, at most `is_discrete` and `event_dim` are known.
+    At most `is_discrete` and `event_dim` are known without an instance of the distribution.
     """
 
     def __init__(self, *, is_discrete: Any = NotImplemented, event_dim: Any = NotImplemented) -> None:
@@ -72,9 +72,9 @@ class _Dependent(Constraint):
 
 
 class dependent_property(property, _Dependent):  # type: ignore[misc]
-    """Decorator for a property that computes a constraint.
+    """Decorator for a property that computes a constraint from the parameters of a distribution.
 
-    Accessed on the class, the property is a dependent constraint.
+    The attribute of the class itself is a dependent constraint.
     """
 
     def __init__(
@@ -84,7 +84,7 @@ class dependent_property(property, _Dependent):  # type: ignore[misc]
         _Dependent.__init__(self, is_discrete=is_discrete, event_dim=event_dim)
 
     def __call__(self, fn: Any) -> dependent_property:  # type: ignore[override]
-        """Decorate a function. This method is called if the decorator has arguments."""
+        """Decorate `fn`, in the case of a decorator with arguments: `@dependent_property(event_dim=1)`."""
         return dependent_property(fn, is_discrete=self._is_discrete, event_dim=self._event_dim)
 
 
@@ -301,7 +301,10 @@ class PositiveDefinite(Symmetric):
 
 
 class IndependentConstraint(Constraint):
-    """Constraint that holds if a base constraint holds for each element of a value."""
+    """Constraint that holds if `base_constraint` holds for all elements along the last batch dimensions.
+
+    These `reinterpreted_batch_ndims` batch dimensions become event dimensions.
+    """
 
     def __init__(self, base_constraint: Constraint, reinterpreted_batch_ndims: int) -> None:
         self.base_constraint = base_constraint
@@ -323,7 +326,7 @@ class IndependentConstraint(Constraint):
 
 
 class MixtureSameFamilyConstraint(Constraint):
-    """Intersection of the supports of all mixture components."""
+    """Constraint of a mixture: every component's support contains the value."""
 
     def __init__(self, base_constraint: Constraint) -> None:
         self.base_constraint = base_constraint
@@ -421,7 +424,7 @@ stack = Stack
 
 
 def __getattr__(name: str) -> Any:
-    """Return a constraint class by its PyTorch name, which has a leading underscore."""
+    """Return a constraint class by the name that it has in PyTorch: `_Simplex` is `Simplex`."""
     if name == "_DependentProperty":
         return dependent_property
     constraint = globals().get(name[1:]) if name.startswith("_") else None

@@ -239,9 +239,9 @@ class Cauchy(_LocationScale):
 
 
 class GeneralizedPareto(Distribution):
-    """Generalized Pareto distribution of excesses over `loc`.
+    """Generalized Pareto distribution of numbers above `loc`.
 
-    If `concentration` is 0, the tail is exponential.
+    It is an exponential distribution if `concentration` is 0, and bounded if `concentration` is negative.
     """
 
     has_rsample = True
@@ -255,7 +255,7 @@ class GeneralizedPareto(Distribution):
 
     @constraints.dependent_property(is_discrete=False, event_dim=0)
     def support(self) -> Any:  # type: ignore[override]
-        """Interval from `loc` to the end of a bounded tail, or to infinity."""
+        """Interval from `loc` to infinity, or to loc - scale / concentration if `concentration` < 0."""
         end = self.loc - self.scale / self.concentration
         return constraints.interval(self.loc, ts.where(self.concentration < 0, end, ts.inf))
 

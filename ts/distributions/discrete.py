@@ -152,8 +152,8 @@ class Binomial(ProbsOrLogits):
         self._validate_sample(value)
         n, logits = self.total_count, self.logits
         log_coefficient = ts.lgamma(n + 1) - ts.lgamma(value + 1) - ts.lgamma(n - value + 1)
-        # max(logits, 0). With the log1p term below it is softplus(logits), but without the threshold of
-        # `F.softplus`.
+        # softplus(logits) is computed as max(logits, 0) + log1p(exp(-|logits|)), because `F.softplus` is the
+        # identity above a threshold.
         largest = (logits + logits.abs()) / 2
         return log_coefficient + value * logits - n * (largest + ts.log1p(ts.exp(-logits.abs())))
 

@@ -70,7 +70,7 @@ class Distribution:
         return self._event_shape
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
-        """Return the distribution expanded to a batch shape. Its parameters are views of the originals."""
+        """Return a distribution with the given batch shape. Its parameters are views of this one's."""
         batch_shape = Size(batch_shape)
         new: Any = self._get_checked_instance(type(self), _instance)
         new.__dict__.update(self.__dict__)
@@ -86,7 +86,7 @@ class Distribution:
         return new
 
     def _attribute_batch_shape(self, name: str, batch_shape: Size) -> Any:
-        """Return the batch shape to which `expand` expands the attribute `name`, a distribution."""
+        """Return the new batch shape for the inner distribution `name`, if `expand` is called."""
         return batch_shape
 
     def _get_checked_instance(self, cls: type[Any], _instance: Any = None) -> Any:

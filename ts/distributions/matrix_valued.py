@@ -32,8 +32,7 @@ class LKJCholesky(Distribution):
         self.dim = dim
         (self.concentration,) = broadcast_all(concentration)
         like = self.concentration
-        # Onion method: a Beta distribution gives the squared norm of the part of each row left of the
-        # diagonal.
+        # Onion method: the part of each row left of the diagonal has a squared norm from a Beta distribution.
         offset = ts.arange(dim - 1, dtype=like.dtype, device=like.device)
         offset = ts.cat([offset.new_zeros((1,)), offset])
         concentration0 = (like + 0.5 * (dim - 2)).unsqueeze(-1) - 0.5 * offset
@@ -72,8 +71,8 @@ class LKJCholesky(Distribution):
 class Wishart(CovarianceBased, ExponentialFamily):
     """Wishart distribution: sum of the outer products of `df` normal vectors with themselves.
 
-    The parameter matrix is the covariance of the vectors, the inverse of the covariance, or its Cholesky
-    factor. `df` is any number above the matrix size - 1.
+    One of three matrices defines it: the covariance of the vectors, its inverse, or its Cholesky factor. For
+    matrices of size n, `df` is a real number above n - 1.
     """
 
     _extra_event_dims = {"_factor": 2}
@@ -167,7 +166,10 @@ class Wishart(CovarianceBased, ExponentialFamily):
         return sample
 
     def _bartlett(self, shape: Size) -> Any:
-        """Draw samples as squares of random triangular matrices (normal numbers, chi diagonals)."""
+        """Draw samples R R^T, where R is the Cholesky factor times a random triangular matrix.
+
+        The triangular matrix has chi variables on its diagonal, and standard normal variables below.
+        """
         size = self._event_shape[-1]
         roots = self._chi2.rsample(shape).sqrt()
         triangle = roots.clamp(min=ts.finfo(roots.dtype).eps).diag_embed()
@@ -178,7 +180,7 @@ class Wishart(CovarianceBased, ExponentialFamily):
         return root @ root.mT
 
     def _half_log_det(self) -> Any:
-        """Return half the log-determinant of two times the covariance."""
+        """Return log(det(2 * covariance)) / 2."""
         size = self._event_shape[-1]
         return size * math.log(2) / 2 + self._factor.diagonal(dim1=-2, dim2=-1).log().sum(-1)
 

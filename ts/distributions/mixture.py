@@ -11,7 +11,10 @@ from ts.distributions.distribution import Distribution
 
 
 class MixtureSameFamily(Distribution):
-    """Mixture distribution along the last batch dimension. A Categorical selects the component."""
+    """Mixture of the distributions along the last batch dimension of `component_distribution`.
+
+    The Categorical `mixture_distribution` selects the component of a sample.
+    """
 
     def __init__(
         self,

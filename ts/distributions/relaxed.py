@@ -75,14 +75,14 @@ class ExpRelaxedCategorical(_CategoricalBased):
 
 
 class _Relaxed(TransformedDistribution):
-    """Base class of distributions that transform a relaxed base distribution in log space."""
+    """Base class of relaxed distributions, whose base distribution is that of the logit or logarithm."""
 
     has_rsample = True
     base_dist: Any
 
     @property
     def temperature(self) -> Any:
-        """Relaxation temperature. At small values, samples are close to 0 or 1."""
+        """Relaxation temperature. The lower it is, the closer are samples to 0 or 1."""
         return self.base_dist.temperature
 
     @property

@@ -62,7 +62,7 @@ class Transform:
         raise NotImplementedError
 
     def with_cache(self, cache_size: int = 1) -> Transform:
-        """Return this transform with another cache size."""
+        """Return a copy with the given cache size, or this transform if it has that cache size."""
         if self._cache_size == cache_size:
             return self
         if type(self).__init__ is Transform.__init__:
@@ -118,7 +118,7 @@ class Transform:
 
 
 class _InverseTransform(Transform):
-    """Inverse of a transform, with a strong reference to the transform."""
+    """Inverse of a transform. It keeps the transform alive, which has only a weak reference to it."""
 
     def __init__(self, transform: Transform) -> None:
         super().__init__(cache_size=transform._cache_size)
@@ -268,7 +268,7 @@ identity_transform = ComposeTransform([])
 
 
 class IndependentTransform(Transform):
-    """Transform in which batch dimensions of a base transform are event dimensions."""
+    """Transform that treats the last batch dimensions of a base transform as event dimensions."""
 
     _constructor_arguments = ("base_transform", "reinterpreted_batch_ndims")
 
@@ -281,12 +281,12 @@ class IndependentTransform(Transform):
 
     @property
     def domain(self) -> Any:  # type: ignore[override]
-        """Domain of the base transform for each element of the reinterpreted dimensions."""
+        """Domain of the base transform, required of each element of the reinterpreted dimensions."""
         return constraints.independent(self.base_transform.domain, self.reinterpreted_batch_ndims)
 
     @property
     def codomain(self) -> Any:  # type: ignore[override]
-        """Codomain of the base transform for each element of the reinterpreted dimensions."""
+        """Codomain of the base transform, valid for each element of the reinterpreted dimensions."""
         return constraints.independent(self.base_transform.codomain, self.reinterpreted_batch_ndims)
 
     @property

@@ -28,7 +28,7 @@ EULER = 0.57721566490153286060
 
 
 class TransformedDistribution(Distribution):
-    """Distribution of the samples of a base distribution after a sequence of transforms."""
+    """Distribution of f(x) for samples x of a base distribution, where f is a sequence of transforms."""
 
     def __init__(
         self,

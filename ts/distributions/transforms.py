@@ -1,4 +1,4 @@
-"""All transforms of distributions (bijectors), as defined by `ts.distributions.transform`."""
+"""Names of all transforms of samples, for imports from `ts.distributions.transforms`."""
 
 from ts.distributions.elementwise_transforms import (
     AbsTransform,

@@ -264,5 +264,8 @@ class StackTransform(_PiecewiseTransform):
 
 
 def _sum_log_det(transform: Transform, x: Any, y: Any, event_dim: int) -> Any:
-    """Return the Jacobian log-determinant of `transform`, summed for values with `event_dim` dimensions."""
+    """Return the log-determinant of the Jacobian, summed so that it has one number per value.
+
+    Values have `event_dim` dimensions, maybe more than those of `transform`.
+    """
     return sum_rightmost(transform.log_abs_det_jacobian(x, y), event_dim - transform.event_dim)
