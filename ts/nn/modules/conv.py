@@ -210,7 +210,7 @@ class _ConvTransposeNd(_ConvNd):
         num_spatial_dims: int,
         dilation: list[int],
     ) -> list[int]:
-        """Return the output padding with which the result has the size `output_size`."""
+        """Return the output padding for a result of size `output_size`, or the module's padding for None."""
         if output_size is None:
             return self.output_padding
         first = 2 if input.dim() == num_spatial_dims + 2 else 1

@@ -49,7 +49,10 @@ class Dropout3d(_DropoutNd):
 
 
 class AlphaDropout(_DropoutNd):
-    """Sets elements to the negative limit of SELU in training, and keeps mean and variance."""
+    """Sets elements to the negative limit of SELU in training.
+
+    The other elements are scaled and shifted, so that mean and variance remain the same.
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         return F.alpha_dropout(input, self.p, self.training)

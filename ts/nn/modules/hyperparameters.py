@@ -9,10 +9,10 @@
 defines `Threshold.__init__(self, threshold, value, inplace=False)`, which stores each argument as an
 attribute of the same name, and `Threshold.__constants__`, the names of these attributes.
 
-An argument annotated as `InitVar` is not stored. If the class has a method `__post_init__`, it receives
-these arguments after the others are stored. As in `dataclasses`, annotations determine the order of the
-arguments, and arguments after `_: KW_ONLY` are keyword-only. Base classes of a decorated class must not be
-decorated, because type checkers would add their arguments. The constructor is compiled at first use.
+Annotations determine the order of the arguments, and arguments after `_: KW_ONLY` are keyword-only, as in
+`dataclasses`. An argument annotated as `InitVar` is not stored. If the class has a method `__post_init__`,
+the constructor calls it last, with the `InitVar` arguments. Base classes of a decorated class must not be
+decorated, because type checkers would add the bases' arguments. The constructor is compiled at first use.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ class _Constructor:
         source_lines = text.splitlines(keepends=True)
         linecache.cache[file] = len(text), None, source_lines, file  # for `inspect` and tracebacks
         namespace: dict[str, Any] = {}
-        # Annotations are evaluated with the globals of the module that defines the class.
+        # evaluate annotations with the globals of the module that defines the class
         exec(compile(text, file, "exec"), vars(sys.modules[owner.__module__]), namespace)
         constructor = namespace["define"](owner)
         constructor.__module__ = owner.__module__

@@ -139,7 +139,7 @@ class Module:
     # ---- registration --------------------------------------------------------------------------------
 
     def register_parameter(self, name: str, param: Parameter | None) -> None:
-        """Register a parameter. If `param` is None, only the name is registered."""
+        """Register a parameter. None reserves the name for an absent parameter."""
         self._check_new("parameter", "_parameters", name)
         if param is not None and not isinstance(param, Parameter):
             raise TypeError(
@@ -396,7 +396,10 @@ class Module:
         return self
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
-        """Apply `fn` to parameters, their gradients and buffers. Parameters remain the same objects."""
+        """Apply `fn` to parameters, their gradients and buffers.
+
+        Parameters remain the same objects, except in the cases that `_convert` lists.
+        """
         if recurse:
             for module in self.children():
                 module._apply(fn)
@@ -603,8 +606,8 @@ class Module:
     def register_full_backward_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
         """Call `hook(module, grad_input, grad_output)` when the gradients of the arguments are computed.
 
-        If the hook returns a tuple, it replaces the gradients. Arguments and results pass through additional
-        autograd nodes, so they cannot be modified in place.
+        If the hook returns a tuple, it replaces `grad_input`. Arguments and results of `forward` cannot be
+        modified in place, because they pass through additional autograd nodes.
         """
         return self._add_backward_hook(hook, True, prepend)
 
@@ -615,9 +618,9 @@ class Module:
         return add_hook(self._backward_pre_hooks, hook, prepend)
 
     def register_backward_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """Register a non-full backward hook.
+        """Call `hook(module, grad_input, grad_output)` in the backward pass (a non-full hook).
 
-        `grad_input` contains the gradients of the inputs of the last operator of `forward`.
+        `grad_input` has the gradients of the inputs of only the last operator of `forward`.
         """
         return self._add_backward_hook(hook, False, False)
 
