@@ -1,8 +1,8 @@
 """Operators of sparse tensors: construction, accessors, conversions, products, sums and softmax.
 
-In: dense and sparse arrays. Out: dense and sparse arrays. Each record has two kernels. The decorated function
-runs if all tensors are dense: it constructs a sparse array or raises an error. `sparse=` names the kernel for
-sparse operands, as in other families.
+Input and output: dense and sparse arrays. Each record has two kernels. The decorated function runs if all
+tensors are dense. It constructs a sparse array or raises an error. `sparse=` names the kernel that runs if a
+tensor is sparse.
 
     sparse_coo_tensor([[0, 2]], [1., 2.], (3,))    CooArray
     mm(coo, dense)                                 runs `sparse_kernels.matmul.mm`, declared in `matmul`
@@ -167,7 +167,10 @@ def _nnz(xp: Any, self: Array) -> int:
 
 
 def _declare_accessor(name: str, requirement: str, returns: str = "Tensor(a)") -> None:
-    """Declare an accessor of sparse tensors. `requirement` is part of the error text for dense tensors."""
+    """Declare the operator `name`, which accesses a part of a sparse tensor.
+
+    For dense tensors, it raises RuntimeError with `requirement` in the message.
+    """
 
     def kernel(xp: Any, self: Array) -> Any:
         raise RuntimeError(f"{name} {requirement} but got Strided")
@@ -445,9 +448,9 @@ def _embedding_sparse_backward(
     where="",
 )
 def _rows_as_sparse(xp: Any, index: Array, rows: Array, num_weights: int) -> Any:
-    """Return the COO gradient of a table with `num_weights` rows.
+    """Return a COO array of `num_weights` rows, which stores `rows` at the row numbers `index`.
 
-    `index` contains the row numbers of `rows`.
+    It is the gradient of an embedding table.
     """
     if index.ndim != 1 or rows.ndim < 1 or len(index) != len(rows) or index.dtype.kind not in "iu":
         raise RuntimeError(

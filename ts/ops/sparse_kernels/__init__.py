@@ -36,7 +36,7 @@ Kernel = Callable[..., Any]
 def sparse_kernel_of(record: Any) -> Kernel:
     """Return the sparse kernel of a record.
 
-    If there is none, calls of the result raise NotImplementedError.
+    Without one, return a function that raises NotImplementedError.
     """
     return partial(_run, record.key, _kernel_of(record))
 
@@ -90,9 +90,9 @@ def _raise_not_available(key: str, xp: Any, *args: Any) -> NoReturn:
 
 
 def _in_place(kernel: Kernel, xp: Any, self: Any, *args: Any) -> Any:
-    """Run an in-place variant by the functional `kernel`.
+    """Run an in-place variant: compute the result by the functional `kernel`, and store it in `self`.
 
-    If `self` is sparse, the result replaces its array. If `self` is dense, the result is copied into it.
+    A sparse result replaces the array of `self`. A dense result is copied into the dense array `self`.
     """
     return _write_result(xp, self, kernel(xp, self, *args))
 

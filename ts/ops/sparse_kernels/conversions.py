@@ -263,9 +263,9 @@ def new_zeros(
 
 
 def zero_in_place(dense: Any, xp: Any, self: Any) -> Any:
-    """Return the array that `zero_` assigns to the tensor of `self`.
+    """Return the array that replaces `self` in `zero_`.
 
-    It is a COO array without elements, or a CSR or CSC array with zeros at its stored indices.
+    For COO, it stores no elements. For CSR and CSC, it stores zeros at the indices of `self`.
     """
     if isinstance(self, CompressedArray):
         return self.with_values(np.zeros_like(self.values))
@@ -273,7 +273,7 @@ def zero_in_place(dense: Any, xp: Any, self: Any) -> Any:
 
 
 def copy_in_place(dense: Any, xp: Any, self: Any, src: Any, non_blocking: bool = False) -> Any:
-    """Return the array that `copy_` assigns to the tensor of `self`: `src` in the dtype of `self`."""
+    """Return the array that replaces `self` in `copy_`: a copy of `src` in the dtype of `self`."""
     if not (isinstance(self, SparseArray) and isinstance(src, SparseArray)):
         raise RuntimeError(
             "copy_() between dense and sparse Tensors is not implemented! Found self type = "

@@ -34,7 +34,7 @@ def on_stored_values(dense: Any, xp: Any, self: Any, *args: Any) -> Any:
 
 
 def on_gradient(dense: Any, xp: Any, grad: Any, self: Any, *args: Any) -> Any:
-    """Return the gradient of a function that maps 0 to 0, on the sparsity pattern of `self`."""
+    """Return the gradient of a function that maps 0 to 0, with the indices of the function's input `self`."""
     if not (isinstance(grad, CooArray) and isinstance(self, CooArray)):
         raise RuntimeError("expected a sparse gradient and a sparse input of the same layout")
     self = self.coalesce()
@@ -114,7 +114,7 @@ def _intersection(dense: Any, xp: Any, self: CooArray, other: CooArray) -> CooAr
 
 
 def broadcast(x: CooArray, shape: tuple[int, ...]) -> CooArray:
-    """Expand a COO array to a shape by copies of its elements."""
+    """Expand a COO array to `shape`. Its elements are copied."""
     if x.shape == shape:
         return x
     lead = len(shape) - x.ndim
@@ -132,7 +132,7 @@ def broadcast(x: CooArray, shape: tuple[int, ...]) -> CooArray:
                 f"dimension {d}"
             )
         count = indices.shape[1]
-        common.check_storage((len(indices), count * want), indices.dtype)  # NumPy does not check for overflow
+        common.check_storage((len(indices), count * want), indices.dtype)  # `repeat` does not check its size
         indices = np.repeat(indices, want, axis=1)
         indices[d] = np.tile(np.arange(want, dtype=np.int64), count)
         values = np.repeat(values, want, axis=0)

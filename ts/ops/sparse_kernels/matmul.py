@@ -209,7 +209,7 @@ def smm(dense: Any, xp: Any, self: Any, mat2: Any) -> CooArray:
 
 
 def hspmm(dense: Any, xp: Any, mat1: Any, mat2: Any) -> CooArray:
-    """Multiply a sparse matrix by a dense one. The result has sparse rows and dense columns."""
+    """Multiply a sparse matrix by a dense one. The result is a COO array that stores whole rows as values."""
     _check_matrices(mat1, mat2)
     _check_inner(mat1, mat2)
     coo = mat1.to_coo().coalesce()

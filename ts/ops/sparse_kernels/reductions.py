@@ -126,7 +126,7 @@ def norm(dense: Any, xp: Any, self: Any, p: Any = 2, dim: Sequence[int] | None =
 
 
 def norm_of_dtype(dense: Any, xp: Any, self: Any, p: Any, dtype: int) -> Any:
-    """Raise RuntimeError: sparse norms do not support `dtype=`."""
+    """Raise RuntimeError, because norms of sparse arrays do not support `dtype`."""
     return norm(dense, xp, self, p, None, False, dtype)
 
 
