@@ -67,9 +67,9 @@ class _WeakHashRef(WeakIdRef):
 
 
 class WeakIdKeyDictionary(MutableMapping[Any, Any]):
-    """Mapping with weak keys. The class `ref_type` of the references defines equality of keys.
+    """Mapping with weak keys. `ref_type`, the class of the references, defines equality of keys.
 
-    If keys are freed during an iteration over the mapping, they are removed when the iteration ends.
+    The entry of a freed key is removed at once, or at the end of an iteration over the mapping.
     """
 
     def __init__(self, dict: Any = None, ref_type: Any = WeakIdRef) -> None:
@@ -165,7 +165,7 @@ class WeakIdKeyDictionary(MutableMapping[Any, Any]):
             yield value
 
     def keyrefs(self) -> list[Any]:
-        """Return the weak references to the keys, some of which may be freed already."""
+        """Return the weak references to the keys. A reference returns None if its key was freed."""
         return list(self.data)
 
     def popitem(self) -> tuple[Any, Any]:
@@ -182,7 +182,7 @@ class WeakIdKeyDictionary(MutableMapping[Any, Any]):
         return self.data.pop(self.ref_type(key), *args)
 
     def setdefault(self, key: Any, default: Any = None) -> Any:
-        """Return the value of a key, after inserting `default` if the key is missing."""
+        """Return the value of a key. If the key is missing, insert and return `default`."""
         return self.data.setdefault(self.ref_type(key, self._remove), default)
 
     def update(self, dict: Any = None, **kwargs: Any) -> None:  # type: ignore[override]

@@ -212,7 +212,7 @@ class MultiProcessingIterator(Batches):
         raise StopIteration
 
     def _pop_next_worker(self) -> _Worker | None:
-        """Remove the next batch's worker from the order, and return it. Without active workers: None."""
+        """Remove the next batch's worker from the order. Return it, or None if no worker is active."""
         self._order = deque(worker for worker in self._order if worker.is_active)
         if not self._order:
             return None

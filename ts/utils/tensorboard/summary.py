@@ -145,7 +145,7 @@ def histogram(tag: str, values: Any, bins: Any, max_bins: int | None = None) -> 
 
 
 def _grid(images: Array, columns: int = 8) -> Array:
-    """Arrange images (N, C, H, W) as a grid (H, W, C)."""
+    """Arrange images (N, C, H, W) in a grid, an image of shape (rows * H, columns * W, C)."""
     count, channels, height, width = images.shape
     if channels == 1:
         images, channels = np.concatenate([images] * 3, 1), 3
@@ -159,7 +159,10 @@ def _grid(images: Array, columns: int = 8) -> Array:
 
 
 def as_hwc(images: Array, formats: str) -> Array:
-    """Convert an image, or a batch as a grid, to (H, W, 3). `formats` are its dimensions ("NCHW")."""
+    """Convert an image to (H, W, 3), or arrange a batch of images in such an image.
+
+    `formats` names the dimensions of `images`, such as "CHW" or "NCHW".
+    """
     formats = formats.upper()
     if len(set(formats)) != len(formats):
         raise AssertionError(
@@ -297,7 +300,7 @@ def text(tag: str, value: str) -> Summary:
 
 
 def pr_curve_raw(tag: str, rows: Array, thresholds: int = 127) -> Summary:
-    """Return a summary of a precision-recall curve, whose `rows` are tp, fp, tn, fn, precision and recall."""
+    """Return a summary of a precision-recall curve with the rows tp, fp, tn, fn, precision and recall."""
     from tensorboard.plugins.pr_curve.plugin_data_pb2 import PrCurvePluginData
 
     content = PrCurvePluginData(version=0, num_thresholds=min(thresholds, 127)).SerializeToString()

@@ -48,7 +48,7 @@ class FileWriter:
         self.add_event(Event(summary=summary), global_step, walltime)
 
     def add_graph(self, graph_profile: tuple[Any, Any], walltime: float | None = None) -> None:
-        """Write a graph and its run metadata."""
+        """Write `graph_profile`: a graph and the metadata of a run."""
         from tensorboard.compat.proto.event_pb2 import Event, TaggedRunMetadata
 
         graph, stats = graph_profile
@@ -78,9 +78,9 @@ def _default_bins() -> list[float]:
 
 
 class SummaryWriter:
-    """Write values of a run to a log directory (default `runs/TIME_HOST`).
+    """Writer of a run's values to a log directory, by default `runs/TIME_HOST`.
 
-    Raise ImportError if the package `tensorboard` is not installed.
+    The constructor raises ImportError if the package `tensorboard` is not installed.
     """
 
     def __init__(
