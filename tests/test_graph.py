@@ -126,27 +126,6 @@ def test_names():
         a.set_debug_name("3")
 
 
-def test_skipped_values_consume_numbers():
-    """An unnamed value uses up a number, and its name stays free."""
-    unnamed, skipped = Graph(), Graph()
-    for graph in unnamed, skipped:
-        graph.register_output(graph.add_input("x"))
-    load = unnamed.insert_node(unnamed.create("prim::Load"))
-    load.output().set_debug_name("x")
-    skipped.skip_named_value("x")
-    for graph in unnamed, skipped:
-        graph.register_output(graph.insert_constant(1).set_debug_name("x"))
-    load.destroy()
-    skipped.free_skipped_names()
-    assert unnamed.numbered() == skipped.numbered()
-    assert str(unnamed) == str(skipped)
-    assert [value.debug_name() for value in skipped.outputs()] == ["x.1", "x"]
-    verify(skipped)
-    skipped.skip_named_value("x")
-    with pytest.raises(InternalError, match="the name x does not belong to a value"):
-        verify(skipped)
-
-
 def test_kinds():
     """`kinds()` contains the node kinds of a graph, also in blocks and copies, and may contain removed ones."""
     graph = parse_ir(LOOP)

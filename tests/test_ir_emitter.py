@@ -7,7 +7,8 @@ import ts
 from ts.errors import FrontendError
 from ts.frontend import compile, parse
 from ts.frontend.schema_matching import match_schemas
-from ts.frontend.scope import Scope, is_meaningful
+from ts.frontend.scope import Scope
+from ts.ir.value import is_program_name
 from ts.ir.graph import Graph
 from ts.ir.schema import parse_schema
 from ts.ir.types import FLOAT, INT, TENSOR, ListType, OptionalType
@@ -25,7 +26,7 @@ def graph():
 
 def test_unprintable_names():
     """Underscores, underscores with numbers and temporaries are not value names."""
-    assert [name for name in ("x", "_", "_3", "_x", "$t", "") if is_meaningful(name)] == ["x", "_x"]
+    assert [name for name in ("x", "_", "_3", "_x", "$t", "") if is_program_name(name)] == ["x", "_x"]
 
 
 def test_load_takes_the_name(graph):

@@ -30,7 +30,6 @@ from ts.frontend.ir_emitter import (
 )
 from ts.frontend.ir_emitter.emitter import Emitter
 from ts.frontend.parse import NESTED, ParsedFunction
-from ts.frontend.scope import is_meaningful
 from ts.frontend.signatures import Parameter, signature
 from ts.frontend.sugared_values.classes import ClassValue
 from ts.frontend.sugared_values.modules import ModuleValue
@@ -38,6 +37,7 @@ from ts.frontend.sugared_values.sugared import CompileCallee
 from ts.ir.graph import Graph
 from ts.ir.schema import Argument, FunctionSchema
 from ts.ir.types import NONE, ClassType, ModuleType, Type
+from ts.ir.value import is_program_name
 
 # The imports of these modules register functions in the tables of `ir_emitter.emitter`.
 EMITTERS = (calls, closures, expressions, conditionals, loops, statements, subscripts, with_statements)
@@ -123,7 +123,7 @@ def emit_function(em: Emitter, parameters: Sequence[Parameter | Argument], retur
     em.declared_return = returns
     for arg, parameter in zip(em.parsed.arguments, parameters, strict=True):
         value = graph.block().add_input(type=parameter.type)
-        if is_meaningful(parameter.name):
+        if is_program_name(parameter.name):
             value.set_debug_name(parameter.name)
         is_module = isinstance(parameter.type, ModuleType) and parameter.type is em.parsed.self_type
         em.scope.set(em.range(arg), parameter.name, ModuleValue(value) if is_module else value)

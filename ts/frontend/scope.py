@@ -24,30 +24,18 @@ from ts.frontend.sugared_values.sugared import SimpleValue, SugaredValue
 from ts.ir.graph import Block, Graph
 from ts.ir.source import SourceRange
 from ts.ir.types import ListType, Type, erase_shape
-from ts.ir.value import Value
-
-
-def is_meaningful(name: str) -> bool:
-    """Return whether graph text shows the name.
-
-    Names such as `_`, `_3` and those of temporaries are omitted.
-    """
-    if not name or name[0] == "$":
-        return False
-    return name[0] != "_" or not (name[1:] == "" or name[1:].isdigit())
+from ts.ir.value import Value, is_program_name
 
 
 class Scope:
     """Variables and other names assigned in one block."""
 
-    __slots__ = ("block", "errors", "graph", "parent", "tentative", "types", "values")
+    __slots__ = ("block", "errors", "graph", "parent", "types", "values")
 
-    def __init__(self, graph: Graph, block: Block, parent: Scope | None, tentative: bool = False) -> None:
+    def __init__(self, graph: Graph, block: Block, parent: Scope | None) -> None:
         self.graph = graph
         self.block = block
         self.parent = parent
-        # True if nodes inserted in this scope will be copied or may be removed.
-        self.tentative: bool = tentative or (parent is not None and parent.tentative)
         self.types: dict[str, Type] = {}  # variable -> its type
         self.values: dict[str, SugaredValue] = {}  # name -> module, function or class
         # name that a branch of an `if` does not define -> (reason why it is undefined, location)
@@ -69,28 +57,9 @@ class Scope:
         return None
 
     def lookup_type(self, name: str) -> Type | SugaredValue | None:
-        """Resolve a name like `find`, but return the type of a variable instead of a value.
-
-        PyTorch emits a load.  Here, only the number and the name of this load are reserved, so that values
-        are numbered as in PyTorch.  In tentative scopes, whose nodes may be copied or removed, a load is
-        emitted.
-        """
-        scope: Scope | None = self
-        while scope is not None:
-            value = scope.values.get(name)
-            if value is not None:
-                return value if value.simple is None else value.simple.type()
-            type = scope.types.get(name)
-            if type is not None:
-                if self.tentative:
-                    self._load(name, type)
-                elif is_meaningful(name):
-                    self.graph.skip_named_value(name)
-                else:
-                    self.graph.skip_values(1)
-                return type
-            scope = scope.parent
-        return None
+        """Resolve a name like `find`, but return the type of a variable instead of a value."""
+        found = self.find(name)
+        return found if found is None or found.simple is None else found.simple.type()
 
     def is_defined(self, name: str) -> bool:
         """Return whether the name is defined, without inserting a load."""
@@ -119,7 +88,7 @@ class Scope:
         node = self.graph.insert_node(self.graph.create("prim::Load"))
         node.set("name", name, "s")
         value = node.output().set_type(type)
-        if is_meaningful(name):
+        if is_program_name(name):
             value.set_debug_name(name)
         return value
 
@@ -141,7 +110,7 @@ class Scope:
         if (
             value is not None
             and not value.has_debug_name()
-            and is_meaningful(name)
+            and is_program_name(name)
             and value.node().owning_block() is self.block
         ):
             value.set_debug_name(name)

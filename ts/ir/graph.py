@@ -33,7 +33,7 @@ from ts.ir.iterable_list import IterableList
 from ts.ir.node import NODE_BYTES, NODE_NS, CallStack, Node, OperatorLookup, foreign_value_error
 from ts.ir.source import SourceRange
 from ts.ir.types import DEVICE, INT, TENSOR, TupleType, Type, match_type_variables, substitute
-from ts.ir.value import Use, Value, release_name
+from ts.ir.value import Use, Value
 
 __all__ = ["Block", "CallStack", "Graph", "Node", "OperatorLookup", "Use", "Value"]
 
@@ -319,8 +319,7 @@ class Graph:
         self.analyses: dict[Callable[[Graph], Any], tuple[int, Any]] | None = None
         self.has_textual_names = False  # whether the names of results are from graph text, not from a program
         self._next_unique = 0
-        # Name -> value, or None if the name is reserved by `skip_named_value`
-        self._names: dict[str, Value | None] = {}
+        self._names: dict[str, Value] = {}
         self._name_suffixes: dict[str, int] = {}
         # Kinds of all nodes that were created in the graph, including removed nodes
         self._kinds: set[str] = set()
@@ -586,21 +585,6 @@ class Graph:
     def numbered(self) -> int:
         """Return the number of value ids allocated so far, which every new value increases."""
         return self._next_unique
-
-    def skip_values(self, count: int) -> None:
-        """Skip `count` value ids, because PyTorch temporarily creates `count` values here."""
-        self._next_unique += count
-
-    def skip_named_value(self, name: str) -> None:
-        """Reserve an id and `name` for a value that PyTorch creates here (see `free_skipped_names`)."""
-        self._next_unique += 1
-        if name in self._names:
-            release_name(self, name)
-        self._names[name] = None
-
-    def free_skipped_names(self) -> None:
-        """Release the names of skipped values."""
-        self._names = {name: owner for name, owner in self._names.items() if owner is not None}
 
     # --- the insertion point ---
 

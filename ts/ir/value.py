@@ -147,7 +147,7 @@ class Value:
                 f"Invalid name: {name!r}: names that are numbers are reserved for unnamed values"
             )
         if name in names:
-            release_name(self._node._graph, name)
+            _release_name(self._node._graph, name)
         names[name] = self
         self._name = name
         return self
@@ -241,7 +241,14 @@ add_camel_case_aliases(
 )
 
 
-def release_name(graph: Graph, name: str) -> None:
+def is_program_name(name: str) -> bool:
+    """Return whether a variable's name is shown in graph text: neither internal (`$...`) nor `_` or `_1`."""
+    if not name or name[0] == "$":
+        return False
+    return name[0] != "_" or not (name == "_" or name[1:].isdigit())
+
+
+def _release_name(graph: Graph, name: str) -> None:
     """Rename the value called `name` to an unused ``name.N``, so that another value can be called `name`."""
     names, suffixes = graph._names, graph._name_suffixes
     base, dot, suffix = name.rpartition(".")
@@ -255,5 +262,4 @@ def release_name(graph: Graph, name: str) -> None:
         index += 1
     suffixes[base] = index + 1
     owner = names[free] = names[name]
-    if owner is not None:
-        owner._name = free
+    owner._name = free

@@ -54,9 +54,6 @@ class _Verifier:
         self.require(block.owning_node() is None, "the top block is owned by a node")
         self.check_block(block)
         for name, value in self.graph._names.items():
-            if value is None:
-                self.require(self.before_ssa, f"the name {name} does not belong to a value")
-                continue
             self.require(value._name == name, f"the name {name} belongs to %{value.debug_name()}")
         for value, count in self.uses.items():
             self.require(

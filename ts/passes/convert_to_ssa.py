@@ -5,16 +5,12 @@ In: the emitter's graph. Variables are written by `prim::Store[name="x"](%v)` an
 are `prim::BreakStmt`, `prim::ContinueStmt` and `prim::ReturnStmt`. Out: structured SSA, where every value has
 one definition and blocks have outputs. The pass has five steps:
 
-1. `_CarryVariables` adds outputs for assigned variables to ifs and loops, and records them.
-2. `_ContinueLoops` replaces `break` and `continue` by `prim::LoopContinuation(%again)`, and records that it
-   passes the variables of the loop.
+1. `_CarryVariables` adds outputs for assigned variables to ifs and loops, as loads and stores.
+2. `_ContinueLoops` replaces `break` and `continue` by `prim::LoopContinuation(%again, %carried...)`.
 3. `_inline_loop_conditions` copies the condition block before the loop and to the end of its body.
-4. `_Substitution` replaces each load by the value in scope, adds the carried values to block outputs, and all
-   variables to `prim::Line` nodes.
+4. `_erase_loads_and_stores` replaces each load by the value in scope, and adds all variables to `prim::Line`
+   nodes.
 5. `exit_transform` converts the remaining exits to block outputs.
-
-Graph text contains value numbers. To get PyTorch's numbers, the pass skips the numbers of the loads that
-PyTorch creates for carried variables.
 
     for i in range(n):        %y : int = prim::Loop(%n, %true, %y.1)
         y = y + i       =>      block0(%i : int, %y.5 : int):
@@ -25,34 +21,29 @@ PyTorch creates for carried variables.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Final, TypeVar
 
 from ts.errors import InternalError
 from ts.ir.graph import Block, Graph, Node, Value
 from ts.ir.types import Type, unify
+from ts.ir.value import is_program_name
 from ts.passes.exit_transform import exit_transform
-from ts.passes.pass_utils import inline_block_before, inserting_at_start, is_program_name
+from ts.passes.pass_utils import inline_block_before, inserting_at_start
 
 _T = TypeVar("_T")
 _CONTINUING: Final = ("prim::BreakStmt", "prim::ContinueStmt")
 _SCOPES: Final = ("prim::Closure", "prim::ComprehensionScope")
-# if, loop, or continuation of a loop -> names of the variables that it carries
-Carried = dict[Node, list[str]]
 
 
 def convert_to_ssa(graph: Graph) -> bool:
     """Convert the emitter's graph to structured SSA form."""
-    carry = _CarryVariables(graph)
-    carry.run(graph.block())
-    # `_ContinueLoops` is created even if it is not needed: it inserts a constant, which affects the numbers
-    # of later values.
-    continuing = _ContinueLoops(graph, carry.carried)
+    _CarryVariables().run(graph.block())
+    continuing = _ContinueLoops(graph)
     if not graph.kinds().isdisjoint(_CONTINUING):
         continuing.run(graph.block())
     _inline_loop_conditions(graph.block())
-    graph.free_skipped_names()
-    _Substitution(carry.carried).run(graph.block())
+    _erase_loads_and_stores(graph.block(), {})
     exit_transform(graph)
     return True
 
@@ -60,9 +51,7 @@ def convert_to_ssa(graph: Graph) -> bool:
 class _CarryVariables:
     """Transformation that adds outputs for assigned variables to ifs and loops, and inputs to loop bodies."""
 
-    def __init__(self, graph: Graph) -> None:
-        self.carried: Carried = {}
-        self._graph = graph
+    def __init__(self) -> None:
         self._visible: dict[str, Type] = {}
 
     def run(self, block: Block) -> dict[str, Type]:
@@ -90,7 +79,8 @@ class _CarryVariables:
         return assigned
 
     def _carry_if(self, node: Node) -> dict[str, Type]:
-        then_types, else_types = map(self.run, node.blocks())
+        then_block, else_block = node.blocks()
+        then_types, else_types = self.run(then_block), self.run(else_block)
         carried = {}
         for name in sorted(then_types.keys() | else_types.keys()):
             then_type = then_types.get(name) or self._visible.get(name)
@@ -100,10 +90,10 @@ class _CarryVariables:
             unified = unify(then_type, else_type, default_to_union=True)
             if unified is None:
                 continue  # the types do not unify: the emitter has rejected all uses of the variable
-            self._graph.skip_values(2)
+            then_block.register_output(_load(name, then_type, then_block.return_node()))
+            else_block.register_output(_load(name, else_type, else_block.return_node()))
+            _store_output(node, name, unified)
             carried[name] = unified
-            _add_output(node, name, unified)
-        self.carried[node] = list(carried)
         return carried
 
     def _carry_loop(self, node: Node) -> dict[str, Type]:
@@ -119,25 +109,34 @@ class _CarryVariables:
             unified = unify(outer, assigned) or unify(outer, assigned, default_to_union=True)
             if unified is None:
                 raise InternalError(f"{name} is {outer} before a loop and {assigned} in it", "convert_to_ssa")
-            self._graph.skip_values(1)
-            body.add_input(name, unified)
-            self._graph.skip_values(1)
+            node.add_input(_load(name, outer, node))
+            body.prepend_node(_create_store(name, body.add_input(name, unified)))
+            body.register_output(_load(name, assigned, body.return_node()))
+            _store_output(node, name, unified)
             carried[name] = unified
-            _add_output(node, name, unified)
-        self.carried[node] = list(carried)
         return carried
 
 
-def _add_output(node: Node, name: str, type: Type) -> None:
-    node.add_output(name if is_program_name(name) else None, type)
+def _load(name: str, type: Type, before: Node) -> Value:
+    load = before.owning_graph().create("prim::Load").set("name", name, "s").insert_before(before)
+    return load.output().set_type(type)
+
+
+def _create_store(name: str, value: Value) -> Node:
+    return value.owning_graph().create("prim::Store", (value,), 0).set("name", name, "s")
+
+
+def _store_output(node: Node, name: str, type: Type) -> None:
+    """Add an output to `node`, and store it in variable `name`."""
+    output = node.add_output(name if is_program_name(name) else None, type)
+    _create_store(name, output).insert_after(node)
 
 
 class _ContinueLoops:
     """Replacement of `prim::BreakStmt` and `prim::ContinueStmt` by `prim::LoopContinuation`."""
 
-    def __init__(self, graph: Graph, carried: Carried) -> None:
+    def __init__(self, graph: Graph) -> None:
         self._graph = graph
-        self._carried = carried
         with inserting_at_start(graph):
             self._false = graph.insert_constant(False)
         self._loop: Node | None = None
@@ -176,10 +175,10 @@ class _ContinueLoops:
         node.destroy()
 
     def _add_carried(self, continuation: Node) -> None:
-        """Record that `continuation` passes the carried variables of the current loop."""
+        """Add the carried variables of the current loop to the inputs of `continuation`."""
         assert self._loop is not None
-        names = self._carried[continuation] = self._carried[self._loop]
-        self._graph.skip_values(len(names))
+        for output in self._loop.blocks()[0].outputs():
+            continuation.add_input(_load(output.node()["name"], output.type(), continuation))
 
 
 def _same(value: Value) -> Value:
@@ -202,71 +201,31 @@ def _inline_loop_conditions(block: Block) -> None:
             node.erase_block(1)
 
 
-class _Substitution:
-    """Replacement of each load by the variable's current value. Carried values become block outputs."""
-
-    def __init__(self, carried: Carried) -> None:
-        self._carried = carried
-        self._values: dict[str, Value] = {}
-
-    def run(self, block: Block, handed_on: Sequence[str] = ()) -> None:
-        """Replace the loads in `block` and append the values of the variables `handed_on` to its outputs."""
-        values = self._values
-        before: dict[str, Value | None] = {}
-        for node in block.nodes():
-            kind = node.kind()
-            if kind == "prim::Store":
-                name = node["name"]
-                before.setdefault(name, values.get(name))
-                values[name] = node.input()
-                node.destroy()
-            elif kind == "prim::Load":
-                node.output().replace_all_uses_with(values[node["name"]])
-                node.destroy()
-            elif kind == "prim::If":
-                names = self._carried.get(node, ())
-                for inner in node.blocks():
-                    self.run(inner, names)
-                self._define(names, node.outputs(), before)
-            elif kind == "prim::Loop":
-                names = self._carried.get(node, ())
-                self._load(names, node)
-                self._run_body(node.blocks()[0], names)
-                self._define(names, node.outputs(), before)
-            elif kind == "prim::LoopContinuation":
-                self._load(self._carried[node], node)
-            elif kind == "prim::ComprehensionScope":
-                # Variables of a comprehension are not visible after it.
-                scope = node.blocks()[0]
-                self.run(scope)
-                inline_block_before(scope, node)
-                node.destroy()
-            elif kind == "prim::Line":
-                _attach_variables(node, values)
-            else:
-                for inner in node.blocks():
-                    self.run(inner)
-        self._load(handed_on, block.return_node())
-        _restore(values, before)
-
-    def _run_body(self, body: Block, names: Sequence[str]) -> None:
-        outer_values: dict[str, Value | None] = {}
-        self._define(names, body.inputs(), outer_values)
-        self.run(body, names)
-        _restore(self._values, outer_values)
-
-    def _load(self, names: Sequence[str], node: Node) -> None:
-        """Append the current values of the variables `names` to the inputs of `node`."""
-        for name in names:
-            node.add_input(self._values[name])
-
-    def _define(self, names: Sequence[str], values: Sequence[Value], before: dict[str, Value | None]) -> None:
-        """Bind `names` to the last `len(names)` values, and record the previous values in `before`."""
-        # from the last name to the first, the order of the variables in `prim::Line`
-        for i in range(1, len(names) + 1):
-            name = names[-i]
-            before.setdefault(name, self._values.get(name))
-            self._values[name] = values[-i]
+def _erase_loads_and_stores(block: Block, values: dict[str, Value]) -> None:
+    """Replace each load by the variable's current value in `values`, which is restored after the block."""
+    before: dict[str, Value | None] = {}
+    for node in block.nodes():
+        kind = node.kind()
+        if kind == "prim::Store":
+            name = node["name"]
+            before.setdefault(name, values.get(name))
+            values[name] = node.input()
+            node.destroy()
+        elif kind == "prim::Load":
+            node.output().replace_all_uses_with(values[node["name"]])
+            node.destroy()
+        elif kind == "prim::ComprehensionScope":
+            # Variables of a comprehension are not visible after it.
+            scope = node.blocks()[0]
+            _erase_loads_and_stores(scope, values)
+            inline_block_before(scope, node)
+            node.destroy()
+        elif kind == "prim::Line":
+            _attach_variables(node, values)
+        else:
+            for inner in node.blocks():
+                _erase_loads_and_stores(inner, values)
+    _restore(values, before)
 
 
 def _restore(variables: dict[str, _T], before: Mapping[str, _T | None]) -> None:

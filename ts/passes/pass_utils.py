@@ -45,13 +45,6 @@ def constant_value(value: Value) -> Any:
     return bool(constant) if kind == "BoolType" else constant
 
 
-def is_program_name(name: str) -> bool:
-    """Return whether a variable's name is neither internal (`$...`) nor temporary (`_1`)."""
-    if not name or name[0] == "$":
-        return False
-    return name[0] != "_" or (not name[1:].isdigit() and len(name) > 1)
-
-
 def inserting_at_start(graph: Graph) -> AbstractContextManager[Any]:
     """Set the insertion point before the first node of the graph."""
     first = next(iter(graph.block().nodes()), None)

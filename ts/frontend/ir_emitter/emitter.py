@@ -180,11 +180,8 @@ class Emitter:
         The additional nodes are dead code, but they affect value numbers. PyTorch also executes their side
         effects twice (`xs.pop() % 2` pops two elements). Therefore, `ts` removes nodes with side effects.
         """
-        scope = self.scope
         marker = self.graph.insert_node(self.graph.create("prim::Marker", (), 0))
-        was_tentative, scope.tentative = scope.tentative, True
         value = emit()
-        scope.tentative = was_tentative
         nodes = []
         following = marker.next()
         while following is not self.graph.insert_point():

@@ -77,7 +77,7 @@ def _loop(
     body_block = node.add_block()
     condition_block = node.add_block()
     scope = em.scope
-    em.scope = Scope(em.graph, condition_block, scope, tentative=True)
+    em.scope = Scope(em.graph, condition_block, scope)
     if test is not None:
         with em.graph.inserting_before(condition_block):
             if em.lines:
