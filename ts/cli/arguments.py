@@ -267,9 +267,9 @@ class _ArgumentParser:
         self.keywords[name] = value
 
     def add_arrays(self, path: str) -> bool:
-        """Add the arrays of an .npz file as keyword arguments if all array names are parameters.
+        """Add the arrays of an .npz file as keyword arguments. Return True.
 
-        Return True if added.
+        If the file has no arrays, or an array name is not that of a parameter, add nothing and return False.
         """
         arrays = load_arrays(path)
         if not arrays.files or not set(arrays.files) <= self.parameters.keys():

@@ -122,7 +122,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def files_of(target: Target) -> Iterator[Target]:
-    """Yield the target itself, or, for a folder, all files in it (recursively) that contain TorchScript."""
+    """Yield a file target itself. For a folder, yield all files with TorchScript in its tree."""
     if not target.path.is_dir():
         yield target
         return

@@ -84,7 +84,10 @@ def load_archive(path: Path, map_location: Any = "cpu", **options: Any) -> Scrip
 
 
 def method_of(module: ScriptModule, name: str, path: Path) -> ScriptMethod:
-    """Return the method of `module` or of a submodule with a dotted name. The default is `forward`."""
+    """Return the method with a dotted name: "encode" or "encoder.layer.encode".
+
+    If the name is empty or that of a submodule, return the method `forward`.
+    """
     *submodule_names, last = name.split(".") if name else ["forward"]
     for depth, submodule_name in enumerate(submodule_names):
         module = _find_submodule(module, submodule_name, ".".join(submodule_names[:depth]), path)
