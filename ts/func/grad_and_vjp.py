@@ -28,11 +28,10 @@ Argnums = int | tuple[int, ...]
 
 
 class RecordedCall:
-    """Recorded function call, with its leaves and results.
+    """Call of a function with new leaf tensors, which is recorded in the autograd graph.
 
-    leaves           tensors whose gradients are computed
-    tracked_results  results with their autograd graph
-    results          results for the caller
+    leaves           tensors in place of the arguments, whose gradients are computed
+    tracked_results  results that are connected to the leaves
     """
 
     def __init__(self, func: Function, arguments: Any, call: Callable[[Any], Any]) -> None:
@@ -224,7 +223,7 @@ def vjp(func: Function, *primals: Any, has_aux: bool = False) -> Any:
 def recorded_vjp(
     func: Function, primals: tuple[Any, ...], has_aux: bool
 ) -> tuple[RecordedCall, Any, Function, Any]:
-    """Return the recorded call, the results, the function that `vjp` returns, and the auxiliary value."""
+    """Implement `vjp`: return the recorded call, the results, the function and the auxiliary value."""
     record = RecordedCall(func, primals, lambda new: func(*new))
     tracked_results, aux = with_aux(record.tracked_results, has_aux, "vjp(f, *primals)")
     outputs, shape = flatten(tracked_results)

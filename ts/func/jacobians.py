@@ -52,8 +52,8 @@ def jacrev(
 ) -> Function:
     """Return a function that computes the Jacobian of `func` with respect to `argnums` in reverse mode.
 
-    The Jacobians are a tree like the results, in which each result is replaced by a tree like the arguments,
-    whose leaves have the shape `result.shape + argument.shape`.
+    There is a Jacobian for each pair of result and argument, of shape `result.shape + argument.shape`. The
+    new function returns a tree like the results, whose leaves are trees of Jacobians like the arguments.
 
     chunk_size  number of Jacobian rows computed together (1: sequentially, without `vmap`)
     has_aux     `func` returns (results, aux), and the new function returns (Jacobian, aux)

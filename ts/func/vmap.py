@@ -24,7 +24,10 @@ _find_replacement: Callable[[], Function | None] = lambda: None  # noqa: E731
 
 
 def set_replacement_finder(find: Callable[[], Function | None]) -> None:
-    """Set a callback that returns a program's replacement of `vmap`, or None if there is no replacement."""
+    """Set a callback that vectorized functions call first.
+
+    It returns the function that a program runs in place of `vmap`, or None if `vmap` is not replaced.
+    """
     global _find_replacement
     _find_replacement = find
 
