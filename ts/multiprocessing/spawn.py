@@ -200,8 +200,8 @@ def start_processes(
     """Run `fn(index, *args)` in `nprocs` processes, started by a method of `multiprocessing`.
 
     With `join`, wait for all processes, and raise ProcessRaisedException or ProcessExitedException if one
-    fails. Without `join`, return the context. Tensors in `args` share their memory with the processes. With
-    the method "fork", only tensors that are already in shared memory do.
+    fails. Without `join`, return the context. The processes share the memory of tensors in `args`, but with
+    the method "fork" only of tensors that are already in shared memory.
     """
     sharing.register_reductions()
     context: Any = multiprocessing.get_context(start_method)
