@@ -126,7 +126,7 @@ def _accept_under_density(
 ) -> None:
     """Fill a tensor with truncated normal numbers by rejection sampling.
 
-    A uniform number is accepted with the probability density / maximum density.
+    A uniform number x in [a, b] is accepted with the probability density(x) / maximum density.
     """
     peak = -0.5 * ((max(a, min(mean, b)) - mean) / std) ** 2
     pending = None

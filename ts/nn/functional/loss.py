@@ -341,7 +341,7 @@ def gaussian_nll_loss(
     if bool(ts.lt(var, 0).any()):
         raise ValueError("var has negative entry/entries")
     var = var.clone()
-    with ts.no_grad():  # clamping does not affect the gradient of `var`
+    with ts.no_grad():  # the gradient of `var` ignores the clamping
         var.clamp_(min=eps)
     loss = 0.5 * (var.log() + (input - target).pow(2) / var)
     if full:
