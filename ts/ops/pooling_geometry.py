@@ -2,12 +2,12 @@
 
 In: the shape of an input, and for each dimension a kernel size, stride, padding and dilation, or a number of
 sections. Out: a cached `Windows` object. Along each dimension, its window o contains the elements from
-begin[o] to stop[o] (exclusive) with distance `dilation`.
+begin[o] to stop[o] (exclusive) in steps of `dilation`.
 
     sliding_windows(MAX, (1, 1, 5), 1, (3,), (2,), (1,), (1,), False)      begin [0, 1, 3], stop [2, 4, 5]
 
-Invalid arguments raise PyTorch's errors, which depend on the kind of pooling. Since PyTorch computes 1-d
-pooling by 2-d pooling, errors of 1-d pooling are often those of 2-d pooling.
+Invalid arguments raise PyTorch's errors, which depend on the kind of pooling. Many errors of 1-d pooling name
+2-d pooling, because PyTorch computes 1-d pooling by 2-d pooling.
 """
 
 from __future__ import annotations

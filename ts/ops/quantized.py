@@ -3,10 +3,10 @@
 In: tensors on grids (`ts.ops.quantizer`), packed parameters (`ts.ops.packed_params`), and usually the scale
 and zero point of the result.  Out: a tensor on the result's grid:
 
-    quantized::linear(x, packed, 0.1, 128)      linear(x, weight, bias), to the nearest (n - 128) * 0.1
-    quantized::linear_dynamic(x, packed)        linear(x, weight, bias), while PyTorch quantizes x first
+    quantized::linear(x, packed, 0.1, 128)      linear(x, weight, bias), rounded to numbers (n - 128) * 0.1
+    quantized::linear_dynamic(x, packed)        linear(x, weight, bias). PyTorch would quantize x first
 
-The result of an operator without scale and zero point is on the grid of the argument, if it has one.
+If an operator has no scale and zero point, its result is on the grid of its argument, if that has one.
 """
 
 from __future__ import annotations

@@ -74,7 +74,7 @@ def _ncf_unsqueeze(xp: Any, self: Array, ndim: int) -> Array:
 
 @op("aten::_ncf_view(Tensor(a) self, int[] input_shape, int normalized_ndim) -> Tensor(a)", where="")
 def _ncf_view(xp: Any, self: Array, input_shape: Sizes, normalized_ndim: int) -> Array:
-    """Return a view with the leading sizes of `input_shape` and size 1 for the last `normalized_ndim`."""
+    """Return a view of shape `input_shape`, but with size 1 in the last `normalized_ndim` dimensions."""
     leading_count = len(input_shape) - normalized_ndim
     if leading_count <= 0:
         raise RuntimeError(f"Expected fewer than {len(input_shape)} dimensions, but got {normalized_ndim}")

@@ -119,10 +119,9 @@ def all_channels(shape: Shape, arrays: Sequence[Array]) -> Order:
 
 
 def any_channels(shape: Shape, arrays: Sequence[Array]) -> Order:
-    """Return channels-last order if input or weight of a convolution has it, else row-major.
+    """Return channels-last order for a convolution if its operands have it, else row-major.
 
-    In 1D, both input and weight must have channels-last order. In 3D, the batch must have more than one
-    element.
+    1D: input and weight must have it. 2D: input or weight. 3D: input or weight, and the batch size exceeds 1.
     """
     channels_last_flags = [channels_last(x) for x in arrays[:2]]
     is_channels_last = (

@@ -509,7 +509,7 @@ def _multinomial(
 
 
 def _without_replacement(xp: Any, weights: Array, count: int, generator: Any) -> Array:
-    """Sample indices without replacement: return those with the largest weight / exponential sample."""
+    """Sample indices without replacement: those with the largest quotients weight / exponential sample."""
     times = exponential_array(xp, xp.empty(weights.shape, dtype=weights.dtype), 1, generator)
     rates = common.cast(xp, weights / times, weights.dtype)
     if count == 1:
@@ -518,7 +518,7 @@ def _without_replacement(xp: Any, weights: Array, count: int, generator: Any) ->
 
 
 def _with_replacement(xp: Any, weights: Array, count: int, generator: Any) -> Array:
-    """Sample indices with replacement, by searching uniform numbers in the cumulative sums of the weights."""
+    """Sample indices with replacement: search uniform numbers in the cumulative sums of the weights."""
     work = weights.astype(common.opmath(weights.dtype))
     bounds = xp.cumsum(work, -1, dtype=work.dtype)
     bounds = (bounds / bounds[:, -1:]).astype(common.DOUBLE)

@@ -182,7 +182,10 @@ def _neighbor_slices(x: Array, axis: int) -> tuple[Array, Array]:
 
 
 def _declare_trapezoids(name: str, alias: str, reduction: str) -> None:
-    """Declare the trapezoidal rule for sample points `x` and a distance `dx`; `alias` is a second name."""
+    """Declare integration by the trapezoidal rule, for sample points `x` and for a distance `dx`.
+
+    `alias` is a second name of the operators, or "". `reduction` combines the areas of the trapezoids.
+    """
     fields: dict[str, Any] = {"layout": "contiguous", "autocast": {"cuda": "float32"}}
 
     def rejects_bool(arguments: str) -> dict[str, str]:

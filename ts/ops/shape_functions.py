@@ -83,7 +83,7 @@ class DataDependentShapeError:
 
 
 def depends(name: str) -> DataDependentShapeError:
-    """Return the shape rule of operator `name`, which raises PyTorch's error about a missing meta kernel."""
+    """Return a rule for operator `name` that raises PyTorch's error: the operator has no meta kernel."""
     return DataDependentShapeError(
         f"aten::{name}: attempted to run this operator with Meta tensors, but there was no fake impl or Meta "
         "kernel registered. You may have run into this message while using an operator with PT2 compilation "
