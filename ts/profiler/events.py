@@ -4,9 +4,9 @@
       aten::linear          5 .. 60           cpu_parent = forward
       fused relu_mul       61 .. 80
 
-An event within the time range of another event on the same thread is its child. The operator that begins a
-label in a script ends within the label, so neither the operator nor the label is a child of the other. Calls
-to other processes (`is_async`) have no children, because the thread does other work while it waits.
+An event is a child of the innermost event on the same thread whose time range contains it. In scripts, an
+operator begins a label. It starts before and ends within the label, so that neither contains the other. Calls
+to other processes (`is_async`) are not nested, because the thread does other work while it waits.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class FunctionEvent:
 
     id: int
     name: str
-    # operator, function, label (`record_function`), stage (of the compiler) or call (to another process, RPC)
+    # "operator", "function", "label" (`record_function`), "stage" (of the compiler) or "call" (RPC)
     kind: str
     thread: int
     time_range: Interval
@@ -130,7 +130,7 @@ def function_events(raw_events: Iterable[Event], origin: int) -> list[FunctionEv
 
 
 def nest(events: Iterable[FunctionEvent]) -> None:
-    """Set the parent and the children of each event, by time range."""
+    """Set `cpu_parent` and `cpu_children` of events in order of start, by the time ranges."""
     open: dict[int, list[FunctionEvent]] = {}
     for event in events:
         enclosing_events = open.setdefault(event.thread, [])
@@ -160,10 +160,9 @@ def name_of(raw: Event) -> str:
 
 
 def kernel_of(raw: Event) -> str:
-    """Return the name of the kernel or array library that computed an operator.
+    """Return the name of the kernel or array library that computed an operator, or "" if it is unknown.
 
-    If a C kernel falls back to the kernel of the operator record, because of dtypes or layout, this is not
-    reported.
+    It is the name of the called C kernel, even if this called the operator record's kernel for some dtypes.
     """
     if raw.backend >= 0:
         backend = backends.at(raw.backend)

@@ -67,9 +67,9 @@ class record_function:
             leave_label(label) if isinstance(label, int) else ops.profiler._record_function_exit(label)
 
     def _call_end_callbacks_on_future(self, fut: Future[Any]) -> Future[Any]:
-        """Extend the label until a future completes.
+        """End the label when `fut` completes, and not at the end of the `with` block.
 
-        Return a future that completes after the end of the label.
+        Return a future with the same value, which completes after the end of the label.
         """
         if not self._labels:
             raise RuntimeError("_call_end_callbacks_on_future can only be called once.")

@@ -32,9 +32,10 @@ def table(
     shapes: bool,
     unit: str | None,
 ) -> str:
-    """Format a table.
+    """Return the text of a table.
 
-    `row_limit` -1 shows all rows. `widths` limit the name, shape and source columns.
+    row_limit  maximum number of rows, or -1 for all
+    widths     maximum widths of the columns of names, shapes and sources
     """
     if not rows:
         return ""
