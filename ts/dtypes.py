@@ -153,7 +153,7 @@ _BY_PYTHON: Final[dict[Any, dtype]] = {bool: bool_, int: int64, float: float64, 
 
 
 def by_name(name: str) -> dtype:
-    """Return the dtype with PyTorch's name `name`, without `torch.`."""
+    """Return the dtype with a name of PyTorch, such as "float32" or "float"."""
     return NAMES[name]
 
 
@@ -194,9 +194,9 @@ def is_complex32(numpy_dtype: Any) -> bool:
 
 
 def register_ml_dtype_callback(enter: Callable[[dtype, np.dtype[Any]], object]) -> None:
-    """Register `enter`, which is called with each dtype of `ml_dtypes` and its NumPy dtype before first use.
+    """Register `enter(dtype, numpy_dtype)`, which is called once for each dtype that `ml_dtypes` defines.
 
-    In `enter`, lookup tables whose keys are NumPy dtypes add their entries.
+    It is called when the dtype is loaded, and may add the dtype to a table with NumPy dtypes as keys.
     """
     _registration_callbacks.append(enter)
     for d, numpy_dtype in _ml_numpy_dtypes.items():
@@ -204,7 +204,7 @@ def register_ml_dtype_callback(enter: Callable[[dtype, np.dtype[Any]], object]) 
 
 
 def register_bfloat16_callback(enter: Callable[[np.dtype[Any]], object]) -> None:
-    """Register `enter`, which is called with the NumPy dtype of bfloat16 before its first use."""
+    """Register `enter(numpy_dtype)`, which is called when the NumPy dtype of bfloat16 is loaded."""
     register_ml_dtype_callback(lambda d, numpy_dtype: enter(numpy_dtype) if d is bfloat16 else None)
 
 
@@ -239,7 +239,10 @@ def as_dtype(x: Any) -> dtype:
 
 
 def promote(a: dtype, b: dtype) -> dtype:
-    """Return the promoted dtype: the dtype of higher category, or NumPy's result for equal categories."""
+    """Return the promoted dtype: that of the higher category, or NumPy's result within a category.
+
+    The categories are bool, integers, floating-point and complex numbers, in ascending order.
+    """
     if a is b:
         return a
     if a in FLOAT8 or b in FLOAT8:

@@ -255,7 +255,7 @@ class LinAlgError(TsError):
 
 
 class DebuggerQuit(TsError):
-    """Raised after a command in the debugger to end the program."""
+    """Raised if the user ends the program by a command of the debugger."""
 
 
 class _Suggestion(str):

@@ -154,7 +154,10 @@ def tensordot(a: Tensor, b: Tensor, dims: Tensor, out: Tensor | None = None) -> 
 
 
 def tensordot(a: Any, b: Any, dims: Any = 2, out: Any = None) -> Any:
-    """Contract the last `dims` dimensions of `a` with the first `dims` of `b`, or two lists of dimensions."""
+    """Sum the products of elements over the last `dims` dimensions of `a` and the first `dims` of `b`.
+
+    `dims` may be a pair of lists instead: the dimensions of `a`, and those of `b`.
+    """
     if isinstance(dims, int):
         first, second = _last_and_first(a, b, dims)
     elif isinstance(dims, Tensor):

@@ -19,7 +19,7 @@ __all__ = ["Future", "collect_all", "wait_all"]
 def collect_all(futures: Sequence[Future[Any]]) -> Future[list[Future[Any]]]:
     """Return a future of the list `futures`. It completes when all of them have finished.
 
-    If a future raises an exception, the returned future raises the first one.
+    If some of them failed, the returned future raises the exception of the first of these in the list.
     """
     for future in futures:
         if not isinstance(future, Future):
