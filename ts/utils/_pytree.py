@@ -429,7 +429,9 @@ def tree_map_(func: Callable[..., Any], tree: PyTree, *rests: PyTree, is_leaf: L
 
 
 def map_only(type_or_types_or_pred: TypeAny | Callable[[Any], bool], /) -> MapOnlyFn[FnAny[Any]]:
-    """Return a decorator for a function that is applied only to objects of given types.
+    """Return a decorator for a function: the new function returns objects of all other types unchanged.
+
+    The argument is a type, a tuple of types, or a predicate that selects the objects to which it is applied.
 
     >>> map_only(int)(lambda x: x + 1)("a")
     'a'

@@ -445,7 +445,7 @@ def _deque_unflatten(values: Iterable[Any], context: Context) -> deque[Any]:
 
 
 def _register_results_class(cls: type[Any]) -> None:
-    """Register a result class of an operator, when the operator's first call creates the class."""
+    """Register a class of named operator results, unless it is registered."""
     with _NODE_REGISTRY_LOCK:
         if cls not in SUPPORTED_NODES:
             _private_register_pytree_node(
