@@ -11,7 +11,7 @@ from typing import Final
 from ts.module_names import is_own
 
 _HEAP_TYPE_FLAG: Final = 1 << 9  # Py_TPFLAGS_HEAPTYPE, which is set for classes created by `class` statements
-# Names of classes that PyTorch implements in C. Its messages show these names with the module.
+# Class name in `ts` -> name of the class in PyTorch's messages, for classes that PyTorch implements in C
 _TYPE_TEXTS: Final = {
     **{
         name: f"torch.{name}"

@@ -1,6 +1,6 @@
 """Data-dependent sizes and numbers of fake tensors.
 
-Shape rules of operators and fake implementations of custom operators create these sizes and numbers:
+They are created by shape rules of operators and by fake implementations of custom operators:
 
     @nonzero.register_fake
     def _(x):
@@ -23,11 +23,10 @@ _current: ContextVar[FakeImplCtx | None] = ContextVar("fake_context", default=No
 
 
 class FakeImplCtx:
-    """Context of one call of a fake implementation, which may create symbols.
+    """Context of one call of a fake implementation. It creates the symbols of the call.
 
-    `new_size(least, most)` and `new_number(kind)` create symbols. Both are None if symbols are unavailable.
-    `kind` is the kind character of a NumPy dtype: "f" for a float, "b" for a bool, other characters for an
-    int.
+    `new_size(least, most)` and `new_number(kind)` create a symbol, or are None if symbols are unavailable.
+    `kind` is the kind character of a NumPy dtype: "f" for a float, "b" for a bool, others for an int.
     """
 
     def __init__(

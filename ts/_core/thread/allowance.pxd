@@ -45,8 +45,8 @@ cdef enum:
 # Count a new string or other Python object of `size` bytes. Nothing subtracts these bytes, because the release of the
 # object is not observed.
 cdef int take_text(Py_ssize_t size) except -1
-# Convert the MemoryError that NumPy raises for an array that exceeds the budget: return MemoryExceeded if `error` or
-# its cause is such an error, else `error`. Each refused allocation is reported once.
+# Return MemoryExceeded if `error` is, or was caused by, NumPy's MemoryError for an array that exceeds the budget. For
+# other errors, return `error`. Each refused allocation is reported once.
 cdef object as_limit(error)
 
 # `take_program` counts the memory of a new forked task, and `credit_program` subtracts it when the task ends. If a fork
@@ -61,6 +61,6 @@ cdef void retain_allowance(MemoryBudget *allowance) noexcept
 cdef void release_allowance(MemoryBudget *allowance) noexcept
 # Set the budget of this thread, or remove it if `allowance` is NULL. The reference is borrowed.
 cdef int set_allowance(MemoryBudget *allowance) except -1
-# Set a budget that measures memory and has no limit: as the budget of this thread if it has none, else as an outer
-# budget.
+# Set a budget without a limit, which only measures memory. It becomes the budget of this thread while the thread has no
+# other budget.
 cdef int watch_allowance(MemoryBudget *allowance) except -1

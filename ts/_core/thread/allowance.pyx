@@ -5,15 +5,15 @@
     take_text(n)       counts a new string of n bytes
 
 A memory handler of NumPy counts arrays on threads with a budget.  In nested `ts.limits` blocks, an allocation
-counts in the budgets of all blocks.  `used` does not go below zero, because memory from before the block, which is
-not counted, may be freed inside of it.
+counts in the budgets of all blocks.  A block may free memory that was allocated, and so not counted, before it:
+`used` then stays zero instead of becoming negative.
 
 Python does not report when a string is freed, so `take_text` adds up the sizes of all new strings.  If this sum and
 the counted bytes exceed the budget, the bytes in use are estimated: by the growth of the process's resident memory
 (/proc on Linux) since the budget was set.  If the estimate exceeds the budget, free memory is returned to the
 system, and the memory is measured again.  Without /proc, only the size of a single string is limited.
 
-If no thread has a budget, the cost is one load of `limited`.
+If no thread has a budget, an allocation only reads `limited`, which is 0.
 """
 
 import os
@@ -93,7 +93,7 @@ cdef extern from *:
 
     #ifdef __GLIBC__
     #include <malloc.h>
-    static void trim_memory(void) { malloc_trim(0); }    /* free memory is not resident afterwards */
+    static void trim_memory(void) { malloc_trim(0); }    /* returns free memory to the system */
     #else
     static void trim_memory(void) {}
     #endif
@@ -101,7 +101,7 @@ cdef extern from *:
     enum { MAX_CACHED_SIZE = 31 << 20 };
 
     /* Freeing one block of this size raises glibc's dynamic mmap threshold: afterwards, free blocks up to this size stay
-       in the process (trim threshold: twice the size). Before, each array result is mapped and zeroed by the system. */
+       in the process (trim threshold: twice the size). Otherwise, the system would map and zero each array result. */
     static void keep_free_blocks(void) {
         void *volatile block = malloc(MAX_CACHED_SIZE);
         free(block);
@@ -258,17 +258,14 @@ cdef void release_allowance(MemoryBudget *a) noexcept:
 
 
 cdef int set_allowance(MemoryBudget *a) except -1:
-    """Set the budget of this thread and the memory handler of NumPy.
-
-    Allocating the handler may run the garbage collector, which may end programs with other budgets.
-    """
+    """Set the budget of this thread (NULL: none), and install or remove NumPy's counting memory handler."""
     global limited, allowance_here, handler_before
     cdef PyObject *previous
     if a == NULL:
         a = watching
     if allowance_here == NULL and a != NULL:
         handler = PyDataMem_SetHandler(counting)
-        # checked again, because allocating the handler may run other code that sets the budget
+        # checked again: the call may run the garbage collector, and the end of a collected program sets the budget
         if allowance_here == NULL:
             limited += 1
             Py_INCREF(handler)

@@ -38,9 +38,8 @@ cdef extern from *:
         void *limits
         unsigned int process_flags
 
-# Twice the number of threads whose flags are not 0, plus 1 after a tensor of this process has required grad. If it is
-# 0, calls of operators check neither flags nor `requires_grad`. If it is 0 or 1, they do not read the flags of their
-# thread.
+# 2 * (number of threads whose flags are not 0) + (1 if a tensor of this process has ever required grad). Calls of
+# operators read the flags of their thread only if this is at least 2, and `requires_grad` only if it is odd.
 cdef int attention
 
 cdef enum:

@@ -4,7 +4,7 @@
     with GradMode(False): ...         sets it for a block, as `InferenceMode(True)` does for inference mode
     with TracingScope(tracer): ...    `tracer` (a `ts.tracing.tracer.Tracer`, or None) records operators, conversions to
                                       Python, and calls of scripted functions and modules
-    context_flags()                   in C: GRAD_DISABLED | TRACING
+    context_flags()                   in C: the flags of the thread, such as GRAD_DISABLED | TRACING
 
 `__enter__` and `__exit__` of the blocks are C functions.  No signal handler runs inside of them, so an interrupt
 cannot leave the flags of a block set after its end.
@@ -44,7 +44,7 @@ cdef int set_process_flag(Flag flag) except -1:
     global process_flags
     if not process_flags & flag:
         process_flags |= flag
-        add_to(&attention, 2)  # count one more thread with flags, so that operators read the flags of their thread
+        add_to(&attention, 2)  # as for one more thread with flags: operators then read the flags of their thread
     return 0
 
 
@@ -132,7 +132,7 @@ cdef class FlagBlock:
 
     cdef unsigned int mask, flag_values
     cdef list before              # flags before each `__enter__` whose `__exit__` has not run, outermost first
-    cdef unsigned int last        # flags that the last `__exit__` restored, for an `__exit__` without `__enter__`
+    cdef unsigned int last        # flags that the last `__exit__` set. An `__exit__` without `__enter__` sets them again.
 
     def __cinit__(self, *args, **kwargs):
         self.before = []

@@ -1,4 +1,4 @@
-"""Stack overflow check: whether little C stack is left on this thread, for code that recurses in C or Python.
+"""Stack overflow check for recursive code in C or Python: tests whether little C stack is left on this thread.
 
 Python's recursion limit counts calls, not bytes.  If a program increases the limit, or on a thread with a small stack,
 recursion could crash the process.  Functions that recurse through Python or nested values therefore call this check.

@@ -3,10 +3,10 @@
     tracer = current_tracer()
     if tracer is not None and tracer.is_export: ...
 
-`ts.jit.trace`, the recording of exports, fake tensor modes, the evaluation of functions on meta tensors and
-dispatch modes implement it, by inheritance: the methods below with a body are the behaviour of tracers that
-do nothing special. Callers read only attributes of the protocol. Before they call a method that only one kind
-of tracer has, they check the kind (`is_trace`, `is_export`, `is_decomposition`).
+The tracers of `ts.jit.trace`, exports, fake tensor modes, evaluation on meta tensors and dispatch modes
+inherit from this protocol. Its methods with a body are the default of a tracer. Callers read only attributes
+of the protocol. Before they call a method that only one kind of tracer has, they check the kind (`is_trace`,
+`is_export`, `is_decomposition`).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class TracerProtocol(Protocol):
     # True for the tracer of an export, which records gradients, transforms and symbolic sizes
     is_export: bool = False
     records_slots: bool = False  # True if `x & y` is recorded as aten::__and__, not as aten::bitwise_and
-    # True if the tracer's method `element` returns the number in a fake tensor of one element
+    # True if `element` is implemented: it returns the number in a fake tensor of one element
     has_elements: bool = False
     # True if the tracer records the decomposition of the operators of an exported program
     is_decomposition: bool = False
@@ -126,17 +126,17 @@ class TracerProtocol(Protocol):
         ...
 
     def warn_constructed(self, function: str) -> None:
-        """Warn that the result of a constructor function becomes a constant."""
+        """Warn that the tensor constructed by `function` becomes a constant of the trace."""
         return None
 
     def literal(self, x: Any) -> Any:
-        """Return the tensor that replaces `x`, a constant of an index expression, or None to use `x`."""
+        """Record `x`, a constant in an index, and return the recorded tensor, or None to use `x`."""
         return None
 
     def tensor_of_symbols(self, data: Any, dtype: Any = None, device: Any = None) -> Any:
-        """Return a tensor of symbolic numbers, or None if `data` contains none."""
+        """Create a tensor from `data`, nested lists of numbers. Return None if no number is symbolic."""
         return None
 
     def record_alias(self, x: Any, recorded: Any, /) -> None:
-        """Treat `x` as the tensor `recorded`, which is in the graph."""
+        """Record later uses of `x` as uses of the tensor `recorded`, which is in the graph."""
         return None

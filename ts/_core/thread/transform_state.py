@@ -1,4 +1,4 @@
-"""Per-thread flag of running inside of a function transform (`vmap`, `grad` ...), where some methods raise.
+"""Per-thread state: code inside of a function transform (`vmap`, `grad` ...), where some methods raise.
 
 with transforming():                    the transformed function runs inside of the block
     x.backward()                        RuntimeError

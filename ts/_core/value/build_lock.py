@@ -24,7 +24,7 @@ from typing import Any, TypeVar
 
 _T = TypeVar("_T")
 _lock: Any = RLock()
-# True in a thread that runs work for the thread that holds the lock, which waits for it
+# True in a thread that works for the lock's holder, while the holder waits for this thread
 _helps: ContextVar[bool] = ContextVar("helps", default=False)
 
 

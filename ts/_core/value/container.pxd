@@ -3,19 +3,23 @@ cimport.
 
     List    items -> [ IValue | IValue | IValue | spare ... ]            size, capacity (unboxed numbers: `lists.pxd`)
     Tuple   items -> [ IValue | IValue ]  inside the object up to four   size
-    Dict    index -> [ -1 | 0 | -1 | 2 | -2 | 1 ... ]    open addressing, entry numbers
-            entries -> [ key value hash | key value hash | ... ]         in insertion order
+    Dict    index -> [ -1 | 0 | -1 | 2 | -2 | 1 ... ]    open addressing: entry numbers, -1 (empty), -2 (deleted)
+            entries -> [ check key value | check key value | ... ]       in insertion order
     Object  slots -> [ IValue | IValue ]                                 attributes of a scripted class
 
 A container owns its IValues. Inline accessors take a borrowed `PyObject *`, the payload of a register. The
 caller guarantees its class, which static types determine, and holds the GIL. Accessors that return `IValue *`
-return a borrowed address, valid until the next change of the container, or NULL if there is no such element.
-In this case, the caller raises with a `raise_` function.
+return a borrowed address, valid until the next change of the container. For a missing element, they return NULL,
+and the caller raises the error by a `raise_` function.
 
-Threads share containers. Another thread can run during any operation that may run Python code. Such
-operations release a reference, compare, hash or print a value that is neither a number nor a string, or
-create an object that the garbage collector tracks (a container, tensor, Python list or tuple), because a
-collection may call finalizers. Therefore:
+Threads share containers. Another thread can run during any operation that may run Python code:
+
+    releasing a reference
+    comparing, hashing or printing a value that is neither a number nor a string
+    creating an object that the garbage collector tracks (a container, tensor, Python list or tuple), because a
+    collection may call finalizers
+
+Therefore:
 
     an address of an element is valid only until such an operation, so copy and retain values that are needed
     longer

@@ -50,7 +50,7 @@ cdef IValue *dict_search(PyObject *x, IValue *key) noexcept nogil
 
 
 cdef inline IValue *dict_recent(PyObject *x, IValue *key) noexcept nogil:
-    """Return the address of the value if `key` is the cached string key (`if k in d: d[k] += 1`), else NULL."""
+    """Return the address of the value if `key` is the string looked up last (`if k in d: d[k] += 1`), else NULL."""
     if key.tag == TAG_OBJECT and key.v.o == (<Dict>x).recent_key:
         return (<Dict>x).recent_value
     return NULL
@@ -62,8 +62,8 @@ cdef inline IValue *dict_find(PyObject *x, IValue *key) noexcept nogil:
 
 
 cdef int dict_set(PyObject *x, IValue *key, IValue *value) except -1 nogil
-# Return the address of the value of `key`. If the key is missing, insert it with the value None, which the caller
-# overwrites.
+# Return the address of the value of `key`. If the key is missing, set `is_new` and insert it with the value None, which
+# the caller overwrites.
 cdef IValue *dict_slot(PyObject *x, IValue *key, bint *is_new) except NULL nogil
 # Remove `key` and move its value to `out`, whose old value is overwritten without being released. Return False if the
 # key is missing.

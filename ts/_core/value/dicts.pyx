@@ -119,7 +119,7 @@ cdef class Dict:
             i += 1
 
     def items(self):
-        """Return (key, value) tuples, including those with NaN keys, which a lookup cannot find."""
+        """Yield (key, value) tuples, including those with NaN keys, which a lookup cannot find."""
         cdef Py_ssize_t i = 0
         while i < self.used:
             if self.entries[i].key.tag != TAG_DELETED:
@@ -197,7 +197,7 @@ cdef inline bint keys_equal(IValue *a, IValue *b) noexcept nogil:
 
 
 cdef enum:
-    # number of index slots that are probed one after the other before the next group; minimal size of an index
+    # number of index slots in a group: a search probes them before another group. Also the minimal size of an index.
     GROUP = 8
 
 
@@ -336,8 +336,7 @@ cdef int resize(Dict x, Py_ssize_t slots) except -1 nogil:
     for i in range(x.used):
         if x.entries[i].key.tag != TAG_DELETED:
             entries[n] = x.entries[i]
-            # store the new index of the entry in the old entry, for the loop below. The old `check` is no longer
-            # needed.
+            # `check` of the old entry is no longer needed: it keeps the entry's new number for the loop below
             x.entries[i].check = n
             n += 1
     for i in range(x.mask + 1):
@@ -370,7 +369,7 @@ cdef IValue *find_or_insert(Dict x, IValue *key, bint *is_new) except NULL nogil
         if slot >= 0:
             is_new[0] = False
             return &x.entries[x.index[slot].entry].value
-    # the table is full: grow it, or only drop the deleted entries if there are many
+    # If the table is full, grow it, or only drop the deleted entries if there are many.
     if x.used >= capacity_of(x.mask + 1):
         slot = 8
         while capacity_of(slot) <= x.size + (x.size >> 1):

@@ -7,7 +7,8 @@ from ts._core.value.spec cimport TypeSpec
 cdef TypeSpec SOME_OBJECT
 # Return whether `actual` is a subtype of `expected`.
 cpdef bint is_subtype(TypeSpec actual, TypeSpec expected) except -1
-# Return the smallest supported type that contains the values of both types: one of the two types, or a Union.
+# Return the smallest supported type that contains the values of both types: one of the two, a Tuple of common
+# supertypes, a Union or Optional, or, if a Union would be too large, the type of all objects or Any.
 cdef TypeSpec common_supertype(TypeSpec a, TypeSpec b)
 # Return `spec` without None: the type of the values of `spec` that are not None.
 cdef TypeSpec not_none(TypeSpec spec)

@@ -39,7 +39,7 @@ from ts._core.value.type_of cimport same_layout
 SOME_OBJECT = TypeSpec(KIND_OBJECT, (), "object")
 
 cdef enum:
-    # maximal number of members of a Union that joins two types. If it would have more, the result is Any.
+    # maximal number of members of a Union that joins two types. A larger Union becomes SOME_OBJECT or Any.
     MAX_ALTERNATIVES = 16
 
 
@@ -113,7 +113,7 @@ cdef TypeSpec common_supertype(TypeSpec a, TypeSpec b):
 
 
 cdef list alternatives(TypeSpec spec):
-    """Return a flat list of the members of a Union or Optional, or a list with the type for other types."""
+    """Return the members of a Union or Optional, of which nested ones are flattened, or [spec] for other types."""
     if spec.kind == KIND_UNION:
         return [x for child in spec.children for x in alternatives(<TypeSpec>child)]
     if spec.kind == KIND_OPTIONAL:

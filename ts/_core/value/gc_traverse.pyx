@@ -104,7 +104,7 @@ cdef int tuple_clear(PyObject *x) noexcept:
 
 cdef int object_clear(PyObject *x) noexcept:
     cdef Py_ssize_t i
-    for i in range((<Object>x).size):  # only objects are cleared: typed code reads numbers without a tag check
+    for i in range((<Object>x).size):  # numbers stay: typed code reads number slots without a tag check
         if (<Object>x).slots[i].tag == TAG_OBJECT:
             set_object_steal(&(<Object>x).slots[i], NULL)
     return object_base_clear(x)

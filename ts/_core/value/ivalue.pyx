@@ -1,7 +1,7 @@
 """Boxing and unboxing: conversion of values between Python objects and IValues, by type descriptors.
 
-In: a Python object and the TypeSpec of its parameter. Out: an IValue. Boxing converts an IValue to a Python
-object.
+Unboxing converts a Python object to an IValue, by the TypeSpec of the parameter that gets the object. Boxing is the
+inverse:
 
     unbox(3, FLOAT)                  payload 3.0, TAG_FLOAT
     unbox([1, 2], List[int])         a core List with two unboxed ints, TAG_OBJECT
@@ -163,7 +163,7 @@ cdef inline int put_object(object x, IValue *out) except -1:
 
 
 cdef int put_typed(object x, TypeSpec spec, IValue *out) except -1:
-    """Unbox a core container by reference. Raise TypeError if it does not conform to the type `spec`."""
+    """Set `out` to the core container `x`, not copied. Raise TypeError if it does not conform to the type `spec`."""
     cdef IValue value
     value.v.o = <PyObject *>x
     value.tag = TAG_OBJECT
@@ -195,7 +195,10 @@ cdef int unbox_number(object x, TypeSpec spec, IValue *out) except -1:
 
 
 cdef Py_ssize_t unbox_exact(object x, Py_ssize_t n, int kind, List result) noexcept:
-    """Unbox the leading items of `x`, at most `n`, whose type is exactly `kind`. Return their number."""
+    """Unbox items from the start of `x` to `result`, until one is not exactly of type `kind`. Return their number.
+
+    At most `n` items are unboxed.
+    """
     cdef Py_ssize_t i = 0
     cdef PyObject *item
     cdef IValue value
@@ -308,7 +311,7 @@ cdef int unbox_tuple(object x, TypeSpec spec, IValue *out, PyObject **copies) ex
 
 
 cdef int unbox_union(object x, TypeSpec spec, IValue *out, PyObject **copies) except -1:
-    """Unbox as the Union member that equals the inferred type of `x`, else as the first member that accepts `x`."""
+    """Unbox `x` as the Union member that equals its inferred type, else as the first member that accepts `x`."""
     cdef TypeSpec own, alternative
     try:
         own = infer_spec(x)
@@ -340,8 +343,8 @@ cdef int unbox(object x, TypeSpec spec, IValue *out) except -1:
 cdef int unbox_part(object x, TypeSpec spec, IValue *out, PyObject **copies) except -1:
     """Unbox an element of a container. A container that occurs several times is converted once.
 
-    `copies` maps (address of a container with other references, address of its TypeSpec) to (container, spec,
-    core container). It is NULL until such a container is found.
+    `copies` maps (address of a container, address of its TypeSpec) to (container, spec, core container). It has entries
+    only for containers that have other references, and is NULL before the first one.
     """
     cdef object entry
     if Py_REFCNT(<PyObject *>x) <= 2 or not (PyList_Check(x) or PyTuple_Check(x) or PyDict_Check(x)):
@@ -456,7 +459,7 @@ cdef int unbox_any(object x, IValue *out, PyObject **copies) except -1:
     if spec.kind != KIND_CLASS and not isinstance(x, (list, tuple, dict)):
         return status
     release(out)
-    out.tag = TAG_NONE  # the value was released, and `out` must be valid if the conversion of x fails
+    out.tag = TAG_NONE  # keeps `out` valid if the conversion of x fails
     return unbox_inside(x, spec, out, copies)
 
 
@@ -519,8 +522,8 @@ cdef object box(IValue *x):
 cdef object box_inside(IValue *x, PyObject **copies):
     """Box a value and its elements. A container that occurs several times is converted once.
 
-    `copies` maps addresses of core containers to (container, Python copy). The reference to the container
-    prevents that its address is reused. It is NULL until a container with other references is found.
+    `copies` maps addresses of core containers to (container, Python copy), where the reference to the container
+    prevents the reuse of its address. `copies` is NULL until a container with other references is found.
     """
     cdef object o = box_shallow(x)
     cdef object entry
@@ -561,7 +564,7 @@ cdef inline int remember(object o, object copy, PyObject **copies) except -1:
 
 
 cdef inline int count_container(Py_ssize_t size, Py_ssize_t item) except -1:
-    """Count the creation of a Python container for the limits."""
+    """Count a new Python container, with `size` items of `item` bytes, for the memory and time limits."""
     if limited:
         take_text(CONTAINER_BYTES + size * item)
     return count_items(size)
@@ -649,7 +652,7 @@ cdef object box_dict(Dict x, PyObject **copies, bint shared):
 # ---------------------------------------------------------------- functions for Python
 
 def to_core(x, TypeSpec spec not None):
-    """Convert a Python container to a List, Dict or Tuple object. Numbers and strings stay the same."""
+    """Convert `x` to type `spec`. A Python container becomes a List, Dict or Tuple object, a number stays a number."""
     cdef IValue value
     unbox(x, spec, &value)
     try:
@@ -659,7 +662,7 @@ def to_core(x, TypeSpec spec not None):
 
 
 def new_object(ObjectClass cls not None):
-    """Return a new object of class `cls` whose attributes are unassigned."""
+    """Return a new object of class `cls`. Its number attributes are 0, optional ones None, and others unassigned."""
     return object_new(cls)
 
 

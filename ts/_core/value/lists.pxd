@@ -60,10 +60,10 @@ cdef int list_grow(PyObject *x, Py_ssize_t size) except -1 nogil
 # Return a new list of the `n` items at start, start + step, and so on.
 cdef List list_slice(List x, int64_t start, int64_t step, Py_ssize_t n)
 cdef int list_remove_at(PyObject *x, Py_ssize_t i, IValue *out) except -1 nogil
-# Copy the first `n` items of list `other` to the items of `x` from index `start` on, whose memory is uninitialized.
+# Copy the first `n` items of list `other` to items start, start + 1, ... of `x`. Old items of `x` are not released.
 cdef void list_fill(PyObject *x, Py_ssize_t start, PyObject *other, Py_ssize_t n) noexcept
 cdef void list_reverse(PyObject *x) noexcept nogil
-# Remove all items. Finalizers that run when items are released see an empty list.
+# Remove all items. The list is empty before the first item is released, since finalizers may read the list.
 cdef int list_clear_items(PyObject *x) except -1
 
 

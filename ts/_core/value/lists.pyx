@@ -101,7 +101,7 @@ cdef List list_new(TypeSpec spec, Py_ssize_t capacity):
     if spec is not None:
         x.spec = spec
         if (<TypeSpec>spec.children[0]).acyclic:
-            PyObject_GC_UnTrack(<PyObject *>x)  # its items cannot be members of a reference cycle
+            PyObject_GC_UnTrack(<PyObject *>x)  # no reference cycle can contain the list
     if capacity > 0:
         x.items = malloc(capacity * item_bytes(item))
         if x.items == NULL:

@@ -3,7 +3,7 @@
     ObjectClass  names, specs: the attributes by slot        tags -> [ tag | tag ]     of a new object's slots
     Object       slots -> [ IValue | IValue ]                cls: its ObjectClass
 
-The slot of a number attribute has its tag from the creation of the object, so typed code copies only the 8-byte
+In a new object, the slot of a number attribute already has the tag of its type, so typed code copies only the 8-byte
 payload.  The slot of an object attribute is NULL until it is assigned.
 """
 

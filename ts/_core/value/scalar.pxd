@@ -1,7 +1,7 @@
 """Arithmetic on unboxed ints, floats and bools, with the results of PyTorch 2.13.
 
-In and out: C integers and doubles.  The interpreter's opcodes and the kernels of `builtin_ops/scalar.pyx` call the
-same inline functions, so constant folding, eager calls and the interpreter give bit-identical results.
+The functions compute with C integers and doubles.  The interpreter's opcodes and the kernels of
+`builtin_ops/scalar.pyx` call them, so constant folding, eager calls and the interpreter give bit-identical results.
 
     floordiv_int(-7, 2) == -4        mod_int(-7, 2) == 1        pow_int(2, 10) == 1024
 
@@ -13,7 +13,7 @@ returns a Status, so that code without the GIL can jump to one error exit, which
 
 Differences from Python follow PyTorch: float division by zero returns inf or nan, `round` returns a float,
 `int(nan)` is the smallest int, and shift counts are taken modulo 64. In PyTorch, `x % 0` and `INT_MIN // -1`
-are undefined and terminate the process. Here the result is an error or the wrapped value.
+are undefined and terminate the process. Here, `x % 0` raises an error, and `INT_MIN // -1` wraps around to INT_MIN.
 """
 
 from libc.math cimport NAN, ceil, floor, fmod, isnan, pow

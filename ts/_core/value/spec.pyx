@@ -1,7 +1,7 @@
 """TypeSpec: the core's descriptor of a type.
 
-In: the kind, the element types and the text of a type of `ts.ir.types`.  Out: the descriptor of the type, which the
-core uses for boxing, unboxing and containers:
+A descriptor is created from the kind, the element types and the text of a type of `ts.ir.types`.  The core uses it for
+boxing, unboxing and containers:
 
     TypeSpec(KINDS["ListType"], (TypeSpec(KINDS["IntType"], annotation_str="int"),), "List[int]")
 """
@@ -42,7 +42,7 @@ cdef dict CHILDREN = {KIND_LIST: 1, KIND_OPTIONAL: 1, KIND_FUTURE: 1, KIND_DICT:
 
 
 @cython.final
-@cython.no_gc_clear                # containers read their spec when they are deallocated
+@cython.no_gc_clear                # never cleared: containers read their spec when they are deallocated
 cdef class TypeSpec:
     def __cinit__(self, int kind, tuple children not None=(), str annotation_str not None="", object detail=None):
         if kind in CHILDREN and (len(children) != CHILDREN[kind] if CHILDREN[kind] else not children):

@@ -6,7 +6,7 @@
 
 An int, float or bool is stored in the payload.  With TAG_OBJECT, the payload is an owned reference to a Python object
 (a Tensor, str, List, Dict, Tuple, complex ...), or NULL in a register that is not written yet. None has a separate
-tag, so an `int?` needs no box.  Bools are 0 or 1 in `v.i`.
+tag, so an Optional[int] needs no Python object.  Bools are 0 or 1 in `v.i`.
 """
 
 from cpython.ref cimport PyObject
@@ -16,8 +16,8 @@ from ts._core.thread.stack cimport stack_is_low
 
 
 cdef extern from "Python.h":
-    # Declared nogil because the interpreter loop is a nogil function. It calls these functions only while the GIL is
-    # held: without the GIL, it runs only code without object operands.
+    # Declared nogil for the interpreter loop, a nogil function. The loop calls these functions only while it holds the
+    # GIL: without the GIL, it runs only code without object operands.
     void Py_XINCREF(PyObject *o) noexcept nogil
     void Py_XDECREF(PyObject *o) noexcept nogil
     void Py_INCREF(PyObject *o) noexcept nogil
@@ -47,8 +47,8 @@ cdef struct IValue:
 
 cdef extern from *:
     """
-    /* Copy an IValue as two words.  A 16-byte load right after an 8-byte store to it would defeat store-to-load
-       forwarding and stall. */
+    /* Copy an IValue as two words.  If its payload was just stored, a 16-byte load would stall, because the processor
+       forwards a store only to a load that it covers. */
     static CYTHON_INLINE void ts_assign(void *dst, const void *src) {
         const int64_t *from = (const int64_t *)src;
         int64_t *to = (int64_t *)dst, payload = from[0], tag = from[1];
@@ -134,7 +134,7 @@ cdef inline void set_object(IValue *dst, object x) noexcept:
 cdef inline int enter_recursion(const char *where) except -1:
     """Raise RecursionError if the C recursion is too deep.
 
-    After success, call Py_LeaveRecursiveCall later.
+    After success, the caller must call Py_LeaveRecursiveCall at the end of the recursion.
     """
     if stack_is_low():
         raise RecursionError("the thread's stack is full" + where.decode())

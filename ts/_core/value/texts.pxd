@@ -1,4 +1,4 @@
-"""String instructions on Python `str` objects, implemented on their memory without Python calls."""
+"""Operations on Python `str` objects that access the characters in memory, without Python calls."""
 
 from cpython.ref cimport PyObject
 from libc.stdint cimport int64_t

@@ -1,4 +1,4 @@
-"""Sets the module name of extension types, which Python code cannot change."""
+"""Setter of the qualified name of extension classes, which Python code cannot change."""
 
 cdef extern from "Python.h":
     ctypedef struct PyTypeObject:

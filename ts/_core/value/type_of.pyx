@@ -2,12 +2,12 @@
 
 `infer_spec` returns the TypeSpec of a Python object, and `conforms` checks an IValue against a TypeSpec:
 
-    infer_spec([1, 2])          List[int]: the type that the list gets as argument for a parameter of type `Any`
+    infer_spec([1, 2])          List[int]: the type of the list if it is passed to a parameter of type `Any`
     conforms(v, List[int])      True if v is the IValue of this list
     conforms(v, List[str])      False. Without this check, an instruction would read the ints as string pointers.
 
-`conforms` tests all properties that typed instructions rely on. It visits the items of tuples. Lists and dicts
-store their type, and objects their class, so it compares these instead of the items. The result of a future is
+`conforms` tests all properties that typed instructions rely on. It checks each item of a tuple. For lists, dicts
+and objects, it compares the type or class that they store, instead of their items. The result of a future is
 checked when it is read.
 """
 
@@ -153,7 +153,7 @@ cdef TypeSpec infer_container(object x, dict specs_by_id):
 
 
 cdef TypeSpec common_spec(object values, str container, dict specs_by_id):
-    """Return the common type of `values`, or its Optional if some are None.
+    """Return the common type of `values`: int, Optional[int] if some values are None, or NoneType if all are None.
 
     Raise TypeError if types differ.
     """
@@ -254,7 +254,7 @@ cdef bint list_is_of(List o, TypeSpec spec, set checked_pairs) except -1:
     if o.spec is not None:
         return same_layout(<TypeSpec>o.spec.children[0], <TypeSpec>spec.children[0])
     if (<TypeSpec>spec.children[0]).kind in (KIND_INT, KIND_FLOAT, KIND_BOOL):
-        return False  # typed code reads the items of such lists as numbers without tags, but this list has tagged items
+        return False  # typed code would read untagged numbers, but this list stores tagged items
     while i < o.size:
         value = list_item(<PyObject *>o, i)
         if not is_of(&value, <TypeSpec>spec.children[0], checked_pairs):

@@ -8,8 +8,8 @@ from ts._core.value.tagged cimport IValue
 # Return whether two values of one type are equal by the `==` of scripts, which compares the elements of containers, and
 # tensors by identity.
 cdef bint values_equal(IValue *a, IValue *b) except -1
-# Compare numbers, strings or tuples of them, and return -1, 0 or 1.  In this total order, nan is greater than all
-# numbers.
+# Compare two numbers, strings, objects with `__lt__`, or tuples of them, and return -1, 0 or 1.  In this total order,
+# nan is greater than all numbers.
 cdef int compare_values(IValue *a, IValue *b) except? -2
 # Return the string that `print`, `str()` and `"{}".format` produce for a value in a script.
 cdef str value_text(IValue *x)

@@ -215,7 +215,7 @@ cdef str tuple_type_text(Tuple x):
 
 
 def check_object_order(Object x not None):
-    """Raise RuntimeError if the class of the object does not define `__lt__`."""
+    """Look up `__lt__` in the class of `x` for `compare_objects`. Raise RuntimeError if it is not defined."""
     if x.cls.less is None:
         x.cls.less = resolve("object_order")(x.cls)
 
@@ -230,7 +230,7 @@ cdef int compare_objects(Object x, Object y) except? -2:
 # ---------------------------------------------------------------- conversion to strings
 
 cdef str float_text(double x):
-    """Format a float like PyTorch, with 17 digits, and with a point after an integer: 0.10000000000000001, 3."""
+    """Format a float like PyTorch, with 17 digits: 0.1 -> "0.10000000000000001", 3.0 -> "3."."""
     cdef char buffer[40]
     if -9223372036854775808.0 <= x < 9223372036854775808.0 and <double>(<int64_t>x) == x:
         return f"{<int64_t>x}."
@@ -279,9 +279,9 @@ cdef str tuple_text(Tuple x):
 
 
 cdef str join_texts(list texts):
-    """Join the texts of items to `a, b, c`.
+    """Join the texts of items to `a, b, c`, and count the memory of the text for the limits.
 
-    Counts the memory for the limits, because shared containers can make the text very long.
+    Shared containers can make the text very long.
     """
     count_items(len(texts))
     if limited:
@@ -305,8 +305,8 @@ cdef Py_ssize_t MAX_TEXT_CHARS = <Py_ssize_t>1 << 60
 cdef Py_ssize_t min_text_size(IValue *x, PyObject **sizes) except -1:
     """Return a lower bound of the length of a value's string. Each container is visited once.
 
-    The caller raises an error for exponentially long strings of shared containers before it builds them.  `sizes` maps
-    visited containers to their bounds, or is NULL.
+    By this bound, the caller refuses an exponentially long string of shared containers before it builds the string.
+    `sizes` maps visited containers to their bounds, or is NULL.
     """
     cdef object o, sizes_by_id
     cdef Py_ssize_t size

@@ -8,11 +8,10 @@ from ts._core.vm.named cimport BreakpointsBase
 
 @cython.final
 cdef class Breakpoints(BreakpointsBase):
-    # the task in which the debugger steps: no other task stops at a point without a breakpoint. NULL if all tasks may
-    # stop there.
+    # the only task that may stop at a point without a breakpoint, because the debugger steps in it. NULL: all tasks may.
     cdef void *stepping
-    cdef int depth  # a program stops at a line without a breakpoint only if its call depth is at most this
-    cdef int return_depth  # a program stops at a return without a breakpoint only if its call depth is at most this
+    cdef int depth  # maximal call depth at which a program stops at a line without a breakpoint
+    cdef int return_depth  # maximal call depth at which a program stops at a return without a breakpoint
     cdef object on_stop
     cdef object on_failure
 

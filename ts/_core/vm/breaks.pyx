@@ -1,8 +1,7 @@
 """Stop points of the debugger, and access to stopped programs.
 
-In: a program at a BREAK instruction, which has the number of a stop point. Out: the program continues, or
-`on_stop` is called with a `PausedProgram`. If `on_stop` returns, the program continues. If it raises, the
-program ends.
+A BREAK instruction contains the number of a stop point. If a program stops there, `on_stop` is called with a
+`PausedProgram`. The program continues when `on_stop` returns, and ends if `on_stop` raises an exception.
 
     breaks = Breakpoints(on_stop, on_failure)
     stop_point = breaks.add_stop_point(armed=False)       the lowering emits a BREAK with this number
@@ -97,7 +96,7 @@ cdef class PausedProgram:
         return result
 
     def value(self, int level, int register, bint as_python=True):
-        """Return the value of a register in the frame `level` calls further out.
+        """Return the value of a register in the frame that is `level` calls outside of the innermost frame.
 
         If `as_python`, containers and objects are converted to Python's. Otherwise core objects are returned.
         Raise LookupError if the register is unset.

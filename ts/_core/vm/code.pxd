@@ -1,8 +1,8 @@
 """Code: the bytecode of one function with its constant pool, line table and exception table.
 
-It is verified when it is created, and does not change later.
+A Code is verified when it is created, and does not change later.
 
-    registers    [ parameters | locals | constants ]        template: initial values of the registers with tags
+    registers    [ parameters | locals | constants ]        `template` has their initial values with tags
 
 In `instructions`, a register operand is a byte offset (16 times the register number), and a jump is the
 distance in bytes from the instruction itself. A register list in `operand_pool` is a count n, then n register
@@ -45,7 +45,7 @@ cdef class Code:
     cdef readonly int register_count
     cdef readonly int parameter_count
     cdef readonly int constant_count
-    # numbers of the local registers that may contain objects. When a frame ends, these are released.
+    # numbers of the local registers that may contain objects, which are released when a frame ends
     cdef int32_t *owned
     cdef int owned_count
     cdef readonly bint scalar         # True if all registers are numbers, so that the code may run without the GIL
@@ -68,7 +68,7 @@ cdef class Code:
     cdef tuple rows                   # instructions (opcode, a, b, c) before encoding, for disassembly
     cdef Native native                # machine code that ENTER_NATIVE calls
     cdef readonly object machine_code # owner of the memory of the machine code, or None
-    cdef int64_t hotness_counter      # number of backward jumps executed, from calls with many jumps only
+    cdef int64_t hotness_counter      # number of backward jumps, only of calls with >= MIN_COUNTED_JUMPS of them
     cdef bint compilation_requested   # True after the code was queued for compilation to machine code
 
     cdef int fill_template(self, tuple constants) except -1

@@ -157,9 +157,8 @@ cdef class Code:
     def adopt(self, size_t address, entries, machine_code):
         """Replace the loops that end at the instructions `entries` by the machine code at `address`.
 
-        `machine_code` owns the memory of the machine code.
-
-        Each instruction is replaced atomically, because other threads may be executing these loops.
+        `machine_code` owns the memory at `address`. Each instruction is replaced atomically, because other threads may
+        be executing these loops.
         """
         cdef int i, end
         self.machine_code = machine_code
@@ -260,7 +259,10 @@ cdef class Callee:
 
 
 cdef bint has_signature(tuple parameters, TypeSpec result, tuple expected, TypeSpec expected_result) except -1:
-    """Return whether a signature is a subtype of another: parameters are contravariant, the result covariant."""
+    """Return whether the signature (`parameters`, `result`) is a subtype of the expected signature.
+
+    Parameters are contravariant, and the result is covariant.
+    """
     cdef Py_ssize_t i
     if len(parameters) != len(expected):
         return False
@@ -313,8 +315,8 @@ cdef class Method(MethodBase):
             resolved.prepare()
         if not has_signature(resolved.specs, resolved.result, (cls.spec, *self.specs[1:]), self.result):
             raise RuntimeError(f"the signature of method '{self.name}' of class {cls.name} does not match the call")
-        # keep references to the old class and method until both fields are set, because releasing them could run other
-        # threads
+        # Keep the old class and method until both fields are set: their release could run other threads, which would
+        # read the new class with the old method.
         cls_before, callee_before = self.cls, self.callee
         self.cls = cls
         self.callee = resolved
