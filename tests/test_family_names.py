@@ -6,15 +6,15 @@ import pytest
 
 import ts
 from ts.fx import impurity
-from ts.ops import cost_model, float8
+from ts.ops import cost_model, narrow_floats
 from ts.ops.registry import FAMILIES
 from ts.ops.vmap_rules import rules
 
 
 @pytest.mark.parametrize(
     "names",
-    [rules._POINTWISE, cost_model._FREE, cost_model._KNOWN, float8.FAMILIES, impurity._DRAWING],
-    ids=["vmap", "cost_free", "cost_known", "float8", "random"],
+    [rules._POINTWISE, cost_model._FREE, cost_model._KNOWN, narrow_floats.FAMILIES, impurity._DRAWING],
+    ids=["vmap", "cost_free", "cost_known", "narrow", "random"],
 )
 def test_tables_name_families(names):
     """Tables that select operators by family contain existing family names, so that a rename is detected."""

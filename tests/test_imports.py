@@ -206,7 +206,7 @@ def test_no_large_import_cycles():
 def test_late_binding_provides_existing_names():
     """Each row of the late-binding table names an existing module and attribute, and each is used."""
     used = {name for path in files() for name in re.findall(r'\bresolve\("(\w+)"', path.read_text())}
-    used |= {"check_float8", "check_complex32"}  # names that are selected by a tensor's dtype
+    used |= {"check_narrow_float", "check_narrow_complex", "narrow_float_kernel"}  # names that are selected by a tensor's dtype
     assert used >= set(late_binding._PROVIDERS)
     for name in late_binding._PROVIDERS:
         assert late_binding.resolve(name) is not None

@@ -262,6 +262,7 @@ double: dtype
 float: dtype
 float16: dtype
 float32: dtype
+float4_e2m1fn_x2: dtype
 float64: dtype
 float8_e4m3fn: dtype
 float8_e4m3fnuz: dtype

@@ -1,4 +1,4 @@
-"""Element types: PyTorch's dtype objects with ScalarType codes and NumPy dtypes.
+"""Element types: PyTorch's dtype objects, with all properties of a type that other modules read.
 
 Input: a name, a code or a NumPy dtype. Output: the unique dtype object.
 
@@ -9,7 +9,7 @@ Input: a name, a code or a NumPy dtype. Output: the unique dtype object.
     True
 
 The codes are PyTorch's `ScalarType` numbers, as stored in graphs and archives and used by kernels.
-bfloat16, 8-bit floats and complex32 are dtypes of `ml_dtypes`, not of NumPy.  As its import is slow,
+bfloat16, narrow floats and complex32 are dtypes of `ml_dtypes`, not of NumPy.  As its import is slow,
 it is deferred to the first use of `bfloat16.numpy_dtype`.
 This module imports nothing of `ts`, so that every stage may import it.
 """
@@ -21,6 +21,24 @@ from typing import Any, Final, final
 
 import numpy as np
 
+_SCALAR_TYPES: Final = """
+    Byte Char Short Int Long Half Float Double ComplexHalf ComplexFloat ComplexDouble Bool QInt8 QUInt8 QInt32
+    BFloat16 QUInt4x2 QUInt2x4 Bits1x8 Bits2x4 Bits4x2 Bits8 Bits16 Float8_e5m2 Float8_e4m3fn Float8_e5m2fnuz
+    Float8_e4m3fnuz UInt16 UInt32 UInt64 UInt1 UInt2 UInt3 UInt4 UInt5 UInt6 UInt7
+    Int1 Int2 Int3 Int4 Int5 Int6 Int7 Float8_e8m0fnu Float4_e2m1fn_x2
+"""
+# Names of PyTorch's scalar types, indexed by code, as in `FloatTensor` and in graph text.
+SCALAR_TYPE_NAMES: Final = _SCALAR_TYPES.split()
+
+# Categories. Type promotion takes the higher one.
+BOOLEAN, INTEGRAL, FLOATING, COMPLEX = range(4)
+
+# Kernel sets: all kernels; all kernels, but no promotion of integers and no storage class; all kernels, which
+# compute in float32 and round the result; the kernels of few operators.
+FULL, BAREBONES, UPCAST, NARROW = range(4)
+
+BY_CODE: Final[dict[int, dtype]] = {}  # all dtypes
+
 
 @final
 class dtype:
@@ -29,38 +47,72 @@ class dtype:
     __slots__ = (
         "category",
         "code",
+        "compute",
+        "cpp_names",
+        "digits",
+        "has_infinity",
         "is_complex",
         "is_floating_point",
+        "is_of_ml_dtypes",
+        "is_packed",
         "is_signed",
         "itemsize",
+        "kernel_set",
         "name",
         "numpy_dtype",
+        "pt2_code",
+        "real",
+        "safetensors_name",
         "type_name",
     )
 
     numpy_dtype: np.dtype[Any]
 
     def __init__(
-        self, name: str, code: int, numpy_type: Any, category: int, type_name: str, itemsize: int = 0
+        self,
+        name: str,
+        code: int,
+        category: int,
+        kernel_set: int = FULL,
+        *,
+        pt2: int | None = None,
+        safetensors: str | None = None,
+        cpp: tuple[str, str] | None = None,
+        digits: int = 0,
+        real: dtype | None = None,
+        compute: dtype | None = None,
+        ml_itemsize: int = 0,
+        is_signed: bool = True,
+        has_infinity: bool = True,
+        is_packed: bool = False,
     ) -> None:
         self.name: Final = name
         self.code: Final = code  # number of the dtype in PyTorch's enum ScalarType
-        if numpy_type is not None:  # otherwise `ml_dtypes` defines the dtype, which is set at its first use
-            self.numpy_dtype = np.dtype(numpy_type)
-        # 0 bool, 1 integral, 2 floating, 3 complex. Type promotion selects the higher category.
+        self.is_of_ml_dtypes: Final = ml_itemsize > 0
+        if not ml_itemsize:  # otherwise `ml_dtypes` defines the NumPy dtype, which is set at its first use
+            self.numpy_dtype = np.dtype(name)
         self.category: Final = category
-        self.type_name: Final = type_name  # "Float" as in `FloatTensor` and in graph text
-        self.itemsize: Final = itemsize or self.numpy_dtype.itemsize
+        self.kernel_set: Final = kernel_set
+        self.type_name: Final = SCALAR_TYPE_NAMES[code]
+        self.itemsize: Final = ml_itemsize or self.numpy_dtype.itemsize
         self.is_floating_point: Final = category == FLOATING
         self.is_complex: Final = category == COMPLEX
-        self.is_signed: Final = (
-            name != "float8_e8m0fnu" if category >= FLOATING else self.numpy_dtype.kind == "i"
-        )
+        self.is_signed: Final = is_signed if category >= FLOATING else self.numpy_dtype.kind == "i"
+        self.real: Final = real or self  # dtype of the parts of a complex number
+        self.compute: Final = compute or self  # dtype to which kernels convert the elements
+        self.digits: Final = digits  # significant bits of a float
+        self.has_infinity: Final = has_infinity and category >= FLOATING
+        self.is_packed: Final = is_packed  # an element is a byte with several numbers, and is not converted
+        self.pt2_code: Final = pt2  # number in archives of exported programs
+        self.safetensors_name: Final = safetensors
+        # C++ type in PyTorch's messages: by its alias in `cstdint`, and as printed by the compiler
+        self.cpp_names: Final = cpp or (f"c10::{self.type_name}",) * 2
+        BY_CODE[code] = self
 
     def __getattr__(self, name: str) -> Any:
         if name != "numpy_dtype":
             raise AttributeError(f"'dtype' object has no attribute '{name}'")
-        _load_ml_dtypes((complex32,) if self is complex32 else _OTHERS)
+        _load(self)
         return self.numpy_dtype
 
     def __repr__(self) -> str:
@@ -71,9 +123,19 @@ class dtype:
         """Short name, such as f32, i64 or b8."""
         if self.name.startswith("bf"):
             return "bf16"
-        if self.itemsize == 1 and self.is_floating_point:
-            return self.name.replace("float8_", "f8")
+        if self.is_floating_point and self.is_narrow:
+            return self.name.replace("float", "f").replace("_", "")
         return f"{self.name[0]}{self.itemsize * 8}"
+
+    @property
+    def is_narrow(self) -> bool:
+        """True for dtypes that few operators support."""
+        return self.kernel_set == NARROW
+
+    @property
+    def has_storage_class(self) -> bool:
+        """True for dtypes with a class such as `FloatStorage`."""
+        return self.kernel_set in (FULL, UPCAST)
 
     def __hash__(self) -> int:
         return self.code
@@ -89,7 +151,7 @@ class dtype:
 
     def to_real(self) -> dtype:
         """Return the real type of the parts of a complex type, or any other type unchanged."""
-        return TO_REAL.get(self, self)
+        return self.real
 
     def to_complex(self) -> dtype:
         """Return the complex type whose real and imaginary parts have this type."""
@@ -100,42 +162,51 @@ class dtype:
         return TO_COMPLEX[self]
 
 
-BOOLEAN, INTEGRAL, FLOATING, COMPLEX = range(4)
+bool_ = dtype("bool", 11, BOOLEAN, pt2=12, safetensors="BOOL", cpp=("bool", "bool"))
+uint8 = dtype("uint8", 0, INTEGRAL, pt2=1, safetensors="U8", cpp=("uint8_t", "unsigned char"))
+int8 = dtype("int8", 1, INTEGRAL, pt2=2, safetensors="I8", cpp=("int8_t", "signed char"))
+int16 = short = dtype("int16", 2, INTEGRAL, pt2=3, safetensors="I16", cpp=("int16_t", "short int"))
+int32 = dtype("int32", 3, INTEGRAL, pt2=4, safetensors="I32", cpp=("int", "int"))
+int64 = long = dtype("int64", 4, INTEGRAL, pt2=5, safetensors="I64", cpp=("int64_t", "long int"))
+uint16 = dtype(
+    "uint16", 27, INTEGRAL, BAREBONES, pt2=28, safetensors="U16", cpp=("uint16_t", "short unsigned int")
+)
+uint32 = dtype("uint32", 28, INTEGRAL, BAREBONES, pt2=34, safetensors="U32", cpp=("uint32_t", "unsigned int"))
+uint64 = dtype(
+    "uint64", 29, INTEGRAL, BAREBONES, pt2=35, safetensors="U64", cpp=("uint64_t", "long unsigned int")
+)
+float32 = dtype("float32", 6, FLOATING, pt2=7, safetensors="F32", cpp=("float", "float"), digits=24)
+float64 = double = dtype("float64", 7, FLOATING, pt2=8, safetensors="F64", cpp=("double",) * 2, digits=53)
+float16 = half = dtype("float16", 5, FLOATING, UPCAST, pt2=6, safetensors="F16", digits=11, compute=float32)
+bfloat16 = dtype(
+    "bfloat16", 15, FLOATING, UPCAST, pt2=13, safetensors="BF16", digits=8, compute=float32, ml_itemsize=2
+)
 
-uint8 = dtype("uint8", 0, np.uint8, INTEGRAL, "Byte")
-int8 = dtype("int8", 1, np.int8, INTEGRAL, "Char")
-int16 = short = dtype("int16", 2, np.int16, INTEGRAL, "Short")
-int32 = dtype("int32", 3, np.int32, INTEGRAL, "Int")
-int64 = long = dtype("int64", 4, np.int64, INTEGRAL, "Long")
-float16 = half = dtype("float16", 5, np.float16, FLOATING, "Half")
-float32 = dtype("float32", 6, np.float32, FLOATING, "Float")
-float64 = double = dtype("float64", 7, np.float64, FLOATING, "Double")
-complex32 = chalf = dtype("complex32", 8, None, COMPLEX, "ComplexHalf", itemsize=4)
-complex64 = cfloat = dtype("complex64", 9, np.complex64, COMPLEX, "ComplexFloat")
-complex128 = cdouble = dtype("complex128", 10, np.complex128, COMPLEX, "ComplexDouble")
-bool_ = dtype("bool", 11, np.bool_, BOOLEAN, "Bool")
-bfloat16 = dtype("bfloat16", 15, None, FLOATING, "BFloat16", itemsize=2)
-float8_e5m2 = dtype("float8_e5m2", 23, None, FLOATING, "Float8_e5m2", itemsize=1)
-float8_e4m3fn = dtype("float8_e4m3fn", 24, None, FLOATING, "Float8_e4m3fn", itemsize=1)
-float8_e5m2fnuz = dtype("float8_e5m2fnuz", 25, None, FLOATING, "Float8_e5m2fnuz", itemsize=1)
-float8_e4m3fnuz = dtype("float8_e4m3fnuz", 26, None, FLOATING, "Float8_e4m3fnuz", itemsize=1)
-uint16 = dtype("uint16", 27, np.uint16, INTEGRAL, "UInt16")
-uint32 = dtype("uint32", 28, np.uint32, INTEGRAL, "UInt32")
-uint64 = dtype("uint64", 29, np.uint64, INTEGRAL, "UInt64")
-float8_e8m0fnu = dtype("float8_e8m0fnu", 44, None, FLOATING, "Float8_e8m0fnu", itemsize=1)
 
-# 8-bit floating-point types, which few operators support.
-FLOAT8: Final = (float8_e5m2, float8_e4m3fn, float8_e5m2fnuz, float8_e4m3fnuz, float8_e8m0fnu)
+def _narrow_float(name: str, code: int, has_infinity: bool = False, **traits: Any) -> dtype:
+    traits |= {"compute": float32, "ml_itemsize": 1, "has_infinity": has_infinity}
+    return dtype(name, code, FLOATING, NARROW, **traits)
 
-ALL: Final = (
-    uint8, int8, int16, int32, int64, float16, float32, float64, complex64, complex128, bool_, bfloat16,
-    uint16, uint32, uint64, *FLOAT8, complex32,
+
+float8_e5m2 = _narrow_float("float8_e5m2", 23, pt2=30, safetensors="F8_E5M2", has_infinity=True)
+float8_e4m3fn = _narrow_float("float8_e4m3fn", 24, pt2=29, safetensors="F8_E4M3")
+float8_e5m2fnuz = _narrow_float("float8_e5m2fnuz", 25, pt2=32)
+float8_e4m3fnuz = _narrow_float("float8_e4m3fnuz", 26, pt2=31)
+float8_e8m0fnu = _narrow_float("float8_e8m0fnu", 44, pt2=33, safetensors="F8_E8M0", is_signed=False)
+float4_e2m1fn_x2 = _narrow_float("float4_e2m1fn_x2", 45, is_packed=True)
+complex64 = cfloat = dtype(
+    "complex64", 9, COMPLEX, pt2=10, safetensors="C64", cpp=("c10::complex<float>",) * 2, real=float32
+)
+complex128 = cdouble = dtype(
+    "complex128", 10, COMPLEX, pt2=11, cpp=("c10::complex<double>",) * 2, real=float64
+)
+complex32 = chalf = dtype(
+    "complex32", 8, COMPLEX, NARROW, pt2=9, cpp=("c10::complex<c10::Half>",) * 2, real=float16,
+    compute=complex64, ml_itemsize=4,
 )  # fmt: skip
-# As in PyTorch, type promotion combines these unsigned types only with floating types.
-_BAREBONES_UNSIGNED: Final = (uint16, uint32, uint64)
-BY_CODE: Final[dict[int, dtype]] = {d.code: d for d in ALL}
-TO_REAL: Final = {complex32: float16, complex64: float32, complex128: float64}
-TO_COMPLEX: Final = {float16: complex32, bfloat16: complex64, float32: complex64, float64: complex128}
+
+ALL: Final = tuple(BY_CODE.values())
+TO_COMPLEX: Final = {d.real: d for d in ALL if d.is_complex} | {bfloat16: complex64}
 
 # All names of dtypes in the package, including aliases such as `ts.float` and `ts.int`.
 NAMES: Final[dict[str, dtype]] = {
@@ -143,12 +214,12 @@ NAMES: Final[dict[str, dtype]] = {
     "short": int16, "int": int32, "long": int64, "half": float16, "float": float32, "double": float64,
     "chalf": complex32, "cfloat": complex64, "cdouble": complex128,
 }  # fmt: skip
-ML_DTYPES: Final = (bfloat16, *FLOAT8, complex32)  # NumPy dtypes that `ml_dtypes` defines
-NUMPY_DTYPES: Final = tuple(d for d in ALL if d not in ML_DTYPES)
-_BY_NUMPY: Final[dict[np.dtype[Any], dtype]] = {d.numpy_dtype: d for d in NUMPY_DTYPES}
-# functions that add a dtype of `ml_dtypes`, when it is first used, to a table with NumPy dtypes as keys
+_BY_NUMPY: Final[dict[np.dtype[Any], dtype]] = {d.numpy_dtype: d for d in ALL if not d.is_of_ml_dtypes}
+_NARROW: Final[set[np.dtype[Any]]] = set()
+# NumPy dtypes for which the callbacks have been called, or are being called
+_entered: Final[dict[np.dtype[Any], dtype]] = dict(_BY_NUMPY)
+# functions that add a dtype to a table with NumPy dtypes as keys
 _registration_callbacks: list[Callable[[dtype, np.dtype[Any]], object]] = []
-_ml_numpy_dtypes: dict[dtype, np.dtype[Any]] = {}
 _BY_PYTHON: Final[dict[Any, dtype]] = {bool: bool_, int: int64, float: float64, complex: complex128}
 
 
@@ -161,10 +232,9 @@ def from_numpy_dtype(numpy_dtype: Any) -> dtype:
     """Return the dtype for a NumPy dtype. Raise PyTorch's TypeError if it is not supported."""
     torch_dtype = _BY_NUMPY.get(np.dtype(numpy_dtype))
     if torch_dtype is None:
-        _load_ml_dtypes((complex32,) if np.dtype(numpy_dtype).name == complex32.name else _OTHERS)
-        torch_dtype = _BY_NUMPY.get(np.dtype(numpy_dtype))
-    if torch_dtype is None:
-        raise no_dtype_of(np.dtype(numpy_dtype))
+        torch_dtype = NAMES.get(np.dtype(numpy_dtype).name)
+        if torch_dtype is None or torch_dtype.numpy_dtype != numpy_dtype:
+            raise no_dtype_of(np.dtype(numpy_dtype))
     return torch_dtype
 
 
@@ -183,48 +253,33 @@ def is_bfloat16(numpy_dtype: Any) -> bool:
     return _BY_NUMPY.get(np.dtype(numpy_dtype)) is bfloat16
 
 
-def is_float8(numpy_dtype: Any) -> bool:
-    """Return True if a NumPy dtype is an 8-bit float."""
-    return _BY_NUMPY.get(np.dtype(numpy_dtype)) in FLOAT8
+def is_narrow(numpy_dtype: Any) -> bool:
+    """Return True if a NumPy dtype is one that few operators support, and has been loaded."""
+    return np.dtype(numpy_dtype) in _NARROW
 
 
-def is_complex32(numpy_dtype: Any) -> bool:
-    """Return True if a NumPy dtype is complex32."""
-    return _BY_NUMPY.get(np.dtype(numpy_dtype)) is complex32
+def for_each_dtype(enter: Callable[[dtype, np.dtype[Any]], object]) -> None:
+    """Call `enter` with each dtype and its NumPy dtype. In `enter`, tables by NumPy dtype add their entries.
 
-
-def register_ml_dtype_callback(enter: Callable[[dtype, np.dtype[Any]], object]) -> None:
-    """Register `enter(dtype, numpy_dtype)`, which is called once for each dtype that `ml_dtypes` defines.
-
-    It is called when the dtype is loaded, and may add the dtype to a table with NumPy dtypes as keys.
+    `enter` is called now with the dtypes that are loaded, and later with each other dtype before first use.
     """
     _registration_callbacks.append(enter)
-    for d, numpy_dtype in _ml_numpy_dtypes.items():
+    for numpy_dtype, d in list(_entered.items()):
         enter(d, numpy_dtype)
 
 
-def register_bfloat16_callback(enter: Callable[[np.dtype[Any]], object]) -> None:
-    """Register `enter(numpy_dtype)`, which is called when the NumPy dtype of bfloat16 is loaded."""
-    register_ml_dtype_callback(lambda d, numpy_dtype: enter(numpy_dtype) if d is bfloat16 else None)
-
-
-# complex32 is not loaded with the other dtypes, because creating its NumPy dtype issues a warning
-_OTHERS: Final = tuple(d for d in ML_DTYPES if d is not complex32)
-
-
-def _load_ml_dtypes(requested: tuple[dtype, ...]) -> None:
-    global _ml_numpy_dtypes
+def _load(d: dtype) -> None:
+    """Set the NumPy dtype of a dtype of `ml_dtypes`."""
     import ml_dtypes
 
-    numpy_dtypes = {d: np.dtype(getattr(ml_dtypes, d.name)) for d in requested}
-    # set first: `register_ml_dtype_callback` passes these dtypes to callbacks that are registered later
-    _ml_numpy_dtypes = _ml_numpy_dtypes | numpy_dtypes
+    numpy_dtype = np.dtype(getattr(ml_dtypes, d.name.removesuffix("_x2")))
+    _entered[numpy_dtype] = d
     for enter in _registration_callbacks:
-        for d in requested:
-            enter(d, numpy_dtypes[d])
-    for d in requested:
-        _BY_NUMPY[numpy_dtypes[d]] = d
-        d.numpy_dtype = numpy_dtypes[d]
+        enter(d, numpy_dtype)
+    if d.is_narrow:
+        _NARROW.add(numpy_dtype)
+    _BY_NUMPY[numpy_dtype] = d
+    d.numpy_dtype = numpy_dtype
 
 
 def as_dtype(x: Any) -> dtype:
@@ -239,22 +294,19 @@ def as_dtype(x: Any) -> dtype:
 
 
 def promote(a: dtype, b: dtype) -> dtype:
-    """Return the promoted dtype: that of the higher category, or NumPy's result within a category.
+    """Return the promoted dtype: that of the higher category, or the wider one within a category.
 
     The categories are bool, integers, floating-point and complex numbers, in ascending order.
     """
     if a is b:
         return a
-    if a in FLOAT8 or b in FLOAT8:
-        raise RuntimeError(
-            "Promotion for Float8 Types is not supported, attempted to promote "
-            f"{a.type_name} and {b.type_name}"
-        )
-    if (
-        a.category <= INTEGRAL
-        and b.category <= INTEGRAL
-        and (a in _BAREBONES_UNSIGNED or b in _BAREBONES_UNSIGNED)
-    ):
+    for d in (a, b):
+        if d.is_narrow and d.is_floating_point:
+            raise RuntimeError(
+                f"Promotion for {d.type_name.partition('_')[0]} Types is not supported, attempted to promote "
+                f"{a.type_name} and {b.type_name}"
+            )
+    if max(a.category, b.category) <= INTEGRAL and BAREBONES in (a.kernel_set, b.kernel_set):
         raise RuntimeError(
             "Promotion for uint16, uint32, uint64 types is not supported, attempted to promote "
             f"{a.type_name} and {b.type_name}"
@@ -262,13 +314,9 @@ def promote(a: dtype, b: dtype) -> dtype:
     if a.category != b.category:
         low, high = (a, b) if a.category < b.category else (b, a)
         return promote(high, TO_COMPLEX[low]) if high.is_complex and low.is_floating_point else high
-    if complex32 in (a, b):
-        return b if a is complex32 else a
-    if {a, b} == {float16, bfloat16}:
-        return float32
-    if bfloat16 in (a, b):
-        return b if a is bfloat16 else a
-    return _BY_NUMPY[np.promote_types(a.numpy_dtype, b.numpy_dtype)]
+    if a.itemsize == b.itemsize:  # no dtype has the values of both
+        return int16 if a.category == INTEGRAL else float32
+    return a if a.itemsize > b.itemsize else b
 
 
 _default = float32
@@ -289,7 +337,7 @@ def set_default_dtype(d: dtype) -> None:
         raise TypeError("invalid dtype object: only floating-point types are supported as the default type")
     if not d.is_floating_point:
         raise TypeError("only floating-point types are supported as the default type")
-    if d in FLOAT8:
+    if d.is_narrow:
         raise TypeError(f"couldn't find storage object {d.type_name}Storage")
     _default = d
 
@@ -316,14 +364,16 @@ class finfo:
             raise TypeError(
                 "torch.finfo() requires a floating point input type. Use torch.iinfo to handle 'torch.finfo'"
             )
+        if d.is_packed:
+            raise TypeError("bad argument type for built-in operation")  # PyTorch's text
         real = d.to_real()
-        info = _ml_dtypes_finfo(real) if real in ML_DTYPES else np.finfo(real.numpy_dtype)
+        info = _ml_dtypes_finfo(real) if real.is_of_ml_dtypes else np.finfo(real.numpy_dtype)
         self.dtype: str = real.name
         self.bits: int = real.itemsize * 8
         self.eps, self.max, self.min = float(info.eps), float(info.max), float(info.min)
         self.tiny = self.smallest_normal = float(info.smallest_normal)
         self.resolution = float(f"1e-{int(info.precision)}")
-        if real in FLOAT8:  # as in PyTorch: 1 means no exact digit, and eps of e5m2fnuz is halved
+        if real.is_narrow:  # as in PyTorch: 1 means no exact digit, and eps of e5m2fnuz is halved
             self.resolution = 1.0
             self.eps = self.eps / 2 if real is float8_e5m2fnuz else self.eps
 

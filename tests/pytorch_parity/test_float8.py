@@ -152,6 +152,42 @@ def evaluate_question(lib, name, question):
             return f"{type(error).__name__}: {error}"
 
 
+# Expressions on a tensor `x` of packed 4-bit floats, which PyTorch stores, moves and compares as bytes.
+PACKED = """
+x; x.type(); d.itemsize; d.abbr; d.is_signed; d.is_floating_point; d.to_real(); t.zeros(2, dtype=d); t.zeros_like(x); x.new_zeros(2)
+x.clone().zero_(); x.clone().view(t.uint8); t.empty_like(x).copy_(x); x.view(t.float8_e5m2); t.cat([x, x]); t.stack([x, x]); x.repeat(2, 1)
+x.expand(2, 3, 4); x.t().contiguous(); x.roll(1, 1); x[1:]; x[1, 2:]; x == x; x != x.roll(1, 1); x.isnan(); t.where(x == x, x, x)
+x.unfold(0, 2, 1); x.diagonal(); t.diag(x); x.to("meta"); x.to(d) is x; t.result_type(x, x); t.can_cast(d, t.float32)
+t.set_default_dtype(d); t.finfo(d); t.iinfo(d); d.to_complex(); x.numpy(); x.to(t.uint8); x.bool(); t.arange(3, dtype=t.uint8).to(d)
+x + x; -x; x.sum(); x.max(); x.sort(); x.abs(); t.equal(x, x); t.equal(x, x.clone()); x.exp(); x.argmax(); x < x; x.logical_not(); x.unique()
+t.eye(2, dtype=d); x.masked_fill(x == x, 0)
+"""
+PACKED_QUESTIONS = [question for line in PACKED.strip().splitlines() for question in line.split("; ")]
+
+
+@pytest.mark.parametrize("question", PACKED_QUESTIONS)
+def test_packed_answers(question):
+    answers = []
+    for lib in (ts, torch):
+        names = {"t": lib, "d": lib.float4_e2m1fn_x2}
+        names["x"] = lib.from_numpy(PATTERNS[:96:8].copy()).view(3, 4).view(names["d"])
+        try:
+            answers.append(repr(eval(question, names)))
+        except Exception as error:
+            answers.append(f"{type(error).__name__}: {error}")
+    assert answers[0] == answers[1]
+
+
+def test_packed_files():
+    """Files of packed 4-bit floats load in the other library."""
+    for writer, reader in ((ts, torch), (torch, ts)):
+        file = io.BytesIO()
+        writer.save(writer.from_numpy(PATTERNS.copy()).view(writer.float4_e2m1fn_x2)[8:], file)
+        file.seek(0)
+        x = reader.load(file)
+        assert x.dtype is reader.float4_e2m1fn_x2 and bits(x) == PATTERNS[8:].tolist()
+
+
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_answers(question):
     for name in NAMES:

@@ -19,8 +19,8 @@ EXCUSED = {
         resize_as_sparse_ saddmm hsmm dsmm
         segment_reduce jagged slice_inverse
     """,
-    "dtypes without arrays: a few bits, halves of complex numbers": """
-        bit bits* int[1-7] uint[1-7] float4*
+    "dtypes without arrays: a few bits": """
+        bit bits* int[1-7] uint[1-7]
     """,
     "other libraries and devices": """
         cudnn_* miopen_* mkldnn_* fbgemm_* to_mkldnn mkldnn* xpu mtia ipu *_vulkan_* batch_norm_*

@@ -31,9 +31,10 @@ _PROVIDERS: Final = {
     "operator_work": "ts.ops.cost_model:rule_of",
     "apply_layout_rules": "ts.ops.result_strides:apply_layout_rules",
     "torch_functions": "ts.ops.functional",
-    "check_float8": "ts.ops.float8:check",
-    "check_complex32": "ts.ops.complex32:check",
-    "complex32_kernel": "ts.ops.complex32:kernel",
+    "check_narrow_float": "ts.ops.narrow_floats:check",
+    "check_narrow_complex": "ts.ops.narrow_complex:check",
+    "narrow_float_kernel": "ts.ops.narrow_floats:kernel",
+    "narrow_complex_kernel": "ts.ops.narrow_complex:kernel",
     "overload_set_by_name": "ts._core.dispatch.overloads:overloads",
     # derivatives and function transforms
     "tape": "ts._core.autograd.tape",

@@ -21,25 +21,7 @@ from ts._core.tensor.tensor import Tensor, wrap_array
 from ts.archive.zip_writer import write_atomically
 from ts.errors import ArchiveError
 
-_DTYPES: Final = {
-    "F64": dtypes.float64,
-    "F32": dtypes.float32,
-    "F16": dtypes.float16,
-    "BF16": dtypes.bfloat16,
-    "I64": dtypes.int64,
-    "I32": dtypes.int32,
-    "I16": dtypes.int16,
-    "I8": dtypes.int8,
-    "U64": dtypes.uint64,
-    "U32": dtypes.uint32,
-    "U16": dtypes.uint16,
-    "U8": dtypes.uint8,
-    "BOOL": dtypes.bool_,
-    "C64": dtypes.complex64,
-    "F8_E4M3": dtypes.float8_e4m3fn,
-    "F8_E5M2": dtypes.float8_e5m2,
-    "F8_E8M0": dtypes.float8_e8m0fnu,
-}
+_DTYPES: Final = {d.safetensors_name: d for d in dtypes.ALL if d.safetensors_name}
 
 
 def save_file(

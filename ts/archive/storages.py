@@ -22,22 +22,11 @@ from ts._core.tensor.tensor import Tensor, check_storage, wrap_array
 from ts.dtypes import dtype
 from ts.errors import ArchiveError
 
+_DTYPES: Final = {d: f"{d.type_name}Storage" for d in dtypes.ALL if d.has_storage_class}
 _NAMES: Final[dict[str, dtype]] = {
-    "FloatStorage": dtypes.float32,
-    "DoubleStorage": dtypes.float64,
-    "HalfStorage": dtypes.float16,
-    "BFloat16Storage": dtypes.bfloat16,
-    "LongStorage": dtypes.int64,
-    "IntStorage": dtypes.int32,
-    "ShortStorage": dtypes.int16,
-    "CharStorage": dtypes.int8,
-    "ByteStorage": dtypes.uint8,
-    "BoolStorage": dtypes.bool_,
-    "ComplexFloatStorage": dtypes.complex64,
-    "ComplexDoubleStorage": dtypes.complex128,
+    **{name: dtype for dtype, name in _DTYPES.items()},
     "UntypedStorage": dtypes.uint8,  # storage of tensors whose dtype has no storage class
 }
-_DTYPES: Final = {dtype: name for name, dtype in _NAMES.items() if name != "UntypedStorage"}
 
 
 class TensorStorageRef(NamedTuple):

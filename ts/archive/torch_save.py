@@ -550,8 +550,6 @@ _UNKNOWN: Final = {
 def _check_tensor_kind(module: str, name: str) -> None:
     """Raise ArchiveError for a kind of PyTorch tensor that `ts` does not support."""
     description = _UNKNOWN.get(name) if module == "torch._utils" else None
-    if module == "torch" and name.startswith("float4_"):
-        description = f"a tensor of the dtype torch.{name}"
     if description is not None:
         raise ArchiveError(f"the file contains {description}, which ts does not support")
 

@@ -64,8 +64,7 @@ def check_op(op: Any, tensor: Tensor, function: str) -> ReduceOp:
         raise RuntimeError(
             f"result type Float can't be cast to the desired output type {tensor.dtype.type_name}"
         )
-    if tensor.dtype.itemsize == 1 and tensor.is_floating_point():
-        # float8 tensors cannot be reduced: raise PyTorch's error
+    if tensor.dtype.is_narrow and tensor.is_floating_point():
         raise RuntimeError("Invalid scalar type")
     return op
 

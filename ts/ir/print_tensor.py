@@ -19,8 +19,8 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
+from ts.dtypes import SCALAR_TYPE_NAMES
 from ts.ir.attributes import ParsedTensor
-from ts.ir.types import SCALAR_TYPE_NAMES
 
 _MAX_PRINTED_ELEMENTS: Final = 10
 _DEVICES: Final = {"meta": "Meta"}

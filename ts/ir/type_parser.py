@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ts._core.thread.deadline import charge
+from ts.dtypes import SCALAR_TYPE_NAMES
 from ts.ir.lexer import TokenStream, is_name, is_number, read_default
 from ts.ir.types import (
     ANY,
@@ -24,7 +25,6 @@ from ts.ir.types import (
     INT,
     NONE,
     NUMBER,
-    SCALAR_TYPE_NAMES,
     STR,
     TENSOR,
     AnyClassType,

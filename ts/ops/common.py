@@ -40,38 +40,23 @@ CFLOAT: DType = dtypes.complex64.numpy_dtype
 CDOUBLE: DType = dtypes.complex128.numpy_dtype
 
 # Tables from NumPy dtype to ScalarType number, PyTorch's name, C++ name and category
-CODE_OF: dict[DType, int] = {d.numpy_dtype: d.code for d in dtypes.NUMPY_DTYPES}
-NAME_OF: dict[DType, str] = {d.numpy_dtype: d.type_name for d in dtypes.NUMPY_DTYPES}
-CPP_NAME_OF: dict[DType, str] = {  # error texts of PyTorch's kernels contain these names
-    dtypes.by_name(name).numpy_dtype: cpp
-    for name, cpp in {
-        "bool": "bool", "uint8": "unsigned char", "int8": "signed char", "int16": "short int",
-        "int32": "int", "int64": "long int", "float16": "c10::Half",
-        "float32": "float", "float64": "double", "complex64": "c10::complex<float>",
-        "complex128": "c10::complex<double>", "uint16": "short unsigned int", "uint32": "unsigned int",
-        "uint64": "long unsigned int",
-    }.items()
-}  # fmt: skip
-CATEGORY_OF: dict[DType, int] = {d.numpy_dtype: d.category for d in dtypes.NUMPY_DTYPES}
+CODE_OF: dict[DType, int] = {}
+NAME_OF: dict[DType, str] = {}
+CPP_NAME_OF: dict[DType, str] = {}  # error texts of PyTorch's kernels contain these names
+CATEGORY_OF: dict[DType, int] = {}
 BOOLEAN, INTEGRAL, FLOATING, COMPLEX = range(4)
 INT64_MAX = (1 << 63) - 1
-
-_REAL_OF = {CFLOAT: FLOAT, CDOUBLE: DOUBLE}
-_COMPLEX_OF = {FLOAT: CFLOAT, DOUBLE: CDOUBLE}
-HALF_DTYPES: set[DType] = {HALF}  # 16-bit floats: float16, and bfloat16 when it is first used
+HALF_DTYPES: set[DType] = set()  # 16-bit floats: float16, and bfloat16 when it is first used
 
 
-def _enter_ml_dtype(d: dtypes.dtype, numpy_dtype: DType) -> None:
+def _enter_dtype(d: dtypes.dtype, numpy_dtype: DType) -> None:
     CODE_OF[numpy_dtype], NAME_OF[numpy_dtype], CATEGORY_OF[numpy_dtype] = d.code, d.type_name, d.category
-    CPP_NAME_OF[numpy_dtype] = f"c10::{d.type_name}"
-    if d is dtypes.bfloat16:
-        _COMPLEX_OF[numpy_dtype] = CFLOAT
+    CPP_NAME_OF[numpy_dtype] = d.cpp_names[1]
+    if d.kernel_set == dtypes.UPCAST:
         HALF_DTYPES.add(numpy_dtype)
-    elif d is dtypes.complex32:
-        _REAL_OF[numpy_dtype], _COMPLEX_OF[HALF] = HALF, numpy_dtype
 
 
-dtypes.register_ml_dtype_callback(_enter_ml_dtype)
+dtypes.for_each_dtype(_enter_dtype)
 
 
 def default_dtype() -> DType:
@@ -113,7 +98,7 @@ def number_dtype(x: complex) -> DType:
 
 
 def is_complex(dtype: DType) -> bool:
-    """Return whether a dtype is complex, including complex32, whose NumPy kind is not "c"."""
+    """Return whether a dtype is complex, including dtypes of `ml_dtypes`, whose kind is not "c"."""
     return CATEGORY_OF[dtype] == COMPLEX
 
 
@@ -122,16 +107,12 @@ def complex_dtype(dtype: DType) -> DType:
 
     For integers and bools, return the default complex dtype.
     """
-    if dtype in _REAL_OF:
-        return dtype
-    if dtype == HALF or dtypes.is_float8(dtype):
-        return dtypes.from_numpy_dtype(dtype).to_complex().numpy_dtype  # raises an error for 8-bit floats
-    return _COMPLEX_OF.get(dtype) or complex_dtype(default_dtype())
+    return dtypes.from_numpy_dtype(float_dtype(dtype)).to_complex().numpy_dtype
 
 
 def real_dtype(dtype: DType) -> DType:
     """Return the dtype of the real and imaginary parts of `dtype`, or `dtype` itself if it is not complex."""
-    return _REAL_OF.get(dtype, dtype)
+    return dtypes.from_numpy_dtype(dtype).to_real().numpy_dtype
 
 
 def float_dtype(dtype: DType) -> DType:
@@ -217,12 +198,10 @@ def cast(xp: Any, x: Any, dtype: DType) -> Array:
         if isinstance(x, int) and not -(1 << 63) <= x < 1 << 63:
             x = x & 0xFFFFFFFFFFFFFFFF
         array = np.asarray(x)
-        narrow = dtypes.is_float8(dtype) or dtypes.is_complex32(dtype)
+        narrow = dtypes.is_narrow(dtype)
         return xp.asarray(factories.cast_elements(array, dtype) if narrow else array.astype(dtype))
     if x.dtype == dtype:
         return x
-    if x.dtype.kind == "c" and CATEGORY_OF[dtype] != COMPLEX and dtype != BOOL:
-        x = x.real
     return factories.cast_elements(x, dtype)
 
 

@@ -127,7 +127,7 @@ def _like(
 @op(f"aten::empty_like(Tensor self, *, {_LIKE}", **COPIED_OUT, where="f", sparse="conversions.zeros_like")
 def _zeros_like(xp: Any, self: Array, *options: Any) -> Array:
     result = _like(xp, self, *options)
-    result[...] = common.cast(xp, 0, result.dtype)
+    result[...] = xp.zeros((), dtype=result.dtype)
     return result
 
 

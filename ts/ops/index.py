@@ -23,7 +23,6 @@ from ts.ops.shape_functions import NONZERO, ShapeAndDtype, ShapeDtypeStrides, de
 Array = common.Array
 _PICKED = cost_model.of(cost_model.indexed_bytes, 0.03)
 _MASKS = (common.BOOL, common.UINT8)
-_C_NAMES = {common.FLOAT: "float", common.DOUBLE: "double", common.INT64: "long int", common.INT32: "int"}
 
 
 def index_arrays(self: Array, indices: Sequence[Array | None]) -> list[Array | None]:
@@ -418,7 +417,7 @@ def _masked_fill(xp: Any, self: Array, mask: Array, value: Any) -> Array:
     if mask.dtype != common.BOOL:
         raise RuntimeError(
             "masked_fill_ only supports boolean masks, but got mask with dtype "
-            f"{_C_NAMES.get(mask.dtype, str(mask.dtype))}"
+            f"{common.CPP_NAME_OF[mask.dtype]}"
         )
     shape = common.broadcast_shapes(mask.shape, self.shape)
     return xp.where(_mask(mask), common.cast_checked(xp, value, self.dtype), xp.broadcast_to(self, shape))

@@ -28,19 +28,19 @@ from ts.ops.registry import OperatorRecord, add, op, order
 
 Array = common.Array
 
-# Dtype -> name of the C type in PyTorch's messages.
-C_NAMES = dict(
-    zip(
-        (d.numpy_dtype for d in (dtypes.uint8, dtypes.int8, dtypes.int16, dtypes.int32, dtypes.int64)),
-        ("unsigned char", "signed char", "short int", "int", "long int"),
-        strict=True,
-    )
-) | {
-    common.BOOL: "bool", common.HALF: "c10::Half", common.FLOAT: "float", common.DOUBLE: "double",
-}  # fmt: skip
-EXACT_BITS = {common.DOUBLE: 53, common.FLOAT: 24, common.HALF: 11}
-dtypes.register_bfloat16_callback(lambda found: C_NAMES.update({found: "c10::BFloat16"}))
-dtypes.register_bfloat16_callback(lambda found: EXACT_BITS.update({found: 8}))
+# Supported dtype -> name of the C type in PyTorch's messages, and significant bits of a float.
+C_NAMES: dict[common.DType, str] = {}
+EXACT_BITS: dict[common.DType, int] = {}
+
+
+def _enter_dtype(d: dtypes.dtype, numpy_dtype: common.DType) -> None:
+    if d.has_storage_class and not d.is_complex:
+        C_NAMES[numpy_dtype] = d.cpp_names[1]
+        if d.is_floating_point:
+            EXACT_BITS[numpy_dtype] = d.digits
+
+
+dtypes.for_each_dtype(_enter_dtype)
 
 
 # ---------------------------------------------------------------------------------------- samples

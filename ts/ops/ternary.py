@@ -413,7 +413,7 @@ def _complex(xp: Any, real: Array, imag: Array) -> Array:
     result = xp.empty(shape, dtype=common.complex_dtype(real.dtype))
     if result.dtype.kind == "c":
         result.real, result.imag = real, imag
-    else:  # complex32, which has no NumPy dtype
+    else:  # a complex dtype of `ml_dtypes`
         components = result.reshape(*shape, 1).view(real.dtype)
         components[..., 0], components[..., 1] = real, imag
     return result

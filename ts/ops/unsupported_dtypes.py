@@ -6,9 +6,10 @@ tensor's dtype:
     guarded({"b": "addmm_impl_cpu_"}, kernel)(np, a, b)
     NotImplementedError: "addmm_impl_cpu_" not implemented for 'Bool'
 
-The letters for dtype kinds are b (bool), i (integers), h (16-bit floats), n (8-bit floats, which `float8`
-rejects for most operators), f (other floats) and c (complex). A message of one word is the name of PyTorch's
-kernel. A message of several words is the error text, in which `{dtype}` is replaced by the dtype.
+The letters for dtype kinds are b (bool), i (integers), h (16-bit floats), n (narrow floats, which
+`narrow_floats` rejects for most operators), f (other floats) and c (complex). A message of one word is the
+name of PyTorch's kernel. A message of several words is the error text, in which `{dtype}` is replaced by the
+dtype.
 """
 
 from __future__ import annotations
@@ -25,10 +26,15 @@ Kernel = Callable[..., Any]
 LOW_PRECISION: Final = "Low precision dtypes not supported. Got {dtype}"
 INEXACT: Final = "Expected a floating point or complex tensor as input. Got {dtype}"
 
-_KIND = {d: {"f": "f", "c": "c", "b": "b", "i": "i", "u": "i"}.get(d.kind, "") for d in common.CODE_OF}
-_KIND[common.HALF] = "h"
-_ML_DTYPE_KINDS: Final = {dtypes.bfloat16: "h", dtypes.complex32: "c"}
-dtypes.register_ml_dtype_callback(lambda d, found: _KIND.update({found: _ML_DTYPE_KINDS.get(d, "n")}))
+_KIND: Final[dict[common.DType, str]] = {}
+
+
+def _enter_dtype(d: dtypes.dtype, numpy_dtype: common.DType) -> None:
+    letters = {dtypes.UPCAST: "bihc", dtypes.NARROW: "binc"}.get(d.kernel_set, "bifc")
+    _KIND[numpy_dtype] = letters[d.category]
+
+
+dtypes.for_each_dtype(_enter_dtype)
 
 
 class NotImplementedMessage(str):

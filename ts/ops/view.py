@@ -625,7 +625,7 @@ def _real_or_imaginary(x: Array, index: int) -> Array:
     """Return a view of the real (0) or imaginary (1) parts."""
     if x.dtype.kind == "c":
         return x.imag if index else x.real
-    real_dtype = common.real_dtype(x.dtype)  # complex32, which has no NumPy dtype
+    real_dtype = common.real_dtype(x.dtype)  # of a complex dtype of `ml_dtypes`
     return storage.strided(x, x.shape, x.strides, storage.offset(x) + index * real_dtype.itemsize, real_dtype)
 
 

@@ -79,8 +79,7 @@ class TensorType:
             raise TypeError(f"type {name} not available. Torch not compiled with CUDA enabled.")
 
 
-_WITH_TYPE: Final = ("Float", "Double", "Half", "BFloat16", "Byte", "Char", "Short", "Int", "Long", "Bool")
-BY_NAME: Final = {f"{d.type_name}Tensor": d for d in dtypes.ALL if d.type_name in _WITH_TYPE}
+BY_NAME: Final = {f"{d.type_name}Tensor": d for d in dtypes.ALL if d.has_storage_class and not d.is_complex}
 CPU: Final = {name: TensorType(dtype, "cpu") for name, dtype in BY_NAME.items()}
 CUDA: Final = {name: TensorType(dtype, "cuda") for name, dtype in BY_NAME.items()}
 _BY_FULL_NAME: Final = {f"torch.{name}": t for name, t in CPU.items()} | {

@@ -25,6 +25,7 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 import ts
+from ts import dtypes
 from ts.ir import types as ir
 from ts.ir.schema import Argument
 from ts.ir.types import Type
@@ -38,13 +39,7 @@ _NUMPY_HEADER_PATTERN: Final = re.compile(
 )
 _NONFINITE_FLOATS: Final = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 _MAX_JSON_NUMBER_BYTES: Final = 25
-_DTYPES_BY_NAME: Final = {
-    name: getattr(ts, name)
-    for name in (
-        "float16", "float32", "float64", "bfloat16", "int8", "int16", "int32", "int64", "uint8", "bool",
-        "complex64", "complex128",
-    )
-}  # fmt: skip
+_DTYPES_BY_NAME: Final = {d.name: d for d in dtypes.ALL if d.has_storage_class}
 _DTYPE_NAMES: Final = {dtype: name for name, dtype in _DTYPES_BY_NAME.items()}
 
 

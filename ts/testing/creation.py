@@ -46,8 +46,8 @@ def make_tensor(
     size = tuple(shape[0]) if len(shape) == 1 and not isinstance(shape[0], int) else shape
     low, high = _limits(dtype, low, high)
     if dtype.is_complex:
-        real_dtype = {ts.complex32: ts.float16, ts.complex64: ts.float32}.get(dtype, ts.float64)
-        result = ts.view_as_complex(ts.empty(*size, 2, device=device, dtype=real_dtype).uniform_(low, high))
+        components = ts.empty(*size, 2, device=device, dtype=dtype.to_real()).uniform_(low, high)
+        result = ts.view_as_complex(components)
     elif is_continuous:
         result = ts.empty(*size, device=device, dtype=dtype).uniform_(low, high)
     else:

@@ -22,7 +22,7 @@ from ts._core.tensor.tensor cimport (
 )
 from ts._core.thread.context cimport PROFILING, context_flags
 
-from ts import devices
+from ts import devices, dtypes
 from ts._core.dispatch.numpy_error_translation import reworded
 from ts._core.dispatch.result_tuples import results_class
 from ts._core.late_binding import resolve
@@ -97,30 +97,37 @@ cdef bint has_sparse_layout(Operator op, list args) except -1:
     return i >= 0 and op.parameters[i].kind == "Layout" and bool(args[i])
 
 
+cdef unsigned long long narrow_dtypes = 0  # bit mask: bit i is set if few operators support the dtype with code i
+for _dtype in dtypes.ALL:
+    if _dtype.is_narrow:
+        narrow_dtypes |= 1ULL << <int>_dtype.code
+
+
 cdef inline bint is_narrow(int scalar_type) noexcept:
-    """Return whether a dtype is float8 or complex32, for which few operators have kernels."""
-    return 23 <= scalar_type <= 26 or scalar_type == 44 or scalar_type == 8
+    return scalar_type >= 0 and narrow_dtypes >> scalar_type & 1
 
 
 cdef int check_narrow(object record, object dtype, list args) except -1:
-    """Raise an error if an operator does not support arguments or results of a float8 dtype or complex32."""
-    resolve("check_complex32" if dtype.is_complex else "check_float8")(record, dtype, args)
+    """Raise an error if an operator does not support arguments or results of a narrow dtype."""
+    resolve("check_narrow_complex" if dtype.is_complex else "check_narrow_float")(record, dtype, args)
     return 0
 
 
 cdef object kernel_of_narrow(Operator op, object kernel, list args):
-    """Return `kernel`, or its complex32 variant if an argument is a complex number or a complex32 tensor.
+    """Return `kernel`, or its variant for narrow dtypes if an argument requires one.
 
-    Raise an error if the operator does not support the float8 or complex32 dtype of an argument.
+    Raise an error if the operator does not support the narrow dtype of an argument.
     """
     for x in args:
         for y in (<list>x if type(x) is list else (x,)):
             if isinstance(y, Tensor) and is_narrow((<Tensor>y).scalar_type):
                 check_narrow(op.record, y.dtype, args)
-                if (<Tensor>y).scalar_type == 8:
-                    return resolve("complex32_kernel")(op.record, kernel, args)
-            elif type(y) is complex:  # a complex number with a float16 operand gives complex32
-                return resolve("complex32_kernel")(op.record, kernel, args)
+                is_complex = y.dtype.is_complex
+                variant = resolve("narrow_complex_kernel" if is_complex else "narrow_float_kernel")(op.record, kernel, args)
+                if is_complex or variant is not kernel:
+                    return variant
+            elif type(y) is complex:  # with a float16 operand, the result is a narrow complex dtype
+                return resolve("narrow_complex_kernel")(op.record, kernel, args)
     return kernel
 
 

@@ -164,7 +164,7 @@ def _shared(array: NDArray[Any]) -> Tensor:
             "given numpy array has byte order different from the native byte order. "
             "Conversion between byte orders is currently not supported."
         )
-    if dtypes.from_numpy_dtype(array.dtype) in _NARROW:
+    if dtypes.from_numpy_dtype(array.dtype).is_narrow:  # arrays of the user must not have such a dtype
         raise dtypes.no_dtype_of(array.dtype)
     if any(step < 0 for step in array.strides):
         raise ValueError(
@@ -189,7 +189,7 @@ def host_array(data: Any, dtype: dtypes.dtype | None) -> NDArray[Any]:
         hasattr(data, "__array__") and not isinstance(data, Tensor)
     ):
         converted = np.asarray(data)
-        if dtypes.from_numpy_dtype(converted.dtype) in _NARROW:
+        if dtypes.from_numpy_dtype(converted.dtype).is_narrow:
             raise dtypes.no_dtype_of(converted.dtype)
         numpy_dtype = dtype.numpy_dtype if dtype else converted.dtype
         copied: NDArray[Any] = converted_array(converted, numpy_dtype, copy=True)
@@ -327,10 +327,9 @@ def _fill(result: NDArray[Any], flat: list[Any], dtype: dtypes.dtype, inferred: 
         elif dtype is dtypes.bool_:
             piece = [bool(x) for x in piece]
         with np.errstate(over="ignore"):  # values out of range become infinite
-            if dtype in dtypes.FLOAT8:
-                piece = cast_elements(np.array(piece, np.float64), dtype.numpy_dtype)
-            elif dtype is dtypes.complex32:
-                piece = cast_elements(np.array(piece, np.complex64), dtype.numpy_dtype)
+            if dtype.is_narrow:
+                wide = np.complex64 if dtype.is_complex else np.float64
+                piece = cast_elements(np.array(piece, wide), dtype.numpy_dtype)
             target[start : start + len(piece)] = piece
 
 
@@ -360,16 +359,6 @@ def _checked_int(x: Any, dtype: dtypes.dtype) -> int:
     return value
 
 
-# dtype -> name of its C++ type in PyTorch's messages
-C_NAMES: dict[dtypes.dtype, str] = {
-    dtypes.uint8: "uint8_t", dtypes.int8: "int8_t", dtypes.int16: "int16_t", dtypes.int32: "int",
-    dtypes.int64: "int64_t", dtypes.float16: "c10::Half", dtypes.float32: "float", dtypes.float64: "double",
-    dtypes.bfloat16: "c10::BFloat16", dtypes.uint16: "uint16_t", dtypes.uint32: "uint32_t",
-    dtypes.uint64: "uint64_t", dtypes.complex64: "c10::complex<float>", dtypes.bool_: "bool",
-    **{d: f"c10::{d.type_name}" for d in dtypes.FLOAT8},
-}  # fmt: skip
-
-
 def checked_number(value: Any, dtype: dtypes.dtype) -> Any:
     """Return `value` as a Python number that `dtype` can represent.
 
@@ -394,18 +383,16 @@ def checked_number(value: Any, dtype: dtypes.dtype) -> Any:
     elif dtype.is_floating_point and fits and math.isfinite(value):
         numbers = dtypes.finfo(dtype)
         fits = numbers.min <= value <= numbers.max
-    elif dtype in dtypes.FLOAT8 and fits and math.isinf(value):
-        fits = dtype is dtypes.float8_e5m2
-    elif dtype is dtypes.complex32:
-        fits = True  # The conversion to complex32 makes values out of range infinite.
-    elif dtype is dtypes.complex64:
+    elif dtype.is_floating_point and fits and math.isinf(value):
+        fits = dtype.has_infinity
+    elif dtype.is_complex and not dtype.is_narrow:  # values out of the range of narrow dtypes become infinite
         components = (value.real, value.imag)
         fits = all(
-            not math.isfinite(component) or abs(component) <= dtypes.finfo(dtypes.float32).max
+            not math.isfinite(component) or abs(component) <= dtypes.finfo(dtype).max
             for component in components
         )
     if not fits:
-        raise RuntimeError(f"value cannot be converted to type {C_NAMES[dtype]} without overflow")
+        raise RuntimeError(f"value cannot be converted to type {dtype.cpp_names[0]} without overflow")
     return value
 
 
@@ -413,7 +400,7 @@ def number_tensor(value: Any, dtype: dtypes.dtype, device: Any) -> Tensor:
     """Return a 0-dim tensor with a number. As in PyTorch, an overflow of 16-bit floats is infinite."""
     if isinstance(value, int) and not -(2**63) <= value < (2**64 if dtype is dtypes.uint64 else 2**63):
         raise ValueError("Overflow when unpacking long long")
-    if dtype not in (dtypes.float16, *dtypes.ML_DTYPES):
+    if dtype.compute is dtype:
         return _on_device(np.array(checked_number(value, dtype), dtype.numpy_dtype), device)
     with np.errstate(over="ignore"):
         wide = dtypes.complex64 if dtype.is_complex else dtypes.float64
@@ -527,8 +514,6 @@ def converted_array(array: Any, numpy_dtype: Any, copy: bool = False) -> Any:
     if _holds_all(array.dtype, numpy_dtype):
         return array.astype(numpy_dtype)
     with np.errstate(all="ignore"):
-        if array.dtype.kind == "c" and np.dtype(numpy_dtype).kind not in "cb":
-            array = array if dtypes.is_complex32(numpy_dtype) else array.real
         return cast_elements(array, numpy_dtype)
 
 
@@ -538,10 +523,17 @@ def cast_elements(array: Any, numpy_dtype: Any) -> Any:
     As in PyTorch, doubles are converted to 16-bit floats through float32.  Bools are converted to bfloat16
     through uint8, because ml_dtypes would read their bytes as numbers.
     """
-    if dtypes.is_float8(array.dtype) or dtypes.is_float8(numpy_dtype):
-        return _cast_float8(array, numpy_dtype)
-    if dtypes.is_complex32(array.dtype) or dtypes.is_complex32(numpy_dtype):
-        return _cast_complex32(array, numpy_dtype)
+    if isinstance(array, np.ndarray) and (dtypes.is_narrow(array.dtype) or dtypes.is_narrow(numpy_dtype)):
+        if array.dtype == numpy_dtype:
+            return array.copy()
+        from ts._core.tensor import narrow_casts
+
+        array = narrow_casts.decode(array)
+        if dtypes.is_narrow(numpy_dtype):
+            return narrow_casts.encode(array, np.dtype(numpy_dtype))
+    if array.dtype.kind == "c":
+        target = dtypes.from_numpy_dtype(numpy_dtype)
+        array = array if target.is_complex or target is dtypes.bool_ else array.real
     if array.dtype == np.float64 and (numpy_dtype == np.float16 or dtypes.is_bfloat16(numpy_dtype)):
         array = array.astype(np.float32)
     if array.dtype == np.bool_ and dtypes.is_bfloat16(numpy_dtype):
@@ -549,38 +541,12 @@ def cast_elements(array: Any, numpy_dtype: Any) -> Any:
     return array.astype(numpy_dtype)
 
 
-def _cast_float8(array: Any, numpy_dtype: Any) -> Any:
-    """Convert elements from or to 8-bit floats, through float32."""
-    if not isinstance(array, np.ndarray):  # a meta array has no elements to convert
-        return array.astype(numpy_dtype)
-    from ts._core.tensor import float8
-
-    numbers = float8.decode(array) if dtypes.is_float8(array.dtype) else array
-    if dtypes.is_float8(numpy_dtype):
-        return float8.encode(numbers, np.dtype(numpy_dtype))
-    return cast_elements(numbers, numpy_dtype)
+def _warn_of_narrow_complex(d: dtypes.dtype, requested: Any) -> None:
+    if d.is_complex and d.is_narrow:
+        warn(f"{d.type_name} support is experimental and many operators don't support it yet.")
 
 
-def _cast_complex32(array: Any, numpy_dtype: Any) -> Any:
-    """Convert elements from or to complex32, through complex64."""
-    if not isinstance(array, np.ndarray):  # a meta array has no elements to convert
-        return array.astype(numpy_dtype)
-    if dtypes.is_complex32(numpy_dtype):
-        real = array.dtype.kind != "c" and not dtypes.is_complex32(array.dtype)
-        return (cast_elements(array, np.float32) if real else array).astype(np.complex64).astype(numpy_dtype)
-    numbers = array.astype(np.complex64)
-    return cast_elements(numbers if np.dtype(numpy_dtype).kind in "cb" else numbers.real, numpy_dtype)
-
-
-_NARROW: Final = (*dtypes.FLOAT8, dtypes.complex32)  # dtypes rejected in arrays of users and on GPUs
-
-
-def _warn_of_complex32(d: dtypes.dtype, requested: Any) -> None:
-    if d is dtypes.complex32:
-        warn("ComplexHalf support is experimental and many operators don't support it yet.")
-
-
-dtypes.register_ml_dtype_callback(_warn_of_complex32)
+dtypes.for_each_dtype(_warn_of_narrow_complex)
 
 
 @cache
@@ -588,9 +554,7 @@ def _holds_all(dtype: np.dtype[Any], target: np.dtype[Any]) -> bool:
     """Return whether NumPy's conversion from `dtype` to `target` is PyTorch's and cannot overflow."""
     if dtype.kind == "b" and dtypes.is_bfloat16(target):
         return False  # `ml_dtypes` converts the bytes of bools like numbers
-    if dtypes.is_complex32(dtype) or dtypes.is_complex32(target):
-        return False
-    if dtypes.is_float8(dtype) or dtypes.is_float8(target):
+    if dtypes.is_narrow(dtype) or dtypes.is_narrow(target):
         return False  # NumPy converts these dtypes differently from PyTorch
     return np.can_cast(dtype, target, "safe") or (dtype.kind in "biu" and np.dtype(target).name in _WIDE)
 
@@ -730,7 +694,7 @@ def moved(x: Tensor, device: devices.device, non_blocking: bool = False) -> Tens
         raise NotImplementedError(
             f"sparse tensors are only supported on the CPU, not on '{device}': use Tensor.to_dense() first"
         )
-    if x.dtype in _NARROW and device.type not in ("cpu", "meta"):
+    if x.dtype.is_narrow and device.type not in ("cpu", "meta"):
         raise NotImplementedError(f"tensors of {x.dtype} are only supported on the CPU, not on '{device}'")
     later: dict[str, Any] = {"non_blocking": True} if non_blocking else {}
     if device.type == "cpu":

@@ -38,7 +38,7 @@ def numpy(self: Tensor, *, force: bool = False) -> Any:
 
     If `force`, a tensor on another device is copied to the CPU.
     """
-    if self.dtype in (*dtypes.FLOAT8, dtypes.complex32):
+    if self.dtype.is_narrow:
         raise TypeError(f"Got unsupported ScalarType {self.dtype.type_name}")
     if self.layout is not dtypes.strided:
         raise TypeError(

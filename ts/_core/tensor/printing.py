@@ -201,11 +201,15 @@ def elements_text(x: Tensor, indent: int = 0) -> str:
     values = elements_of_subclass(x) if dispatches else x.detach().cpu().array
     if values.size == 0:
         return "[]"
-    if x.dtype is dtypes.float16 or x.dtype in dtypes.ML_DTYPES:
-        values = values.astype(np.complex64 if x.dtype.is_complex else np.float32)
+    if x.dtype.is_narrow:
+        from ts._core.tensor import narrow_casts
+
+        values = narrow_casts.numbers(values)
+    elif x.dtype.compute is not x.dtype:
+        values = values.astype(x.dtype.compute.numpy_dtype)
     summarize = values.size > OPTIONS.threshold
-    # Zeros do not influence the format. float8_e8m0fnu has no zero: its smallest number is ignored.
-    zero = 2.0**-127 if x.dtype is dtypes.float8_e8m0fnu else 0.0
+    # Zeros do not influence the format. Unsigned floats have no zero: their smallest number is ignored.
+    zero = dtypes.finfo(x.dtype).tiny if x.dtype.is_floating_point and not x.dtype.is_signed else 0.0
     number_format = _format_of(_edges(values) if summarize else values, zero)
     return _nested(values, indent, number_format, summarize)
 

@@ -427,12 +427,7 @@ class TypedStorage:
         return self._untyped_storage.data_ptr()
 
 
-TYPE_NAMES: Final[dict[dtypes.dtype, str]] = {
-    dtypes.float64: "Double", dtypes.float32: "Float", dtypes.float16: "Half", dtypes.bfloat16: "BFloat16",
-    dtypes.int64: "Long", dtypes.int32: "Int", dtypes.int16: "Short", dtypes.int8: "Char",
-    dtypes.uint8: "Byte", dtypes.bool_: "Bool",
-    dtypes.complex128: "ComplexDouble", dtypes.complex64: "ComplexFloat",
-}  # fmt: skip
+TYPE_NAMES: Final[dict[dtypes.dtype, str]] = {d: d.type_name for d in dtypes.ALL if d.has_storage_class}
 
 
 def _conversion(dtype: dtypes.dtype) -> Any:

@@ -72,20 +72,23 @@ cdef enum:
     CODES = 48                         # number of ScalarTypes
     # limit of the type numbers of NumPy's built-in dtypes. Registered dtypes (`ml_dtypes`) have larger numbers.
     NUMBERS = 32
-    ML_DTYPE_COUNT = 7                       # number of dtypes defined by `ml_dtypes`
     LATER = -2                         # type number of a dtype of `ml_dtypes`, which is unknown before the import of this package
 
 cdef int SCALAR_TYPE[NUMBERS]        # NumPy type number -> ScalarType
 cdef int NUMBER[CODES]               # ScalarType -> NumPy type number
-cdef int ml_dtype_codes[ML_DTYPE_COUNT]          # ScalarTypes of the dtypes of `ml_dtypes`
+cdef int ml_dtype_codes[CODES]       # ScalarTypes of the dtypes of `ml_dtypes`
+cdef int ml_dtype_count = 0
 cdef list _dtype_of_code = [None] * CODES
 
 
-def enter_ml_dtype(dtype, numpy_dtype):
+def enter_dtype(dtype, numpy_dtype):
     NUMBER[<int>dtype.code] = numpy_dtype.num
+    if numpy_dtype.num < NUMBERS:
+        SCALAR_TYPE[<int>numpy_dtype.num] = dtype.code
 
 
 def _fill_tables():
+    global ml_dtype_count
     cdef int i
     for i in range(NUMBERS):
         SCALAR_TYPE[i] = -1
@@ -93,13 +96,11 @@ def _fill_tables():
         NUMBER[i] = -1
     for d in dtypes.ALL:
         _dtype_of_code[d.code] = d
-    for d in dtypes.NUMPY_DTYPES:
-        NUMBER[<int>d.code] = d.numpy_dtype.num
-        SCALAR_TYPE[<int>d.numpy_dtype.num] = d.code
-    for i, d in enumerate(dtypes.ML_DTYPES):
-        ml_dtype_codes[i] = d.code
-        NUMBER[<int>d.code] = LATER
-    dtypes.register_ml_dtype_callback(enter_ml_dtype)
+        if d.is_of_ml_dtypes:
+            ml_dtype_codes[ml_dtype_count] = d.code
+            ml_dtype_count += 1
+            NUMBER[<int>d.code] = LATER
+    dtypes.for_each_dtype(enter_dtype)
     # On some platforms, `longlong` has another type number in NumPy than int64, but the same layout.
     SCALAR_TYPE[<int>np.dtype(np.longlong).num] = dtypes.int64.code
     SCALAR_TYPE[<int>np.dtype(np.ulonglong).num] = dtypes.uint64.code
@@ -112,7 +113,7 @@ cdef int scalar_type_of_number(int type_number) noexcept nogil:
     cdef int i
     if 0 <= type_number < NUMBERS:
         return SCALAR_TYPE[type_number]
-    for i in range(ML_DTYPE_COUNT):
+    for i in range(ml_dtype_count):
         if type_number >= NUMBERS and type_number == number_of_scalar_type(ml_dtype_codes[i]):
             return ml_dtype_codes[i]
     return -1

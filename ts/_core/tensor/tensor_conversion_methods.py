@@ -69,8 +69,8 @@ def tolist(self: Tensor) -> Any:
     if layer is not None and layer.dispatches:
         raise RuntimeError(f".tolist() is not supported for tensor subclasses, got {self.__class__.__name__}")
     host = self._host()
-    if self.dtype in dtypes.ML_DTYPES:
-        host = host.astype(np.complex64 if self.dtype.is_complex else np.float32)
+    if self.dtype.is_of_ml_dtypes:
+        host = factories.cast_elements(host, self.dtype.compute.numpy_dtype)
     return _listed(host)
 
 

@@ -16,19 +16,10 @@ import dataclasses
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final
 
-from ts import dtypes
-
 SCHEMA_VERSION: Final = (8, 20)
 OPSET_VERSION: Final = {"aten": 10}
 TORCH_VERSION: Final = "2.13.0"
 
-DTYPES: Final = {
-    dtypes.uint8: 1, dtypes.int8: 2, dtypes.int16: 3, dtypes.int32: 4, dtypes.int64: 5, dtypes.float16: 6,
-    dtypes.float32: 7, dtypes.float64: 8, dtypes.complex32: 9, dtypes.complex64: 10, dtypes.complex128: 11,
-    dtypes.bool_: 12, dtypes.bfloat16: 13, dtypes.uint16: 28, dtypes.float8_e4m3fn: 29,
-    dtypes.float8_e5m2: 30, dtypes.float8_e4m3fnuz: 31, dtypes.float8_e5m2fnuz: 32,
-    dtypes.float8_e8m0fnu: 33, dtypes.uint32: 34, dtypes.uint64: 35,
-}  # fmt: skip
 STRIDED_LAYOUT_CODE: Final = 7
 MEMORY_FORMATS: Final = {
     "contiguous_format": 1, "channels_last": 2, "channels_last_3d": 3, "preserve_format": 4,
@@ -403,7 +394,7 @@ class Payloads:
 
 
 __all__ = [name for name, value in globals().items() if dataclasses.is_dataclass(value)] + [
-    "DTYPES", "KEYWORD", "MEMORY_FORMATS", "OPSET_VERSION", "POSITIONAL", "SCHEMA_VERSION",
+    "KEYWORD", "MEMORY_FORMATS", "OPSET_VERSION", "POSITIONAL", "SCHEMA_VERSION",
     "STRIDED_LAYOUT_CODE",
     "TORCH_VERSION",
 ]  # fmt: skip

@@ -22,7 +22,7 @@ from ts.export.pt2_format import json_codec, schema
 from ts.export.pt2_format.container import Container, ContainerWriter
 from ts.nn.parameter import Parameter
 
-_DTYPES: Final = {code: d for d, code in schema.DTYPES.items()}
+_DTYPES: Final = {d.pt2_code: d for d in dtypes.ALL if d.pt2_code}
 _PREFIXES: Final = {"weights": "weight_", "constants": "tensor_"}
 _MAX_DIMENSIONS: Final = 64
 
@@ -37,7 +37,9 @@ def dtype_of(code: int) -> dtypes.dtype:
 
 def dtype_code(dtype: dtypes.dtype) -> int:
     """Return the code of a dtype in archives."""
-    return schema.DTYPES[dtype]
+    if dtype.pt2_code is None:
+        raise ArchiveError(f"files of exported programs cannot contain tensors of {dtype}")
+    return dtype.pt2_code
 
 
 def device_of(written: schema.Device) -> devices.device:

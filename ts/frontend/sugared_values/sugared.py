@@ -17,6 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import count
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
+from ts import dtypes
 from ts._core.builtin_ops import op_index
 from ts._core.late_binding import resolve
 from ts.errors import CompilationError
@@ -136,9 +137,8 @@ _ATEN_PROPERTIES: Final = ("is_leaf", "mT", "mH", "real", "imag", "retains_grad"
 _PROPERTIES: Final = dict.fromkeys(_PRIM_PROPERTIES, "prim") | dict.fromkeys(_ATEN_PROPERTIES, "aten")
 _DEVICE_PROPERTIES: Final = {"type": "prim", "index": "prim"}
 _CAST_METHODS: Final = {  # name of a method such as `x.float()` -> ScalarType number of its dtype
-    "byte": 0, "char": 1, "short": 2, "int": 3, "long": 4, "half": 5, "float": 6, "double": 7, "cfloat": 9,
-    "cdouble": 10, "bool": 11, "bfloat16": 15,
-}  # fmt: skip
+    d.type_name.lower().replace("complex", "c"): d.code for d in dtypes.ALL if d.has_storage_class
+}
 
 
 class SimpleValue(SugaredValue):

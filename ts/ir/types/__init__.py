@@ -82,7 +82,6 @@ from ts.ir.types.scalar import (
     VarType,
 )
 from ts.ir.types.tensor import (
-    SCALAR_TYPE_NAMES,
     TENSOR,
     TensorType,
 )
@@ -111,7 +110,6 @@ __all__ = [
     "NONE",
     "NUMBER",
     "OBJECT_TYPES",
-    "SCALAR_TYPE_NAMES",
     "STR",
     "TENSOR",
     "AnyClassType",

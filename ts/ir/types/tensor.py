@@ -9,16 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, cast
 
+from ts.dtypes import SCALAR_TYPE_NAMES
 from ts.ir.lexer import TYPE_VERBOSITY
 from ts.ir.types.base import Type
-
-_SCALAR_TYPES = """
-    Byte Char Short Int Long Half Float Double ComplexHalf ComplexFloat ComplexDouble Bool QInt8 QUInt8 QInt32
-    BFloat16 QUInt4x2 QUInt2x4 Bits1x8 Bits2x4 Bits4x2 Bits8 Bits16 Float8_e5m2 Float8_e4m3fn Float8_e5m2fnuz
-    Float8_e4m3fnuz UInt16 UInt32 UInt64 UInt1 UInt2 UInt3 UInt4 UInt5 UInt6 UInt7
-    Int1 Int2 Int3 Int4 Int5 Int6 Int7 Float8_e8m0fnu"""
-SCALAR_TYPE_NAMES = _SCALAR_TYPES.split()
-"""Names of PyTorch's scalar types, indexed by number, as printed in refined types (``Float(2, 3)``)."""
 
 
 class TensorType(Type):

@@ -1,8 +1,8 @@
-"""Conversion between 8-bit floats and other dtypes, with PyTorch's results.
+"""Conversion between narrow dtypes (8-bit floats, complex32) and other dtypes, with PyTorch's results.
 
-In: arrays of any dtype. Out: arrays of an 8-bit float dtype, or float32.
+In: arrays of any dtype. Out: arrays of a narrow dtype, or of the dtype in which kernels compute.
 
-    decode(x)              looks up the float32 value in a table of the 256 bit patterns
+    decode(x)              looks up the float32 values of 8-bit floats in a table of the 256 bit patterns
     encode(x, dtype)       converts to float32, then rounds to nearest even
 
 `ml_dtypes` rounds like PyTorch. This module corrects its other results to those of PyTorch: values
@@ -26,9 +26,13 @@ _NAN: Final = np.uint8(0x7F)  # bits of the NaN that `encode` writes if there ar
 _MANTISSA: Final = {dtypes.float8_e5m2: 2, dtypes.float8_e4m3fn: 3}  # dtype -> number of mantissa bits
 
 
-def decode(x: NDArray[Any]) -> NDArray[np.float32]:
-    """Return the values of an 8-bit float array as float32."""
-    return np.asarray(_numbers(x.dtype)[x.view(np.uint8)])
+def decode(x: NDArray[Any]) -> NDArray[Any]:
+    """Return an array of a narrow dtype as float32 or complex64, and other arrays unchanged."""
+    if not dtypes.is_narrow(x.dtype):
+        return x
+    d = dtypes.from_numpy_dtype(x.dtype)
+    _check_conversion(d)
+    return x.astype(np.complex64) if d.is_complex else np.asarray(_numbers(x.dtype)[x.view(np.uint8)])
 
 
 @cache
@@ -47,9 +51,23 @@ def _numbers(dtype: np.dtype[Any]) -> NDArray[np.float32]:
     return numbers
 
 
+def numbers(x: NDArray[Any]) -> NDArray[Any]:
+    """Return the numbers that PyTorch prints and compares. Packed elements are read as integers."""
+    is_packed = dtypes.from_numpy_dtype(x.dtype).is_packed
+    return x.view(np.uint8).astype(np.float32) if is_packed else decode(x)
+
+
+def _check_conversion(d: dtypes.dtype) -> None:
+    if d.is_packed:
+        raise NotImplementedError(f"\"copy_\" not implemented for '{d.type_name}'")
+
+
 def encode(x: Any, dtype: np.dtype[Any]) -> Any:
-    """Convert an array to an 8-bit float dtype."""
+    """Convert an array to a narrow dtype."""
     kind = dtypes.from_numpy_dtype(dtype)
+    _check_conversion(kind)
+    if kind.is_complex:
+        return (x if x.dtype.kind == "c" else x.astype(np.float32)).astype(np.complex64).astype(dtype)
     with np.errstate(all="ignore"):
         numbers = (x.real if x.dtype.kind == "c" else x).astype(np.float32)
         if kind is dtypes.float8_e8m0fnu:

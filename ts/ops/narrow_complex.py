@@ -7,7 +7,7 @@ kernel, or PyTorch's error:
     x / 2       NotImplementedError: "div_cpu" not implemented for 'ComplexHalf'
 
 Operators that only move data, such as `gather` and `flip`, work even if PyTorch has no kernel for them,
-because the C kernels move elements as bytes. The same holds for 8-bit floats (`float8`).
+because the C kernels move elements as bytes. The same holds for 8-bit floats (`narrow_floats`).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import numpy as np
 from ts import dtypes
 from ts._core.tensor.factories import cast_elements
 from ts._core.tensor.tensor import Tensor
-from ts.ops import common, float8, unsupported_dtypes
+from ts.ops import common, narrow_floats, unsupported_dtypes
 
 if TYPE_CHECKING:
     from ts.ops.registry import OperatorRecord
@@ -57,7 +57,7 @@ _STEPS: Final = "add sub subtract rsub mul multiply addcmul diff l1_loss"
 _STEPWISE: Final = frozenset(_STEPS.split())
 
 # Each line: the kernel name that PyTorch's error message contains, and the operators with this kernel.
-# `float8.KERNELS` contains the kernel names of all other operators.
+# `narrow_floats.KERNELS` contains the kernel names of all other operators.
 _KERNELS: Final = """
     addmv_impl_cpu: addmv mv
     addr_cpu: addr
@@ -68,7 +68,6 @@ _KERNELS: Final = """
     scatter_gather_scalar_cpu: lu_unpack
     addmm_impl_cpu_: addmm linear matmul mm addbmm linalg_multi_dot
     div_cpu: div divide true_divide gradient
-    equal_cpu: equal
     exp_vml_cpu: exp logsumexp special_logsumexp
     pixel_shuffle: pixel_shuffle
     sigmoid_cpu: sigmoid special_expit
@@ -86,7 +85,7 @@ _KERNELS: Final = """
     vdot: vdot linalg_vecdot
     bmm: bmm einsum matrix_exp linalg_matrix_exp
 """
-KERNELS: Final = float8.KERNELS | float8.kernels(_KERNELS)
+KERNELS: Final = narrow_floats.KERNELS | narrow_floats.kernels(_KERNELS)
 
 
 def check(record: OperatorRecord, dtype: dtypes.dtype, args: Sequence[Any]) -> None:
@@ -97,12 +96,12 @@ def check(record: OperatorRecord, dtype: dtypes.dtype, args: Sequence[Any]) -> N
 
 def kernel(record: OperatorRecord, base_kernel: Kernel, args: Sequence[Any]) -> Kernel:
     """Return a kernel that computes in complex64 if the operands promote to complex32, else `base_kernel`."""
-    base, _ = float8.names(record)
+    base, _ = narrow_floats.names(record)
     name = base.removesuffix("_")
     if _is_moved(record, base):
         return base_kernel
     promotes_to_complex32 = (
-        dtypes.is_complex32(float8.common_dtype(args))
+        dtypes.from_numpy_dtype(narrow_floats.common_dtype(args)) is dtypes.complex32
         if record.promotion
         else all(map(_promotes_to_complex32, args))
     )
@@ -142,7 +141,7 @@ def kernel(record: OperatorRecord, base_kernel: Kernel, args: Sequence[Any]) -> 
 
 def _is_supported(record: OperatorRecord, args: Sequence[Any]) -> bool:
     """Return whether PyTorch's operator supports complex32 for the arguments `args`."""
-    base, overload = float8.names(record)
+    base, overload = narrow_floats.names(record)
     name = base.removesuffix("_")
     if name.endswith("_copy"):  # operators that copy a view, such as `select_copy`, support all dtypes
         return True
@@ -153,7 +152,9 @@ def _is_supported(record: OperatorRecord, args: Sequence[Any]) -> bool:
 
 def _converts(record: OperatorRecord, args: Sequence[Any]) -> bool:
     """Return whether the `dtype=` argument of the call selects a computation dtype other than complex32."""
-    return float8.names(record)[0] in float8.CONVERTING and float8.dtype_argument(record, args) not in (
+    return narrow_floats.names(record)[0] in narrow_floats.CONVERTING and narrow_floats.dtype_argument(
+        record, args
+    ) not in (
         None,
         dtypes.complex32,
     )
@@ -173,7 +174,7 @@ def _raise_kernel_or_dtype_error(
 
 
 def _raise_dtype_error(record: OperatorRecord, args: Sequence[Any]) -> NoReturn:
-    name = float8.names(record)[0].removesuffix("_")
+    name = narrow_floats.names(record)[0].removesuffix("_")
     dims = [x.dim() for x in args if isinstance(x, Tensor)]
     kernel_name = KERNELS.get(name, name)
     if name == "equal" and args[0] is args[1]:
@@ -195,7 +196,7 @@ _FOURIER: Final = "MKL FFT doesn't support tensors of type: Half"
 
 def _low_precision(record: OperatorRecord) -> str:
     """Return the operator's error text for float16, with "ComplexHalf" as the dtype, or "" if it has none."""
-    if "fft_" in float8.names(record)[0] and "shift" not in float8.names(record)[0]:
+    if "fft_" in narrow_floats.names(record)[0] and "shift" not in narrow_floats.names(record)[0]:
         return _FOURIER
     messages = unsupported_dtypes.by_kind((record.base or record).dtype_errors or {})
     message = messages.get("h", "")
@@ -204,7 +205,7 @@ def _low_precision(record: OperatorRecord) -> str:
 
 def _is_moved(record: OperatorRecord, base: str) -> bool:
     base = base.removesuffix("_")
-    return base not in _COMPUTED and (base in _MOVED or record.family in float8.FAMILIES)
+    return base not in _COMPUTED and (base in _MOVED or record.family in narrow_floats.FAMILIES)
 
 
 def _is_narrow(x: Any) -> bool:
@@ -226,7 +227,7 @@ def _widened(x: Any, narrow: bool) -> Any:
     if type(x) is list:
         return [_widened(y, narrow) for y in x]
     if hasattr(x, "strides"):
-        if dtypes.is_complex32(x.dtype):
+        if dtypes.from_numpy_dtype(x.dtype) is dtypes.complex32:
             return x.astype(np.complex64)
         if narrow and x.dtype == np.float16:
             return x.astype(np.float32)

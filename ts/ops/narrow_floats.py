@@ -13,38 +13,47 @@ bytes.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from ts import dtypes
+from ts._core.tensor import narrow_casts
 from ts._core.tensor.tensor import Tensor
 from ts.ops import common
 
 if TYPE_CHECKING:
     from ts.ops.registry import OperatorRecord
 
+Kernel = Callable[..., Any]
+
 # Operator families whose operators all support 8-bit floats.
 FAMILIES: Final = ("view", "view_backward", "transpose", "storage_ops")
-_NAMES: Final = """
-    zeros ones full empty eye zeros_like ones_like full_like empty_like new_zeros new_ones new_full new_empty
-    new_empty_strided empty_strided empty_permuted zero fill fill_diagonal copy scalar_tensor
+_PACKED_NAMES: Final = """
+    zeros empty zeros_like empty_like new_zeros new_empty
+    new_empty_strided empty_strided empty_permuted zero copy
     cat concat concatenate stack _stack hstack vstack row_stack dstack column_stack block_diag
     atleast_1d atleast_2d atleast_3d broadcast_tensors meshgrid cartesian_prod repeat tile roll
-    diag diagflat diag_embed constant_pad_nd pad pad_sequence
-    flip fliplr flipud rot90 gather scatter.src scatter.value take take_along_dim tril triu index_copy
+    diag diagflat diag_embed
+    flip fliplr flipud rot90 gather scatter.src take take_along_dim index_copy
     embedding
     index index_put _index_put_impl index_select _unsafe_index masked_select where
     select_scatter slice_scatter diagonal_scatter
-    eq ne not_equal equal isnan isreal any all abs absolute conj_physical
-    item _local_scalar_dense is_nonzero type_as _to_copy
+    eq ne not_equal isnan isreal conj_physical type_as _to_copy
     is_floating_point is_complex is_signed is_same_size result_type can_cast promote_types
 """
-_OPERATORS: Final = frozenset(_NAMES.split())
+_PACKED_OPERATORS: Final = frozenset(_PACKED_NAMES.split())  # operators that support packed elements, too
+_NAMES: Final = """
+    ones full eye ones_like full_like new_ones new_full fill fill_diagonal scalar_tensor
+    constant_pad_nd pad pad_sequence scatter.value tril triu
+    equal any all abs absolute item _local_scalar_dense is_nonzero
+"""
+_OPERATORS: Final = _PACKED_OPERATORS | frozenset(_NAMES.split())
+_COMPARING: Final = ("eq", "ne", "not_equal", "isnan")
 _WITH_INFINITY: Final = {  # operators that support only some 8-bit floats -> the dtypes that they support
     "isinf": (dtypes.float8_e5m2,),
     "isfinite": (dtypes.float8_e5m2, dtypes.float8_e8m0fnu),
 }
-# Operators that support all 8-bit floats except float8_e8m0fnu, which has no sign -> PyTorch's kernel name
+# Operators that support all 8-bit floats except unsigned ones, and no packed ones -> PyTorch's kernel name
 _OF_SIGNED: Final = {"abs": "abs_cpu", "absolute": "abs_cpu", "index_put": "index_put"}
 # Operators that support 8-bit floats only if `dtype=` selects another dtype: they first convert to it.
 CONVERTING: Final = ("sum", "mean", "prod", "cumsum", "cumprod", "softmax", "log_softmax")
@@ -123,6 +132,7 @@ _KERNELS: Final = """
     dot: inner tensordot vdot
     elu_cpu: celu elu selu
     entr_cpu: special_entr
+    equal_cpu: equal
     erf_vml_cpu: erf special_erf
     erfc_vml_cpu: erfc special_erfc
     erfcx_cpu: special_erfcx
@@ -295,18 +305,29 @@ def check(record: OperatorRecord, dtype: dtypes.dtype, args: Sequence[Any]) -> N
         common_dtype(args)
     if base == "equal" and args[0] is args[1]:
         common.raise_unsupported_dtype("equal_notnan_cpu", dtype.numpy_dtype)
-    if dtype is dtypes.float8_e8m0fnu and base in _OF_SIGNED:
+    if base in _OF_SIGNED and (dtype.is_packed or not dtype.is_signed):
         common.raise_unsupported_dtype(_OF_SIGNED[base], dtype.numpy_dtype)
+    supported = _PACKED_OPERATORS if dtype.is_packed else _OPERATORS
     if (
-        base in _OPERATORS
-        or f"{base}.{overload}" in _OPERATORS
+        base in supported
+        or f"{base}.{overload}" in supported
         or record.family in FAMILIES
         or dtype in _WITH_INFINITY.get(base, ())
     ):
         return
-    if base in CONVERTING and dtype_argument(record, args) not in (None, *dtypes.FLOAT8):
+    target = dtype_argument(record, args)
+    if base in CONVERTING and target is not None and not (target.is_narrow and target.is_floating_point):
         return
     common.raise_unsupported_dtype(KERNELS.get(base, base), dtype.numpy_dtype)
+
+
+def kernel(record: OperatorRecord, base_kernel: Kernel, args: Sequence[Any]) -> Kernel:
+    """Return a kernel that compares packed elements as integers, else `base_kernel`."""
+    if names(record)[0] not in _COMPARING or not any(
+        isinstance(x, Tensor) and x.dtype.is_packed for x in args
+    ):
+        return base_kernel
+    return lambda xp, *values: base_kernel(xp, *(narrow_casts.numbers(x) for x in values))
 
 
 def names(record: OperatorRecord) -> tuple[str, str]:
