@@ -4,8 +4,8 @@ The commands are `ts run | debug | graph | code | bytecode | check | info | benc
 explain-shapes | diff | serve | cluster | worker | launch | convert`.
 
 Input: a command and its arguments. Output: the result on standard output, errors on standard error. Exit
-codes: 0 success, 1 the program or file has an error or failed (`ts diff`: the files differ), 2 the command
-line is wrong (`ts diff`: or a file cannot be read), 130 after Ctrl-C. If the reader of the output closes the
+codes: 0 success, 1 an error in the program or file, 2 an error in the command line, 130 Ctrl-C. `ts diff`
+returns 1 if the files differ, and 2 also if a file cannot be read. If the reader of the output closes the
 pipe, SIGPIPE ends the command silently.
 
     ts run examples/word_count.py:most_frequent @README.md 5
