@@ -116,7 +116,7 @@ class _Orthogonal(Module):
         factors, tau = ts.geqrf(tall)
         signs = factors.diagonal(dim1=-2, dim2=-1)
         signs.sign_()
-        signs[tau == 0.0] *= -1  # for tau 0, `geqrf` applies no reflection, but `_householder` does
+        signs[tau == 0.0] *= -1  # where tau is 0, only `_householder` reflects
         result: Tensor = factors
         return result
 
