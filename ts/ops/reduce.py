@@ -223,7 +223,7 @@ def _moments(
 
 
 def _declare_moments(name: str, fields: dict[str, Any], out_fields: dict[str, Any]) -> None:
-    """Declare the overloads of std, var, std_mean or var_mean; `fields` apply to all of them."""
+    """Declare the overloads of std, var, std_mean or var_mean. All have the record fields `fields`."""
     both = name.endswith("_mean")
     results = "(Tensor, Tensor)" if both else "Tensor"
 

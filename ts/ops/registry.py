@@ -114,12 +114,12 @@ class OperatorRecord:
     types: str | None = None
     loop: str | None = None  # registered name of a C kernel, which is tried before `kernel`
     preserves_dtype: bool = False  # True for activations: one tensor argument, and a result of its dtype
-    # True if CPU fusion supports the operator, which is pointwise but not a ufunc
+    # True for a pointwise operator without a ufunc that CPU fusion supports
     tile: bool = False
     # True for batch normalization: CPU fusion supports it if `training` is False, since it then only combines
     # the first argument with vectors of one element per channel.
     channels: bool = False
-    # True if the results are views of the first argument, which fusion groups can read directly
+    # True if a fusion group can read the operator's results: they are views of the first argument
     view_input: bool = False
     # True if the operator can be the last of a fusion group: it reduces or normalizes its first argument
     epilogue: bool = False
@@ -179,9 +179,10 @@ class OperatorRecord:
     sample: Callable[[np.random.Generator, Any], Sequence[Any]] | None = None
 
     # Properties that passes, export and transforms read by `field_by_name`
-    # How loop versions replace the operator on single elements by an operation on numbers
-    # (`passes.loop_versioning`): as "arithmetic", "unary", "comparison", "minimum", "maximum", "in-place",
-    # "fill", "assignment", "store" (of a number in a tensor) or "conversion" (to a number)
+
+    # kind of the number operation by which loop versions (`passes.loop_versioning`) replace the operator on
+    # single elements: "arithmetic", "unary", "comparison", "minimum", "maximum", "in-place", "fill",
+    # "assignment", "store" (of a number in a tensor) or "conversion" (to a number)
     element_role: str = ""
     complement: str = ""  # for comparisons: name of the comparison with the opposite result
     # Type of the number that the operator reads from a one-element tensor: "int", "float", "bool" or "any"
@@ -388,8 +389,8 @@ def _origin(record: OperatorRecord) -> Kernel:
 def order(name: str, overloads: str) -> None:
     """Set the overloads of operator `name` that PyTorch tries first.
 
-    The other overloads follow in declaration order: functional variants, then `out=` variants, then operators
-    written in C.
+    After them, it tries functional variants, `out=` variants and operators written in C, in this order, each
+    in declaration order.
     """
     _orders[name] = overloads
 

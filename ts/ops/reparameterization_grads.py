@@ -46,7 +46,7 @@ def _gamma_gradient(xp: Any, self: Array, output: Array) -> Array:
     special = xp.special
     change = _cdf_derivative(xp, lambda p: special("gammainc")(p, x), lambda p: special("gammaincc")(p, x), a)
     density = xp.exp((a - 1) * xp.log(x) - x - special("gammaln")(a))
-    near_zero = x / a * (special("psi")(a + 1) - xp.log(x))  # limit for small x, where F = x^a / gamma(a + 1)
+    near_zero = x / a * (special("psi")(a + 1) - xp.log(x))  # for small x, F is x^a / gamma(a + 1)
     return common.cast(xp, xp.where(x < 1e-6 * (a + 1), near_zero, -change / density), self.dtype)
 
 

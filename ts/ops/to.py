@@ -85,7 +85,7 @@ def _copied_sparse(self: Tensor, dtype: int | None, layout: int | None, device: 
 def _copy(xp: Any, self: Any, dtype: int, *options: Any) -> Any:
     """Return a copy of `self` in `dtype`.
 
-    The device of the copy is determined by the output of the operator.
+    The device in `options` is ignored, because the output of the operator has a device.
     """
     return clone_kernel(xp, common.cast(xp, self, common.dtype_from(dtype)), options[-1])
 

@@ -144,7 +144,7 @@ def _sinc(xp: Any, a: Array) -> Array:
 
 
 def digamma(xp: Any, a: Array) -> Array:
-    """Return the derivative of lgamma. At 0 and -0, it is infinite, with the opposite sign."""
+    """Return the derivative of lgamma: -inf at 0.0, and inf at -0.0."""
     return xp.where(a == 0, xp.copysign(xp.inf, -a), xp.special("psi")(a))
 
 

@@ -148,8 +148,8 @@ def _unique_consecutive(
 def _unique_dim_consecutive(
     xp: Any, self: Array, dim: int, return_inverse: bool = False, return_counts: bool = False
 ) -> tuple[Array, Array, Array]:
-    """Return unique consecutive slices along `dim`, always with inverse and counts."""
+    """Return unique consecutive slices along `dim`, inverse indices and counts, whatever the flags are."""
     values, inverse, counts = _unique_consecutive(xp, self, True, True, dim)
     axis = common.wrap_dim(dim, self.ndim)
-    slices = xp.ascontiguousarray(xp.moveaxis(values, axis, 0))  # so that each slice is contiguous in memory
+    slices = xp.ascontiguousarray(xp.moveaxis(values, axis, 0))  # makes each slice contiguous
     return xp.moveaxis(slices, 0, axis), inverse, counts

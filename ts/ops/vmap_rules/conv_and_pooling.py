@@ -61,9 +61,9 @@ def over_planes(spatial: int, *sizes: str) -> Callable[[Call], Any]:
 def convolve(
     input: Tensor, of_input: bool, weight: Tensor, of_weight: bool, size: int, options: list[Any]
 ) -> Any:
-    """Compute a batched convolution without bias. `of_input` and `of_weight`: True if they are batched.
+    """Compute a batched convolution without bias.
 
-    `options` contains the arguments after the bias argument.
+    `of_input` and `of_weight` state which operands are batched. `options` are the arguments after the bias.
     """
     groups = options[5]
     if not of_weight:
