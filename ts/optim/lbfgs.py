@@ -66,7 +66,7 @@ class LBFGS(Optimizer):
             offset += parameter.numel()
 
     def _line_function(self, closure: Callable[[], Any], before: list[Tensor], direction: Tensor) -> Slope:
-        """Return a function from step lengths to loss and gradient, relative to the present parameters."""
+        """Return a function: length of a step from `before` along `direction` -> loss and gradient there."""
 
         def slope(length: float) -> tuple[float, Tensor]:
             self._add_step(length, direction)

@@ -55,7 +55,7 @@ def strong_wolfe(
     tolerance_change: float = 1e-9,
     max_evaluations: int = 25,
 ) -> tuple[float, Tensor, Any, int]:
-    """Find a step length. Return loss and gradient there, the length, and the number of evaluations."""
+    """Find a step length. Return the loss, the gradient, the length, and the number of `slope_at` calls."""
     size = direction.abs().max()
     start = LineSearchPoint(0, loss, grad.clone(), slope)
     evaluations = 0

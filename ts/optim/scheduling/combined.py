@@ -50,7 +50,7 @@ class SequentialLR(_CombinedScheduler):
         self._schedulers = schedulers
         self._milestones = milestones
         self.last_epoch = last_epoch + 1
-        for group in optimizer.param_groups:  # undo the rates that the constructors of `schedulers` set
+        for group in optimizer.param_groups:  # the constructors of `schedulers` have changed the rates
             set_rate(group, group["initial_lr"])
         for scheduler in _leaf_schedulers(self):
             scheduler.last_epoch -= 1

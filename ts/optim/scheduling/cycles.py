@@ -87,7 +87,7 @@ class CyclicLR(_MomentumScheduler):
         self.base_lrs = lowest
 
     def scale_fn(self, x: float) -> float:
-        """Return the relative height of the triangle at cycle or step `x`."""
+        """Return the triangle's relative height at `x`, the number of a cycle or step."""
         if self._scale_fn is not None:
             return self._scale_fn(x)
         if self.mode == "triangular":
