@@ -64,7 +64,7 @@ def _cosines(k: Numbers, last: int, a: Iterable[float]) -> Numbers:
 
 @_window
 def general_cosine(k: Numbers, last: int, *, a: Iterable[float]) -> Numbers:
-    """Return a sum of cosines with coefficients `a`, whose signs alternate."""
+    """Return the window a[0] - a[1] cos(x) + a[2] cos(2x) - ..., where x is 2 pi k / last."""
     coefficients = list(a)
     if not coefficients:
         raise ValueError("Coefficients cannot be empty")
