@@ -58,7 +58,7 @@ def sparse_coo_tensor(
     check_invariants: bool | None = None,
     is_coalesced: bool | None = None,
 ) -> Tensor:
-    """Return a COO tensor with `values` at the coordinates `indices[:, i]`, or an empty tensor of `size`."""
+    """Return a COO tensor with `values[i]` at `indices[:, i]`, or without `values` an empty tensor."""
     _check_device(device)
     if values is None:
         shape = _size(indices if indices is not None else size)
