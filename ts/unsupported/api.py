@@ -36,7 +36,7 @@ class Entry(NamedTuple):
 @cache
 def _sections() -> dict[str, str]:
     file = os.path.join(os.path.dirname(__file__), "api.txt")
-    data: bytes = __loader__.get_data(file)  # works in a ZIP file, too
+    data: bytes = __loader__.get_data(file)  # `open` would fail for a package in a ZIP file
     contents = data.decode()
     sections = {}
     for section in contents.split("\n[")[1:]:
