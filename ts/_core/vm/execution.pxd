@@ -27,8 +27,7 @@ cdef class ScriptCoroutine:
     """Execution of a function that can be suspended and resumed on any thread."""
     cdef State *state             # NULL after the program has ended
     cdef Callee function
-    # True if the program owns references to the code of its frames, because the functions may be freed before the
-    # program
+    # True while the program owns references to the code of its frames: then the functions may be freed before it
     cdef bint holding
     cdef readonly Future future   # future of the result
     cdef readonly Future awaited  # the future that the program waits for while PARKED

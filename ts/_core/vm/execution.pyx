@@ -7,7 +7,7 @@ In: a State with a frame.  Out: the result in the State, or PyTorch's exception 
             DONE         -> state.result
             FORKING      -> queue a new program for the thread pool, continue
             HOT          -> request machine code, continue
-            WAITING      -> continue with the future's result; if it is unfinished, block the thread or park the program
+            WAITING      -> continue with the result of the future, or block or park the program until it is finished
             BREAKING     -> call the debugger if it must stop here, continue
             others       -> raise an exception with the location in the script
 
@@ -155,7 +155,7 @@ cdef int advance(State *state) except -1:
 
 
 cdef inline PyObject *last_entered_code(PyObject *code) noexcept:
-    """Return `code`, or the code last entered if `code` only selects a specialization (ENTER_SPECIALIZATION)."""
+    """Return the code that a call of `code` entered last: a specialization, or `code` itself if it has none."""
     cdef Specializations plans
     if (<Code>code).instructions[0].op != ENTER_SPECIALIZATION:
         return code
@@ -164,9 +164,9 @@ cdef inline PyObject *last_entered_code(PyObject *code) noexcept:
 
 
 cdef int request_compilation_of_finished(State *state, PyObject *code) except -1:
-    """Offer the code of a finished coroutine's first function to the compiler.
+    """Request machine code for `code`, the first function of a finished program.
 
-    If this fails, the result of the coroutine is released.
+    If the request raises an error, the result of the program is released.
     """
     try:
         request_compilation(<Code>code)
@@ -188,7 +188,10 @@ cdef int finish_within_deadline(State *state) except -1:
 
 
 cdef int fail(State *state, object error) except -1:
-    """Release the frames of a failed program, and raise `error` with the stack of the script."""
+    """End a failed program: inform the debugger, leave its contexts, release its frames, and raise `error`.
+
+    The message of the raised error contains the stack of the script.
+    """
     charge(state)
     error = add_location(as_limit(error), script_stack(state))
     error = show_to_debugger(state, error)
@@ -222,12 +225,10 @@ cdef object show_to_debugger(State *state, object error):
 
 
 cdef object leave_contexts(State *state, object error):
-    """Call `__exit__` of the context managers that failing frames have entered.
+    """Call `__exit__` of the context managers that failing frames have entered, innermost first.
 
-    Return the exception to raise. The innermost context manager comes first.
-
-    As in Python, an exception raised by `__exit__` replaces the previous one. As in PyTorch, the result of
-    `__exit__` does not suppress an exception, and its arguments are None.
+    Return the exception to raise: `error`, or, as in Python, the last exception that an `__exit__` raised. As in
+    PyTorch, the arguments of `__exit__` are None, and its result does not suppress the exception.
     """
     cdef Frame *frame = state.frame
     cdef Code code
@@ -260,9 +261,9 @@ cdef Callee callee_of(State *state, object called):
 
 
 cdef int call_slow_path(State *state) except -1:
-    """Compile the callee of a CALL, refill the budget or grow the stack. The loop then repeats the CALL.
+    """Compile the callee of a CALL, select specialized code, refill the budget or grow the stack.
 
-    Return SUSPENDED if the program must be suspended.
+    The loop then repeats the instruction. Return SUSPENDED if the program must be suspended.
     """
     cdef Code code = <Code>state.frame.code
     if state.frame.pc.op == ENTER_SPECIALIZATION:
@@ -333,9 +334,9 @@ cdef int raise_failure(State *state, int status) except -1:
 
 
 cdef int raise_no_element(State *state, const Instruction *at) except -1:
-    """Raise PyTorch's IndexError for an access to a tensor element, by calling `select` for each dimension.
+    """Raise the IndexError of `select` for the invalid index of a tensor element.
 
-    Raise RuntimeError if all indices are valid, because the tensor was changed during a loop.
+    If all indices are valid, raise RuntimeError, because the tensor was changed during a loop.
     """
     cdef Code code = <Code>state.frame.code
     cdef const IValue *r = <IValue *>frame_registers(state.frame)
@@ -351,10 +352,7 @@ cdef int raise_no_element(State *state, const Instruction *at) except -1:
 # ---------------------------------------------------------------- futures
 
 cdef inline Future step_back(State *state):
-    """Move the pc back to the WAIT that was just executed, because the program is suspended.
-
-    Return the future of the WAIT.
-    """
+    """Move the pc back to the WAIT instruction at which the loop returned, and return the future of the WAIT."""
     state.frame.pc -= 1
     return awaited_future(state)
 
@@ -466,7 +464,7 @@ cdef int fail_waiting(State *state) except -1:
     return fail(state, RuntimeError("wait: the future waits for the program that waits for it (a deadlock)"))
 
 
-@cython.no_gc_clear                # `__dealloc__` releases the frames, and needs the code and the limits for it
+@cython.no_gc_clear                # never cleared: `__dealloc__` needs the code and the limits to release the frames
 cdef class ScriptCoroutine:
     def __dealloc__(self):
         self.end()
@@ -506,7 +504,7 @@ cdef class ScriptCoroutine:
         cdef bint collecting
         if self.state == NULL or self.condition == RUNNING:
             return []
-        # a garbage collection runs finalizers, which let other threads run, and these may resume the program
+        # disabled, because finalizers may let another thread run, which may resume the program
         collecting = PyGC_Disable()
         try:
             return script_stack(self.state)
@@ -538,7 +536,7 @@ cdef class ScriptCoroutine:
         return True
 
     def suspend(self):
-        """Request that another thread suspends this program. `run` in that thread then returns False."""
+        """Request the suspension of the program that another thread runs. Its `run` call then returns False."""
         if self.state != NULL:
             self.state.suspending = True
 
@@ -551,9 +549,9 @@ cdef class ScriptCoroutine:
             interop_pool.submit(self)
 
     def run_queued(self):
-        """Run the program, if it is still queued, until it ends or waits.
+        """If the program is still queued, run it until it ends or waits.
 
-        When the future that it waits for finishes, the program is queued again.
+        When the awaited future finishes, the program is queued again.
         """
         if self.condition != QUEUED:
             return
@@ -581,7 +579,10 @@ cdef class ScriptCoroutine:
         self.queue()
 
     cdef int resume(self) except -1:
-        """Run until the program ends, waits or is suspended. Store the result or exception in `future`."""
+        """Run until the program ends, waits or is suspended, and return the status of `advance`.
+
+        At the end, `future` receives the result or the exception.
+        """
         cdef int status
         self.condition = RUNNING
         drop_code(self)

@@ -10,7 +10,7 @@ cdef object add_location(object error, list stack)
 # Remove the causes of an exception that are internal to `ts`, and the frames of `ts` in its traceback. Return the
 # exception.
 cdef object remove_internal_context(object error)
-# Return whether tracebacks omit the frames of `ts`. This is False while `ts` itself is debugged.
+# Return whether tracebacks omit the frames of `ts`: True unless TS_SHOW_INTERNAL=1 is set to debug `ts` itself.
 cdef bint hides_internals() except -1
 # Remove the traceback of an exception if all its frames belong to ts, and return the exception.
 cdef object remove_traceback(object error)

@@ -40,8 +40,8 @@ cdef struct State:
     Chunk *chunk
     IValue result                 # result of the finished program
     PyThreadState *thread         # thread state of a program that has released the GIL, else NULL
-    # number of steps (backward jumps and calls) until signals and limits are checked. The loop writes it when it
-    # returns.
+    # number of steps (backward jumps and calls) until signals and limits are checked. A running loop counts in a local
+    # variable, and writes it back when it returns.
     int64_t budget
     int64_t quantum               # initial value of `budget` after the last check
     # time at which the program last acquired the GIL to check for signals or to let other threads run

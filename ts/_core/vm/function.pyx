@@ -43,14 +43,12 @@ cdef PyObject *last_called = NULL
 
 
 def last_executed():
-    """Return the function last called from Python on any thread, or None before the first call or after
-    deallocation.
-    """
+    """Return the function that Python called last, on any thread, or None if none exists or it was deallocated."""
     return <object>last_called if last_called != NULL and Py_REFCNT(last_called) > 0 else None
 
 
 cdef void set_last_executed(Function function) noexcept:
-    """Let `last_executed` return `function`, without a reference. None is allowed."""
+    """Make `last_executed` return `function`, which may be None. The reference is borrowed."""
     global last_called
     last_called = NULL if function is None else <PyObject *>function
 
@@ -70,8 +68,8 @@ cdef enum:
 
 
 cdef enum:
-    # Maximal number of arguments and items in them that are searched for tensors that require grad. If there are more,
-    # one is assumed to.
+    # maximal number of arguments and nested items that are searched for tensors that require grad. With more, a call
+    # runs the differentiated graph.
     MAX_QUERIES = 4096
 
 
@@ -85,7 +83,7 @@ cdef bint any_requires_grad(tuple args, dict kwargs) except -1:
 
 
 def args_require_grad(tuple args not None):
-    """Return whether an argument is a tensor that requires grad, or may contain one, as modules do."""
+    """Return whether an argument is a tensor that requires grad, or a list, module, etc. that may contain one."""
     return any_requires_grad(args, {})
 
 
@@ -169,9 +167,7 @@ cdef class Function:
         return self.call(args, kwargs)
 
     cdef object call_watched(self, tuple args, dict kwargs):
-        """Call the function while a tracer or profiler is active, or another graph variant than the default must
-        run.
-        """
+        """Call the function while a tracer, the profiler or autocast is active, or optimization is disabled."""
         cdef Event event
         cdef Function runs
         if tracing():
@@ -211,9 +207,9 @@ cdef class Function:
 
     @property
     def compiled_code(self):
-        """Return the general Code that calls of this thread without gradients run.
+        """Return the general Code for calls without gradients in this thread.
 
-        It is compiled at the first access.
+        The Code is compiled at the first access.
         """
         cdef Function runs = self.without_optimisation() if context_flags() & AS_WRITTEN else self
         if runs.ready == NULL:
@@ -314,7 +310,7 @@ cdef class Function:
         return program
 
     def bind(self, tuple args, dict kwargs):
-        """Convert keyword arguments to positional arguments. Raise PyTorch's error for an invalid call."""
+        """Return positional arguments for all parameters, with defaults. Raise PyTorch's error for an invalid call."""
         if len(args) + len(kwargs) > self.argument_count:
             raise RuntimeError(
                 f"{self.name}() expected at most {self.argument_count} argument(s) but received {len(args) + len(kwargs)}"

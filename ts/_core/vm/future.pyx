@@ -8,8 +8,8 @@ In: a result or an exception, set once.  Out: this result or exception, for all 
     g.wait()                    2
 
 A `wait` in a script parks the program of the script (`execution`).  A `wait` in Python blocks the thread, but first
-runs the programs that the future depends on, unless a worker has started them.  So if a program is forked and waited
-for immediately, it runs on the waiting thread, and nested forks need only one thread.
+runs the programs that the future depends on, unless a thread of the pool has started them.  So a program that is
+forked and immediately waited for runs on the waiting thread, and nested forks need only one thread.
 """
 
 import threading

@@ -10,8 +10,8 @@ cdef class ThreadContextSnapshot:
     cdef unsigned int flags
     cdef AutocastState autocast
     cdef void *limits             # limits of the thread (owned reference), or NULL
-    cdef PyObject *carried        # object that `carry` passed from the thread (owned reference), or NULL
+    cdef PyObject *carried        # object that the thread set by `carry` (owned reference), or NULL
 
-    # Exchange the context flags and the autocast state of the snapshot with those of the current thread.  A second call
-    # exchanges them back, so that the snapshot keeps the changes that were made in between.
+    # Exchange the context flags, autocast state and carried object of the snapshot with those of the current thread.  A
+    # second call restores those of the thread, and the snapshot keeps the changes that were made in between.
     cdef void trade_flags(self) noexcept

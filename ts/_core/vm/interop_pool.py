@@ -2,9 +2,9 @@
 
 In: queued `ScriptCoroutine` objects. Out: nothing. A thread of the pool runs each of them.
 
-Each queued program starts a new thread until the pool has `get_num_interop_threads()` threads. A waiting
-program does not occupy a thread, so one thread is sufficient for any number of programs. A thread that waits
-for a queued program may run the program, which the pool then skips.
+Each queued program starts a new thread until the pool has `get_num_interop_threads()` threads. A program that
+waits does not occupy a thread, so one thread is sufficient for any number of programs. A thread that waits
+for a queued program may run this program itself. The pool then skips the program.
 """
 
 from __future__ import annotations

@@ -5,8 +5,8 @@ In: a State whose innermost frame is before an instruction.  Out: an exit status
     ADD_I64  2 0 1        r[2] := r[0] + r[1]
     RETURN   2            pops the frame, and returns DONE if it was the last frame
 
-The loop does not recurse: a CALL pushes a frame, a RETURN pops it.  It has a single exit, which returns a status, such
-as a meter check, a callee that is not compiled yet, or an error.  `execution` handles the status outside of the hot
+The loop does not recurse: a CALL pushes a frame, a RETURN pops it.  For everything that is rare (a meter check, a
+callee that is not compiled yet, an error), the loop returns a status, which `execution` handles outside of the hot
 code.
 """
 

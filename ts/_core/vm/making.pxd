@@ -18,6 +18,6 @@ cdef int make_object(PyObject *spec, IValue *out) except -1
 # Return whether a value has a type, by the rules of `isinstance` in scripts: for a container, the type with which it
 # was created is compared.
 cdef bint is_instance(IValue *x, PyObject *type) noexcept nogil
-# Return whether instructions for values of the type may be executed on a value.
+# Return whether typed instructions may treat a value as a value of the type (`type_of.conforms`).
 cdef int is_of_type(IValue *x, PyObject *type) except -1
 cdef int print_values(IValue *r, const int32_t *items) except -1

@@ -10,8 +10,8 @@ cdef void start_meter(State *state) noexcept nogil
 # Subtract the steps since `start_meter` from the step limits of the thread and from `state.slice`.
 cdef void charge(State *state) noexcept nogil
 # Run signal handlers and check limits when the budget is used up. Return 0 after setting a new budget, 1 if the program
-# must be suspended, or -1 if an exception is set. After -1, the GIL is held and state.thread is NULL. The caller must
-# hold the GIL unless `state.thread` is set.
+# must be suspended, or -1 if an exception is set. If `may_release`, the program then runs without the GIL. The caller
+# must hold the GIL unless `state.thread` is set. After -1, the GIL is held and `state.thread` is NULL.
 cdef int check_signals_and_limits(State *state, bint may_release) noexcept nogil
 
 # Return a new reference to the limits of this thread, for a program that another thread will run. Return NULL if there
@@ -20,8 +20,7 @@ cdef void *retain_limits() noexcept
 cdef void release_limits(void *limits) noexcept
 # Set the limits of this thread, and return the previous limits.
 cdef void *exchange_limits(void *limits) noexcept
-# Return the message of the StackExceeded error for a call of function `name`, which would be nested deeper than `depth`
-# calls.
+# Return the message of the StackExceeded error for a call of function `name` at the maximal nesting, `depth` calls.
 cdef str stack_message(int depth, str name)
 # Run the pending signal handlers, which may raise an exception. Raise the error of a limit that is exceeded.
 cdef int check_limits() except -1

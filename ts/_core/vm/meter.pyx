@@ -6,8 +6,8 @@ run, and checks the limits of the thread:
     with LimitsBlock(fuel, seconds, bytes, depth):       each argument is a number or None, and blocks can be nested
         ...
 
-Code without object operands releases the GIL at its first check, not at once, so that short calls do not pay for it.
-It acquires the GIL every 20 ms to run signal handlers.
+Code without object operands runs without the GIL after its first check: short calls end before it, and so do not spend
+time on releasing the GIL.  At a later check, after at least 20 ms, it acquires the GIL to run signal handlers.
 """
 
 from cpython.pystate cimport PyThreadState
@@ -35,7 +35,7 @@ cdef enum:
     QUANTUM = 4096
     DEPTH_LIMIT = 65536
 
-# interval at which a program that has released the GIL acquires it to check for signals
+# seconds after which a program without the GIL acquires it to check for signals
 cdef double SIGNAL_SECONDS = 0.02
 cdef double GIL_RELEASE_INTERVAL_SECONDS = 0.005      # interval at which the GIL is released so that other threads can run
 

@@ -14,7 +14,8 @@ cdef enum:
     # the backward jumps of a call are counted only if the call executes at least this many
     MIN_COUNTED_JUMPS = 64
 
-# Addresses that machine code uses. The first ones are functions that execute a single instruction, indexed by opcode.
+# Addresses that machine code uses. Entry `op` is the function that executes a single instruction of opcode `op`. Data
+# addresses follow.
 cdef void **NATIVE_TABLE
 # Number of counted backward jumps after which a Code is compiled to machine code, or INT64_MAX if no compiler is
 # registered.
@@ -25,6 +26,6 @@ cdef int request_compilation(Code code) except -1
 
 
 cdef inline bint count_backward_jumps(PyObject *code, int64_t jumps) noexcept nogil:
-    """Hot loop detection: count executed backward jumps (back edges), and return whether to compile."""
+    """Count executed backward jumps (back edges) of `code`, and return whether it must be compiled (hot loop)."""
     (<Code>code).hotness_counter = (<Code>code).hotness_counter + jumps
     return (<Code>code).hotness_counter >= hot_loop_threshold and not (<Code>code).compilation_requested

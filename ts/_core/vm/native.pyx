@@ -136,9 +136,9 @@ cdef int request_compilation(Code code) except -1:
 
 
 def register_compiler(request, int64_t jumps):
-    """Register `request`, which is called with each Code after `jumps` backward jumps.
+    """Register `request(code)`, which is called once for each Code, after `jumps` backward jumps.
 
-    None disables compilation.
+    If `request` is None, compilation is disabled.
     """
     global compiler, hot_loop_threshold
     compiler = request
@@ -148,7 +148,7 @@ def register_compiler(request, int64_t jumps):
 def force_exit(int64_t instructions):
     """Make the machine code of test builds return to the interpreter after `instructions` instructions.
 
-    A negative number means never.  The result is the rest of the previous number.
+    A negative number means never.  Return the previous number, minus the instructions executed since then.
     """
     global until_exit
     before, until_exit = until_exit, instructions

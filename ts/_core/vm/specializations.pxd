@@ -1,6 +1,6 @@
-"""Specializations of a function: one code per argument spec, and general code.
+"""Specializations of a function: code for certain kinds of arguments, and general code for all others.
 
-A specialization can rely on one guard word per guarded argument:
+The kind of a guarded argument is a 32-bit guard word.  Code is specialized for one combination of guard words:
 
     tensor    1 | gradient:1 | backend:6 | device number + 1:8 | dimensions:8 | ScalarType:8
     None      IS_NONE
@@ -19,7 +19,7 @@ from ts._core.value.ivalue cimport IValue
 from ts._core.value.spec cimport TypeSpec
 
 cdef enum:
-    MAX_GUARDS = 16  # maximal number of guarded arguments, by whose kinds specializations are chosen, per function
+    MAX_GUARDS = 16  # maximal number of guarded arguments of a function
     # Maximal number of specializations of a function. After that, calls with other kinds of arguments run general code.
     MAX_SPECIALIZATIONS = 8
     MAX_SPECIALIZATIONS_OF_PROCESS = 4096    # maximal number of specializations of all functions in the process
@@ -64,6 +64,6 @@ cdef class Specializations:
 # `code_for` counts the call, and `code_of` counts it only if `entered`.
 cdef PyObject *code_of(Specializations p, const IValue *r, bint entered) noexcept
 cdef PyObject *code_for(PyObject *specializations, const IValue *r) noexcept
-# Register the function check(code, specializations), which checks the signature of new code.  `code.pyx` defines the
-# function and imports this module.
+# Register the function check(code, specializations), which checks the signature of new code.  It is defined in
+# `code.pyx`, which this module cannot import, because `code.pyx` imports this module.
 cdef int set_check(object function) except -1

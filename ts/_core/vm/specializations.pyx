@@ -114,7 +114,7 @@ cdef PyObject *code_for(PyObject *specializations, const IValue *r) noexcept:
 
 cdef class Specializations:
     def __cinit__(self, str name not None, tuple specs not None, TypeSpec result not None, registers, make, make_general):
-        """Guard the arguments in `registers`. Raise ValueError for invalid registers or excess arguments."""
+        """Guard the arguments in `registers`. Raise ValueError for invalid or more than MAX_GUARDS registers."""
         self.name, self.specs, self.result = name, specs, result
         self.make, self.make_general = make, make_general
         self.code_references = []
@@ -158,9 +158,9 @@ cdef class Specializations:
         return None if self.general == NULL else <object>self.general
 
     cdef int settle(self, IValue *r) except -1:
-        """Create the specialization or general code for the arguments in the registers `r`, unless it exists.
+        """Create the specialization or general code for the arguments in the registers `r`, under the build lock.
 
-        The build lock is held meanwhile.
+        Do nothing if another thread has created it in the meantime.
         """
         global specialization_count
         cdef uint32_t guards[MAX_GUARDS]

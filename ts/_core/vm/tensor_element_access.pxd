@@ -113,7 +113,7 @@ cdef inline char *element_at(char *r, int32_t offset, int dtype) noexcept nogil:
 
 
 cdef inline void count_write(char *r, int32_t offset) noexcept nogil:
-    """Increment the version counter of a written tensor, like `wrote`, but without reference counting."""
+    """Increment the version counter of a tensor after a write, as `wrote` does, but without reference counting."""
     cdef const int32_t *items = (<Code>(<Frame *>r - 1).code).operand_pool + offset
     cdef PyObject *x = counter_of((<IValue *>r)[items[1]].v.o)
     (<Tensor>x).version = (<Tensor>x).version + 1

@@ -14,10 +14,10 @@ Then the verifier infers the types of object registers along all control-flow pa
     2  DROP            r1                      r1: unset
     3  LIST_LEN        r2, r1                  error: r1 may be unset
 
-At a merge point, a register has the common supertype of its types on both paths. It is unset if it is unset
-on one path. Types only become more general, so the fixed point is valid for all paths. Values whose type is
-known only at run time (an `Any` argument, a member of a union) need a CAST before typed instructions read
-them.
+Where paths merge, a register that is unset on one path is unset, and any other register has the common supertype
+of its types on the paths. Types only become more general, so the fixed point is valid for all paths. A value whose
+type is known only at run time (an `Any` argument, a member of a union) needs a CAST before typed instructions
+read it.
 """
 
 from ts._core.dispatch.operator cimport Operator
@@ -238,7 +238,7 @@ cdef class Verifier:
         return at + self.constants
 
     cdef bint meet(self, list starts, Py_ssize_t i, list at) except -1:
-        """Merge the register types `at` into those of jump target `i`. Return whether this changed the target's."""
+        """Merge the register types `at` into those of jump target `i`, and return whether the latter changed."""
         cdef bint changed = False
         cdef list state
         cdef TypeSpec before, now
@@ -397,7 +397,7 @@ cdef class Verifier:
         return 0
 
     cdef int enter_plan(self, object specializations) except -1:
-        """Check ENTER_SPECIALIZATION: it is the only instruction, registers are arguments, the signature matches."""
+        """Check that ENTER_SPECIALIZATION is the only instruction, registers are arguments, and the signature matches."""
         cdef Py_ssize_t i
         if not isinstance(specializations, Specializations) or self.size != 1 or self.registers != len(self.parameters):
             raise VerificationError("ENTER_SPECIALIZATION must be the only instruction of its code")
