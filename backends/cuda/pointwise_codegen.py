@@ -62,7 +62,7 @@ class Number:
 
 @dataclass(frozen=True)
 class StringArgument:
-    """A string argument, or an argument None, whose C++ type selects a function overload."""
+    """A string or None as argument. Its C++ type selects the overload of the called function."""
 
     text: str
 

@@ -19,7 +19,7 @@ cdef class InputLayout:
     cdef int64_t residue_count[3]
     cdef readonly object plane         # number of elements of one channel in this layout
     cdef list owners                     # keeps the owners of the memory behind the pointers alive
-    cdef bint as_is  # True if a contiguous input already has this layout, so that it need not be copied
+    cdef bint as_is  # True if a contiguous input already has this layout. Such an input is not copied.
 
 
 @cython.final

@@ -52,7 +52,7 @@ cdef enum:
     # panels, which each tile reads again.
     MAX_UNPACKED_TILES = 8
     MIN_UNPACKED_TAPS = 4              # with fewer taps and more than 2 filter tiles, the source is copied to panels
-    LARGE_WEIGHT_BYTES = 1 << 19       # A weight of more bytes does not fit in the L2 cache.
+    LARGE_WEIGHT_BYTES = 1 << 19       # maximal size in bytes of a weight that stays in the L2 cache
     DEPTHWISE_BLOCK = 2048             # number of positions that a depthwise convolution computes at a time
 
 

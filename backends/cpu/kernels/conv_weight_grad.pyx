@@ -58,7 +58,7 @@ cdef class Weights:
     cdef bint by_rows
     cdef char *conv_input              # the convolution's input as passed by the caller
     cdef int64_t strides[5]
-    cdef char *source                  # the input copied to the layout of `layout`, unused if `by_rows`
+    cdef char *source                  # the input in the layout `layout`, or NULL if `by_rows`
     cdef char *other
     cdef char *out
     cdef int64_t plane                 # number of elements in a channel of the source

@@ -68,7 +68,7 @@ ctypedef struct StageEpilogue:         # an epilogue that runs within a stage
 
 ctypedef struct StageEpilogues:
     int count
-    int placed                         # bit set: indices of the group's epilogues that are in `each`
+    int placed                         # bit mask: bit i is set if epilogue i of the group is in `each`
     npy_intp row                       # number of elements of a row
     npy_intp chunk  # number of elements of a chunk, which consists of whole rows or is a part of one row
     npy_intp chunks_of_row             # number of chunks of a row, 1 unless rows are split

@@ -29,7 +29,7 @@ cdef enum IndexOp:                         # the operation at each index
     TEST                               # only check that the indices are valid
     TAKE                               # other = array
     PUT                                # array = other
-    ADD  # array += other. The next operations update `array` as ADD does.
+    ADD  # array += other. The operations below update `array` in the same way.
     MULTIPLY
     MAXIMUM
     MINIMUM
@@ -61,10 +61,10 @@ cdef inline void add_dimension(IndexIterator *walk, npy_intp n, npy_intp array, 
 
 
 # Run the operation for all indices, in order. Return False at the first index that is not in [0, n): the indices
-# before it have been used. `kind` is the ScalarType of the elements. ADD and the next operations require
+# before it have been used. `kind` is the ScalarType of the elements. ADD, MULTIPLY, MAXIMUM and MINIMUM require
 # `supports_arithmetic(kind)`.
 cdef bint iterate_indices(IndexIterator *walk, IndexOp index_op, int kind, char *array, const char *index, char *other) noexcept nogil
-# Return whether ADD and the operations after it support a ScalarType.
+# Return whether ADD, MULTIPLY, MAXIMUM and MINIMUM support a ScalarType.
 cdef bint supports_arithmetic(int kind) noexcept nogil
 # Return the array of an aligned int32 or int64 CPU tensor, with any strides, or NULL for other values.
 cdef PyArrayObject *read_indices(IValue *x) noexcept
