@@ -86,7 +86,7 @@ def create_sealed_file(size: int) -> int:
 
 
 class NotSharedMemoryError(ConnectionError):
-    """The announced shared memory does not exist, or is not a shared memory file."""
+    """Shared memory named by another process does not exist, or is not a valid shared memory file."""
 
 
 def open_sealed_file(process: int, process_fd: int) -> int:

@@ -50,7 +50,7 @@ cdef Rule rule_for(Operator op):
 
 
 cdef inline bint is_tensor(IValue *x) noexcept:
-    cdef PyObject *o = x.v.o           # With a local variable, Cython's isinstance takes no reference to the object.
+    cdef PyObject *o = x.v.o           # a local variable, because Cython's isinstance then does not count references
     if x.tag == TAG_OBJECT and o != NULL:
         if isinstance(<object>o, Tensor):
             return True

@@ -126,7 +126,7 @@ cdef inline CachedString *cache_entry(Key *key) noexcept nogil:
 
 
 cdef str cached_string(Key *key):
-    """Return the string of a key from the cache (string interning). It is created at the first call."""
+    """Return the string with cache key `key`. It is created if the cache lacks it (string interning)."""
     cdef CachedString *entry = cache_entry(key)
     cdef PyObject *before = entry.text
     if before != NULL and entry.key.low == key.low and entry.key.high == key.high:

@@ -360,7 +360,7 @@ cdef Binary *functions(IntBinary of_int, FloatBinary of_real=NULL, ComplexBinary
 
 
 cdef Binary *checked_binary(IntChecked of_int, FloatBinary of_real=NULL):
-    """Return the function table of an operator whose int function can fail, such as a division by 0."""
+    """Return the function table of an operator whose function for ints can fail, for example by a zero divisor."""
     cdef Binary *data = <Binary *>calloc(1, sizeof(Binary))
     data.of_int_checked, data.of_real = of_int, of_real
     return data

@@ -18,7 +18,7 @@ cdef inline Py_ssize_t slice_bounds(
     """Return the number of items in a slice and store the index of the first item.  A bound may be None."""
     if step == 0:
         raise RuntimeError("List slice should have non-zero step")
-    if step == INT64_MIN:  # -step would overflow
+    if step == INT64_MIN:  # `-step` below would overflow
         raise RuntimeError("List slice step is out of bounds")
     cdef int64_t low = 0 if step > 0 else -1, high = size if step > 0 else size - 1
     cdef int64_t i = (low if step > 0 else high) if start.tag == TAG_NONE else clamp(start.v.i, size, low, high)

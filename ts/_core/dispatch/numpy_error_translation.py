@@ -133,7 +133,7 @@ def _no_memory(match: re.Match[str], operator: str) -> Exception:
 def _itemsize(dtype: str) -> int:
     try:
         return np.dtype(dtype).itemsize
-    except TypeError:  # NumPy does not know the dtype name, such as bfloat16, which has 2 bytes.
+    except TypeError:  # the only dtype name that NumPy does not know is bfloat16
         return 2
 
 

@@ -85,7 +85,7 @@ def block(array: Array) -> Array:
         return owner.reshape(-1).view(np.uint8)
     if owner.flags.f_contiguous:
         return owner.T.reshape(-1).view(np.uint8)
-    # The array comes from another library, and has gaps between elements or negative strides.
+    # Arrays of other libraries may have gaps between elements or negative strides.
     low, high = np.lib.array_utils.byte_bounds(owner)
     first = owner[tuple(0 if step >= 0 else -1 for step in owner.strides)]
     corner = owner[tuple(slice(1) if step >= 0 else slice(-1, None) for step in owner.strides)]

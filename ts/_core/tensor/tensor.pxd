@@ -23,7 +23,7 @@ cdef enum CreationMeta:
     DEFAULT = 0
     ONE_OF_SEVERAL = 1                 # created by an operator that returns several views
     BY_FUNCTION = 2                    # created in the `forward` of a custom autograd.Function
-    IN_INFERENCE = 3                   # created in inference mode, from a tensor that was created outside of it
+    IN_INFERENCE = 3                   # a view created in inference mode, of a tensor created outside of it
 
 
 cdef class AutogradMeta:

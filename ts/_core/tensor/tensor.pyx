@@ -161,7 +161,7 @@ cdef Tensor wrap(object array):
     if isinstance(array, (np.generic, bool, int, float, complex)):
         return wrap(np.asarray(array))
     backend = backend_registry().of_array(array)
-    if backend.index == BACKEND_CPU:             # `array` has another class than ndarray, but no other backend supports it
+    if backend.index == BACKEND_CPU:             # neither an ndarray nor an array of another backend
         return wrap(np.asarray(array))
     t = Tensor.__new__(Tensor)
     t.array = array
@@ -794,7 +794,7 @@ def version(Tensor x not None):
 
 
 cdef bint selects_alone(Tensor x, Tensor index):
-    """Return whether a single operator computes x[index]: an int64 or mask index on the device of `x`."""
+    """Return whether `index` is an int64 tensor or a mask, for which a single operator computes x[index]."""
     if index.backend != x.backend or index.device_index != x.device_index or rank_of(index) == 0:
         return False
     return rank_of(index) <= rank_of(x) if index.scalar_type == BOOL else index.scalar_type == INT64 and rank_of(x) > 0
@@ -894,7 +894,7 @@ cdef class Tensor:
         return of_class(<type>cls, view)._marked(bool(require_grad))
 
     def __getattr__(self, name):
-        """Load the methods of operators at the first missing attribute.
+        """Load the methods of operators at the first missing attribute, then look the attribute up again.
 
         Loading them in `import ts` would be slow.
         """
@@ -1086,7 +1086,7 @@ cdef class Tensor:
             raise RuntimeError("a tensor with elements cannot become a tensor without elements")
         rebind(self, other.array)
         if fake:
-            # `other` is a fake tensor, so this tensor becomes one by taking its layer.
+            # With the layer of the fake tensor `other`, this tensor becomes a fake tensor too.
             history_of(self).layer = other.history.layer
         elif is_dispatched(self):
             resolve("tensor_subclasses").replace_data(self, other)

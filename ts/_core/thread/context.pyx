@@ -180,8 +180,9 @@ cdef class InferenceMode(FlagBlock):
 
 
 cdef class CompileTimeMode(FlagBlock):
-    """Block of compile-time evaluation: disables autocast, inference mode and function modes, so that folded
-    constants are valid in all modes.
+    """Context manager for constant folding: disables autocast, inference mode and function modes.
+
+    The folded constants are then valid in all modes.
     """
 
     def __init__(self):

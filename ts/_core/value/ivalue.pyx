@@ -99,7 +99,7 @@ cdef int unbox_int(object x, TypeSpec spec, IValue *out) except -1:
             value = PyLong_AsLongLong(x if hasattr(x, "__index__") else PyNumber_Long(x))
         except (TypeError, ValueError, RuntimeError):
             try:
-                # `__index__` failed. A float tensor of one element has only `__int__`.
+                # `__index__` raises an error for a float tensor of one element, but `__int__` converts the tensor.
                 value = PyLong_AsLongLong(PyNumber_Long(x))
             except (TypeError, ValueError, RuntimeError, OverflowError):
                 mismatch(x, spec)
@@ -442,7 +442,7 @@ cdef int unbox_inside(object x, TypeSpec spec, IValue *out, PyObject **copies) e
 
 
 cdef int unbox_optional(object x, TypeSpec spec, IValue *out, PyObject **copies) except -1:
-    """Unbox as the inner type of an Optional. The error message for a mismatch names the Optional."""
+    """Unbox `x` as the inner type of the Optional `spec`. The error message for a mismatch names the Optional."""
     try:
         return unbox_inside(x, <TypeSpec>spec.children[0], out, copies)
     except TypeError:
@@ -530,7 +530,7 @@ cdef object box_inside(IValue *x, PyObject **copies):
     cdef bint shared
     if x.tag != TAG_OBJECT or type(o) is not List and type(o) is not Tuple and type(o) is not Dict:
         return box_object(o) if type(o) is Object else o
-    # there are other references than those of the container and of the local variable `o`
+    # True if `o` has other references than those of the enclosing container and of this variable
     shared = Py_REFCNT(<PyObject *>o) > 2
     if shared:
         if copies[0] == NULL:

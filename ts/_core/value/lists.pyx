@@ -147,7 +147,7 @@ cdef List list_slice(List x, int64_t start, int64_t step, Py_ssize_t n):
 
 
 cdef int list_remove_at(PyObject *x, Py_ssize_t i, IValue *out) except -1 nogil:
-    """Move item `i`, which must be in range, to `out` without releasing the old value of `out`, and close the gap."""
+    """Remove item `i`, which must be in range, and move it to `out`. The old value of `out` is not released."""
     cdef Py_ssize_t bytes = item_bytes((<List>x).item), rest = (<List>x).size - i - 1
     cdef char *slot = <char *>(<List>x).items + i * bytes
     out[0] = list_item(x, i)

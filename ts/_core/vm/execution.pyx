@@ -371,7 +371,7 @@ cdef int read_future(State *state) except -1:
 
 
 cdef int fork(State *state) except -1:
-    """Execute the FORK instruction before the pc. It counts as many steps as an operator."""
+    """Execute the FORK instruction before the pc. A FORK counts as many steps as an operator."""
     cdef Code code = <Code>state.frame.code
     cdef const Instruction *at = state.frame.pc - 1
     cdef char *r = frame_registers(state.frame)

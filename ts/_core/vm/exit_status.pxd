@@ -16,9 +16,9 @@ cdef enum ExitStatus:
     RAISED = 109                # a RAISE was executed, with the message in r[a] and the class in r[b]
     FORKING = 110               # at a FORK instruction
     WAITING = 111               # at a WAIT instruction. `advance` returns it if the future is unfinished.
-    SUSPENDED = 112  # the program was suspended by `check_signals_and_limits`. Only `advance` returns it, not the loop.
+    SUSPENDED = 112  # the program must be suspended. `advance` returns this status, the loop does not.
     BAD_ATTRIBUTE = 113         # slot c of r[b] is unset
     BREAKING = 114              # at a BREAK instruction
     # tensor index out of range. The operand pool contains the registers of the tensor and the indices.
     BAD_ELEMENT = 115
-    HOT = 116  # set by `advance`, not by the loop: the code of the innermost frame is to be compiled to machine code
+    HOT = 116  # the code of the innermost frame must be compiled to machine code. Set by `advance`, not by the loop.

@@ -18,7 +18,7 @@ from ts._core.value.ivalue cimport IValue, release
 
 cdef struct Frame:
     Frame *caller
-    PyObject *code                # borrowed reference: the Function owns the code, or the suspended program does
+    PyObject *code                # borrowed reference to the Code, which a Function or the suspended program owns
     # next instruction of the frame. While the frame runs, the loop has this pointer in a local variable.
     const Instruction *pc
     int32_t result                # byte offset of the result register in the caller's frame

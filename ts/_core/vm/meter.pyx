@@ -26,7 +26,7 @@ cdef extern from "Python.h":
 
 cdef extern from *:
     """
-    /* Programs on several threads may share one step limit. */
+    /* atomic, because programs on several threads may share one step limit */
     #define take_fuel(fuel, n) __atomic_fetch_sub(fuel, n, __ATOMIC_RELAXED)
     """
     int64_t take_fuel(int64_t *fuel, int64_t n) noexcept nogil

@@ -14,10 +14,7 @@ from ts._core.vm.frame cimport Frame
 
 
 cdef inline void require_register(char *r, int32_t operand) noexcept nogil:
-    """Assert that an operand is a valid register offset.
-
-    The header of the Frame is before the registers in memory.
-    """
+    """Abort the process unless `operand` is a valid register offset for the registers `r` of a frame."""
     require(
         0 <= operand < (<Code>(<Frame *>r - 1).code).register_count * <int32_t>sizeof(IValue)
         and operand % <int32_t>sizeof(IValue) == 0, b"an operand is not a register of the frame",

@@ -397,7 +397,7 @@ cdef class Verifier:
         return 0
 
     cdef int enter_plan(self, object specializations) except -1:
-        """Check that ENTER_SPECIALIZATION is the only instruction, registers are arguments, and the signature matches."""
+        """Check that ENTER_SPECIALIZATION is the only instruction, and that the specializations fit the parameters."""
         cdef Py_ssize_t i
         if not isinstance(specializations, Specializations) or self.size != 1 or self.registers != len(self.parameters):
             raise VerificationError("ENTER_SPECIALIZATION must be the only instruction of its code")
