@@ -31,7 +31,7 @@ fp32_precision = "none"
 # The position of a name is the number by which `ts._core` identifies the backend (`Backend.index`): 0, 1, 2.
 BUILT_IN = ("cpu", "cuda", "meta")
 LAYOUTS = ("sparse",)  # backends of arrays without strides, with the next numbers (3)
-# length of the kernel table of each operator (`ts._core.dispatch.operator`), and maximal number of backends
+# maximal number of backends. The kernel table of an operator has one more entry, for undefined tensors.
 MAX_BACKENDS = 15
 _loaded: dict[str, Backend] = {}
 _order: list[str] = [*BUILT_IN, *LAYOUTS]

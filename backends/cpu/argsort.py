@@ -56,7 +56,7 @@ def first_indices(self: NDArray[Any], axis: int, k: int, largest: bool, ordered:
 
 
 def nth_index(self: NDArray[Any], axis: int, k: Indices) -> Indices:
-    """Return the index of the k-th smallest element of each slice along `axis`. `k` has a rank per slice."""
+    """Return the index of the k-th smallest element of each slice along `axis`. Each slice has its own k."""
     return _in_place(sort.nth(_keys(self, axis, False), _rows(k, axis))[:, None], self, axis)
 
 

@@ -226,7 +226,7 @@ def weight_gradient(general: Kernel, xp: Any, g: Geometry, conv_input: Array, ot
 
 
 def kernel(record: Any) -> Kernel:
-    """Return the record's kernel, for a convolution or its backward, with the computations of this module."""
+    """Return the kernel of a convolution record, or of its backward, which calls `compute` of this module."""
     result = partial(record.kernel, compute=partial(compute, default_of(record.kernel, "compute")))
     if record.key == "aten::convolution_backward":
         result = partial(result, weigh=partial(weight_gradient, default_of(record.kernel, "weigh")))

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ts.ops.pooling_geometry import Windows
 
 Array = NDArray[Any]
-# number of rows from which a plane is too large (depth * height if it has three dimensions)
+# Planes with this many rows are not supported. The rows of a three-dimensional plane are depth * height.
 _MAX_PLANE_ROWS = 1 << 31
 
 

@@ -58,7 +58,7 @@ def make_launcher(record: Any) -> Kernel | None:
 
 
 class GroupLaunch:
-    """Launch plan of a group for inputs of given dtypes, shapes and strides, or the reason for its lack."""
+    """Launch plan of a group for inputs of given types, or the reason why the group cannot run on them."""
 
     def __init__(
         self, inputs: Sequence[Any], requirements: kernel_specialization.KernelRequirements | str

@@ -142,7 +142,7 @@ def contains_name(name: str, expression: str) -> bool:
 
 
 def is_integer_exact(expression: str) -> bool:
-    """Return whether an expression is exact for integers."""
+    """Return whether a row expression is a plain reduction such as "sum(a)", which is exact for integers."""
     return _INTEGER_EXACT.fullmatch(expression) is not None
 
 

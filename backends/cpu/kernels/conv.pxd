@@ -34,10 +34,10 @@ cdef class SubConvolution:
     cdef int64_t row
     cdef int64_t output_stride
     cdef int64_t length                # number of output positions q, including the unused ones at the ends of rows
-    # The next three fields are maxima, which `require_fitting` compares with the sizes of the operands:
-    cdef int64_t furthest_tap          # offset of a tap in a channel that has the layout of `InputLayout`
-    cdef int64_t furthest_index[3]     # index of a tap in the weight's window, in each dimension
-    cdef int64_t furthest_row        # offset of an element in a channel of the output
+    # `require_fitting` compares the next three fields with the sizes of the operands.
+    cdef int64_t furthest_tap          # largest offset of a tap in a channel of the laid out input
+    cdef int64_t furthest_index[3]     # largest index of a tap in the weight's window, in each dimension
+    cdef int64_t furthest_row        # largest offset of an element in a channel of the output
 
 
 cdef inline void copy_row(const real *line, int64_t n, real *to) noexcept nogil:

@@ -51,7 +51,7 @@ cdef enum:
     # Maximal number of filter tiles for which the source is read in place. For more tiles, it is copied to
     # panels, which each tile reads again.
     MAX_UNPACKED_TILES = 8
-    MIN_UNPACKED_TAPS = 4              # with fewer taps and more than 2 filter tiles, the source is copied to panels
+    MIN_UNPACKED_TAPS = 4              # minimal number of taps to read the source in place for more than 2 filter tiles
     LARGE_WEIGHT_BYTES = 1 << 19       # maximal size in bytes of a weight that stays in the L2 cache
     DEPTHWISE_BLOCK = 2048             # number of positions that a depthwise convolution computes at a time
 

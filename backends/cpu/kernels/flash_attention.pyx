@@ -228,7 +228,7 @@ seal(Heads)
 
 
 cdef bint set_stack_strides(Heads h, int which, PyArrayObject *a, int own) except -1:
-    """Store the strides of operand `which`, the array `a`, along the leading dimensions (not the last `own`).
+    """Store the strides of operand `which`, the array `a`, along all dimensions but the last `own`.
 
     Return False if `a` does not broadcast.
     """

@@ -22,7 +22,7 @@ cdef void reset_epilogues(FusedGroup g, FusedPlan plan, Run *run) noexcept
 cdef int add_epilogue(
     FusedGroup g, FusedPlan plan, Run *run, int e, IValue *r, const int32_t *at, int ndim, const npy_intp *dims, list owners
 ) except -1
-# Return whether the current stage, which computes `slot`, has all epilogues that read the slot. The slot then
+# Return whether all epilogues that read `slot` run in the current stage, which computes the slot. If so, the slot
 # needs no array.
 cdef bint is_fully_fused(FusedGroup g, FusedPlan plan, Run *run, int slot) noexcept
 # Set the location of the rows that each epilogue reads: an existing array, or an offset in the memory of each

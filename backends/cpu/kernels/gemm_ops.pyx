@@ -135,7 +135,7 @@ cdef object linear_product(object x, object weight, object bias):
 
 
 cdef object linear_with_epilogue(object x, object weight, object bias, Packed packed, Epilogue epilogue, void *context):
-    """Return x @ weight.T + bias, or None if the operands are unsupported."""
+    """Return x @ weight.T + bias after the `epilogue`, or None if the operands are unsupported."""
     cdef PyArrayObject *w = <PyArrayObject *>weight
     cdef PyArrayObject *row = <PyArrayObject *>bias
     if ndim_of(w) != 2:

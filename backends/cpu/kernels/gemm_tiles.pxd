@@ -5,8 +5,8 @@ from libc.stdint cimport int64_t
 from ts.backends.cpu.kernels.blas_matrix cimport GemmEpilogue, Matrix
 
 cdef enum:
-    BLOCK_ROWS = 256                   # maximal rows of a block of the product. BLOCK_ROWS rows of a fit in the L2 cache.
-    BLOCK_COLUMNS = 192                # maximal columns of a block of the product. BLOCK_COLUMNS columns of b fit in the L2 cache.
+    BLOCK_ROWS = 256                   # maximal rows of a block of the product, so that the rows of `a` fit in the L2 cache
+    BLOCK_COLUMNS = 192                # maximal columns of a block, so that the columns of `b` fit in the L2 cache
     BLOCK_DEPTH = 256
 
 # Return whether SIMD vectors have at least 256 bits. A product by these tiles then takes 50 to 90 % of the time

@@ -128,7 +128,7 @@ cdef bint all_at_least(IValue *numbers, int64_t bound) noexcept:
 
 
 cdef int max_pool_with_windows(Operator op, IValue *r, const int32_t *at, int n) except -1:
-    """Run the backward of max pooling if the window arguments, which it does not use, are valid."""
+    """Run the backward of max pooling after a check of the window arguments, which the backward does not use."""
     if all_at_least(&r[at[2]], 1) and all_at_least(&r[at[3]], 1) and all_at_least(&r[at[4]], 0) and all_at_least(&r[at[5]], 1):
         return max_pool(op, r, at, 7, n)
     return call_python_kernel(op, r, at)

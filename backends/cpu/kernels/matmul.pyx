@@ -77,10 +77,10 @@ cdef enum:
     ROW_MAJOR = 101                    # CblasRowMajor
     UNKNOWN = -1
     MIN_MULTIPLICATIONS_THREADED_BLAS = 4096  # minimal size of a product for which BLAS may use several threads
-    MAX_PANEL_MULTIPLICATIONS = 1 << 23       # maximal size of a BLAS call. Larger products are divided into several calls
-    PANEL_SIDE = 256                          # unless they have at most PANEL_SIDE rows and at most PANEL_SIDE columns.
+    MAX_PANEL_MULTIPLICATIONS = 1 << 23       # maximal size of a BLAS call. A larger product needs several calls,
+    PANEL_SIDE = 256                          # unless it has at most this many rows and at most this many columns
     MATVEC_ELEMENTS_PER_CALL = 1 << 18        # matrix elements per BLAS call in matrix-vector products
-    MATVEC_COLUMNS_PER_CALL = 1024  # minimal number of result elements per call for a matrix whose rows or columns are summed with weights
+    MATVEC_COLUMNS_PER_CALL = 1024  # minimal number of result elements per BLAS call, unless each of them is a dot product of contiguous elements
     MIN_MULTIPLICATIONS_TILED = 1 << 15       # minimal size of a product for which tiles are faster, although they need packed operands
 
 cdef void *gemm_of[4]                  # addresses of the BLAS functions for float32, float64, complex64 and complex128

@@ -126,7 +126,7 @@ cdef void epilogue_extremes(const void *args, const char *x, npy_intp rows, char
 
 
 cdef bint read_extremes(bint largest, int kind, int ndim, const npy_intp *dims, IValue *reduced, bint keepdim, EpilogueArgs *args) noexcept:
-    """Set `args` to reduce the dimensions `reduced`, all if NULL. Return False for unsupported arguments."""
+    """Set `args` for a reduction over `reduced` (NULL: all dimensions). Return False for unsupported arguments."""
     cdef Shape s
     cdef int d
     if kind == HALF or (kind > DOUBLE and kind != BOOL) or not read_lengths(ndim, dims, reduced, keepdim, &s) or s.inner != 1:

@@ -180,7 +180,7 @@ seal(Weights)
 
 
 cdef void fill(Weights w, floating *out, npy_intp rows, npy_intp n) noexcept:
-    """Fill each row of `out` with the sum of the biases, except that of `candidate_bias`."""
+    """Fill each row of `out` with the sum of the biases, without the bias that `candidate_bias` returns."""
     cdef npy_intp i, row
     cdef floating *first = NULL if w.b_ih is None else <floating *>data_of(<PyArrayObject *>w.b_ih)
     cdef floating *second = NULL if w.b_hh is None else <floating *>data_of(<PyArrayObject *>w.b_hh)
