@@ -4,8 +4,9 @@
             results  -> expected dtype and shape of each result's gradient
             apply(gradients of the results) -> gradients of the arguments, one for each edge
 
-A pass visits nodes by descending `sequence`.  Operators that read the results of a node are recorded after
-the node, so its gradients are complete when it runs. The engine need not count dependencies.
+A pass visits nodes by descending `sequence`.  Operators that read the results of a node are recorded after the node,
+so a pass runs them first, and the gradients of the results are complete when the node runs. The engine need not count
+dependencies.
 """
 
 from cpython.object cimport PyObject

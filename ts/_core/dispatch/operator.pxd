@@ -30,7 +30,7 @@ from ts._core.value.ivalue cimport IValue, TAG_NONE, TAG_OBJECT, TypeSpec
 ctypedef int (*Kernel)(Operator op, IValue *r, const int32_t *at) except -1
 
 cdef enum:
-    MAX_BACKENDS = 16  # length of tables with an entry for each backend. `ts.backends.register` raises an error for more backends.
+    MAX_BACKENDS = 16  # length of tables with an entry for each backend. The last entry is for undefined tensors.
     # Context flags that make dispatch keys other than autograd active in a thread.
     WATCHED = LIMITED | PROFILING | LAYERED | AUTOCAST
 

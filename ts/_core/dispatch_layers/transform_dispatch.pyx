@@ -56,10 +56,10 @@ cdef inline int level_of(Tensor t) noexcept:
 
 
 cdef int highest(Operator op, IValue *r, const int32_t *at, int own) noexcept:
-    """For `own` = 0, return the highest level of the tensors among the arguments.
+    """Return the highest level of the tensors among the arguments if `own` is 0.
 
-    For a level `own`, return 1 if a tensor of this level requires grad, so that autograd must record the operator,
-    else 0. For the level SUBCLASSES, tensors of all levels count, because autograd runs before `__torch_dispatch__`.
+    Otherwise, `own` is a level. Return 1 if a tensor of this level requires grad, so that autograd must record the
+    operator, else 0. For SUBCLASSES, tensors of all levels count, because autograd runs before `__torch_dispatch__`.
     """
     cdef int i, result = 0
     cdef Py_ssize_t k

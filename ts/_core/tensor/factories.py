@@ -668,7 +668,7 @@ def moved_to(
 
 
 def reformed(x: Tensor, target: Tensor, dtype: dtypes.dtype, memory_format: Any) -> Tensor:
-    """Return `target`, or a converted copy if `target` is `x` or has another dtype or memory format."""
+    """Return `target` if it is a copy of `x` with the given dtype and memory format, else such a copy."""
     keeps = memory_format is None or memory_format is dtypes.preserve_format
     if target is not x and target.dtype is dtype and (keeps or own_format(target) is memory_format):
         return target

@@ -22,7 +22,7 @@ from ts import dtypes
 
 _SIGN: Final = np.uint8(0x80)
 _MAX_FINITE_BITS: Final = np.uint8(0x7E)  # bits of the largest float8_e4m3fn number
-_NAN: Final = np.uint8(0x7F)  # bits of the NaN that `encode` writes if there are several NaNs
+_NAN: Final = np.uint8(0x7F)  # bits of the NaN that `encode` writes for formats with several NaNs
 _MANTISSA: Final = {dtypes.float8_e5m2: 2, dtypes.float8_e4m3fn: 3}  # dtype -> number of mantissa bits
 
 
@@ -52,7 +52,7 @@ def _numbers(dtype: np.dtype[Any]) -> NDArray[np.float32]:
 
 
 def numbers(x: NDArray[Any]) -> NDArray[Any]:
-    """Return the numbers that PyTorch prints and compares. Packed elements are read as integers."""
+    """Decode an array for printing and comparison. As in PyTorch, packed elements are read as integers."""
     is_packed = dtypes.from_numpy_dtype(x.dtype).is_packed
     return x.view(np.uint8).astype(np.float32) if is_packed else decode(x)
 

@@ -278,7 +278,10 @@ cdef bint load_methods() except -1:
 
 
 cdef object method(str name):
-    """Return the function of a Python operator: the operator's, or with tracers or overrides, Tensor's method."""
+    """Return the function for a Python operator, such as "add": the operator of `ts`.
+
+    If a tracer, function mode or class may override it, return the method of Tensor.
+    """
     if not overriding and not watched():
         return operator_function(name)
     load_methods()
@@ -304,7 +307,7 @@ cdef bint overrides(object x) except -1:
 
 
 cdef object numpy_number = np.generic
-cdef object bool_type = bool           # Inside of the class Tensor, the name `bool` is a method.
+cdef object bool_type = bool           # alias for code in the class Tensor, where `bool` is a method
 
 
 cdef inline bint is_operand(object x):
