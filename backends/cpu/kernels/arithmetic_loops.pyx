@@ -26,7 +26,7 @@ from ts.backends.cpu.kernels.tensor_iterator cimport Loop
 from ts.backends.cpu.kernels.elementwise import ufunc_loops
 
 cdef enum:
-    MAX_EXACT_QUOTIENT = 1 << 28       # a remainder of float32 numbers with a smaller quotient is exact in double
+    MAX_EXACT_QUOTIENT = 1 << 28       # maximal quotient of float32 numbers whose remainder is exact in double
 
 ctypedef fused integral:
     uint8_t

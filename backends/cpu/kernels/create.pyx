@@ -360,7 +360,7 @@ cdef int contiguous(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int return_real(Operator op, IValue *r, const int32_t *at) except -1:
-    """Run real, conj or resolve_conj: return a tensor with a real dtype itself."""
+    """Run real, conj or resolve_conj. For a tensor with a real dtype, return the tensor itself."""
     if is_tensor(&r[at[0]]) and not 8 <= (<Tensor>r[at[0]].v.o).scalar_type <= 10:
         return set_object_result(&r[at[op.nargs]], <object>r[at[0]].v.o)
     return call_python_kernel(op, r, at)

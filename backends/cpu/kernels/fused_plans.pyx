@@ -520,7 +520,7 @@ cdef class FusedGroup:
         return ""
 
     cdef bint assign_buffers(self, FusedPlan plan, const int *stage, int stages, Schedule *schedule) noexcept:
-        """Assign buffers to results (memory planning, buffer reuse). Return False if there are too few."""
+        """Assign buffers to results (memory planning, buffer reuse). Return False if there are too few buffers."""
         cdef int last[MAX_SLOTS]       # slot -> position in the schedule of the last step that reads it
         cdef bint is_materialized[MAX_SLOTS]
         cdef bint in_use[MAX_BUFFERS]

@@ -62,7 +62,7 @@ cdef enum:
     PARAMETERS = 0                     # argument positions of the lists that every operator has
     GRADIENTS = 1
     MAX_LISTS = 5
-    # cost of updating one element, relative to copying it, by which the argument `work` of `leave_gil` is multiplied
+    # cost of updating an element as a multiple of the cost of copying it, for the argument `work` of `leave_gil`
     ELEMENT_COST = 4
 
 

@@ -178,7 +178,7 @@ cdef object select_by_index(
 
 
 cdef inline int store_or_run_record(Operator op, IValue *r, const int32_t *at, object result) except -1:
-    """Store `result`, or run the Python kernel of the operator record if it is None."""
+    """Store `result`. If it is None, run the Python kernel of the operator record."""
     return call_python_kernel(op, r, at) if result is None else set_result_with_own_dtype(&r[at[op.nargs]], result)
 
 

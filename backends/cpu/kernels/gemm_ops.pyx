@@ -224,7 +224,7 @@ cdef bint read_scalar(IValue *x, double *out) noexcept:
 
 
 cdef int store_product(Operator op, IValue *r, const int32_t *at, object result, int kind) except -1:
-    """Store `result`, or run the record's Python kernel, which also raises errors, if it is None."""
+    """Store `result`. If it is None, run the record's Python kernel, which also raises the errors."""
     return call_python_kernel(op, r, at) if result is None else set_result(&r[at[op.nargs]], result, kind)
 
 

@@ -37,7 +37,7 @@ cdef void reacquire_gil(ReleasedGil away) noexcept
 
 
 cdef inline ReleasedGil leave_gil(npy_intp work, IValue *r, const int32_t *at, int nargs) noexcept:
-    """Release the GIL until `take_gil` if `work` (number of elements) is at least RELEASE_GIL_FROM."""
+    """If `work` (number of elements) is at least RELEASE_GIL_FROM, release the GIL until `take_gil`."""
     cdef ReleasedGil gil_state
     if work >= RELEASE_GIL_FROM:
         return release_gil_holding_arguments(r, at, nargs)

@@ -43,7 +43,7 @@ cdef enum:
     # Maximum of `uses_before_packing`, which doubles if the operand's panels are dropped before any use.
     MAX_USES_BEFORE_PACKING = 64
     MAX_TOTAL_BYTES = 1 << 28          # maximal total size of the packed panels
-    MIN_ARRAY_BYTES = 1 << 12          # minimal size of an array whose operands are packed
+    MIN_ARRAY_BYTES = 1 << 12          # minimal size in bytes of an array that is packed as an operand
 
 
 @cython.final

@@ -92,7 +92,7 @@ cdef inline Loops get_loops(Operator op):
 
 
 cdef inline int store_result(Operator op, IValue *r, const int32_t *at, PyObject *result) except -1:
-    """Store `result`, or run the Python kernel of the operator record if it is NULL."""
+    """Store `result`. If it is NULL, run the Python kernel of the operator record."""
     if result == NULL:
         return call_python_kernel(op, r, at)
     set_object_steal(&r[at[op.nargs]], result)

@@ -225,7 +225,7 @@ ctypedef struct Steps:
     npy_intp length                    # size of a hidden state in bytes
     char *out
     npy_intp pitch
-    char *cells  # NULL, or in training: the cell states of all time steps. The activated gates are then saved in `input_gates`.
+    char *cells  # in training, the cell states of all time steps (and `input_gates` keeps the activated gates), else NULL
 
 
 cdef int finish_step(Steps *s, Job back) noexcept nogil:
