@@ -160,7 +160,7 @@ def _is_int_item(x):
 
 
 def _is_later_int_item(x):
-    """Return whether a later item of an `int[]` argument is valid. As in PyTorch, a bool is, unlike as first item."""
+    """Return whether a later item of an `int[]` argument is valid. As in PyTorch, only later items may be bools."""
     return _is_int_item(x) or isinstance(x, bool)
 
 

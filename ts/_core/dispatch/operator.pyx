@@ -365,7 +365,7 @@ cdef bint symbolic = False             # True if arguments of operators may be s
 
 
 def expect_symbols():
-    """Allow symbolic sizes as arguments from now on. Calls with them use no registers, which cannot hold them."""
+    """Allow symbolic sizes as arguments from now on. Such calls use no registers, because these cannot hold symbols."""
     global symbolic
     symbolic = True
 
@@ -412,7 +412,7 @@ cdef object call_in_registers(Operator op, list args):
 cdef list numbers_as_tensors(Operator op, list args):
     """Return `args` with the numbers for Tensor parameters converted to 0-dim tensors.
 
-    The first tensor in `args` gives their dtype and device. Return None without a tensor or such a number.
+    The first tensor in `args` gives their dtype and device. Return None if `args` has no tensor or no such number.
     """
     cdef list tensors = [x for x in args if isinstance(x, Tensor)]
     cdef list indices = [

@@ -35,7 +35,7 @@ def run(op: Any, values: list[Any]) -> Any:
         if result is not NotImplemented:
             return result
     dispatched = _dispatched_tensors(values)
-    # There may be no handler to call: if only the base of a view has one, and no mode is active.
+    # If only the base of a view has a handler, and no mode is active, there is no handler to call.
     if not dispatched and not dispatch_modes.is_active():
         return level_stack.run_without_layers(op, values)
     versions = [(x, version(x)) for x in _written_tensors(op, values)]
@@ -118,7 +118,11 @@ def _tensors(values: list[Any]) -> list[Tensor]:
 
 
 def _with_aliases(op: Any, values: list[Any], result: Any) -> Any:
-    """Return a handler's results as the schema requires: written arguments instead of results, and views."""
+    """Convert a handler's results as the schema requires.
+
+    A result that the schema declares as a written argument is replaced by this argument. A result that it
+    declares as a view becomes a view of its argument.
+    """
     returns = op.signature.returns
     if not returns:
         return None
