@@ -23,8 +23,8 @@ ctypedef struct Tile:
 # argument, a tensor. `others` are the other arguments.
 ctypedef bint (*ReadTile)(int kind, IValue **others, Tile *tile) noexcept
 
-# The same for an operator with per-channel vectors (`OperatorRecord.channels`). The function also writes at most
-# two vectors of `tile.channels` elements to `memory`, from which the loop reads them.
+# Like `ReadTile`, for an operator with per-channel vectors (`OperatorRecord.channels`). The function also writes at
+# most two vectors of `tile.channels` elements to `memory`, from which the loop reads them.
 ctypedef bint (*ReadChannels)(int kind, IValue **others, Tile *tile, void *memory) noexcept
 
 cdef int register_channels(str name, ReadChannels read) except -1

@@ -217,7 +217,10 @@ cdef int _require_arrays(arrays) except -1:
 
 
 cdef Run _prepare(x, out, index, weight, int64_t length, int64_t lowest):
-    """Return the run for checked operands: supported dtypes, contiguous, all indices in [lowest, length)."""
+    """Return a run for the operands, or raise an exception for an unsupported dtype, layout or index.
+
+    All indices must be in [lowest, length).
+    """
     cdef Run run = Run.__new__(Run)
     if x.dtype.char not in "fdiB" or out.dtype != x.dtype or index.dtype.char not in "lq":
         raise TypeError("weighted sums: expected float32, float64, int32 or uint8 operands of one dtype, and int64 indices")
