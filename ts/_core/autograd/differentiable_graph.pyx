@@ -70,7 +70,7 @@ cdef class DifferentiablePlan:
     cdef Function forward
     cdef int output_count, result_count
     cdef tuple has_gradient                   # for each result of `forward`: True if it requires grad
-    cdef tuple bases                   # for each output: -1, or if it is a view, the number of its base among the results of `forward`
+    cdef tuple bases                   # for each output: if it is a view, number of its base among the results of `forward`, else -1
     # for each value that the backward node saves: i for argument i, or -1 - j for result j of `forward`
     cdef tuple saves
     cdef tuple inputs_require_grad     # for each argument of the graph: True if it is a tensor that requires grad

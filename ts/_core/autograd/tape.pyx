@@ -287,8 +287,9 @@ cdef int save_argument(OperatorNode node, int i, Rule rule, Operator op, IValue 
 
 
 cdef int save_early(OperatorNode node, int i, Operator op, IValue *r, const int32_t *at) except -1:
-    """Save parameter `i` of the formula, before the operator runs, if it is a property of an argument or
-    REQUIRES_GRAD.
+    """If parameter `i` of the formula is REQUIRES_GRAD or a property of an argument, save its value.
+
+    The operator has not run yet.
     """
     cdef Source *source = &node.formula.sources[i]
     if source.origin == REQUIRES_GRAD:

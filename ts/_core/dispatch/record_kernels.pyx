@@ -309,7 +309,10 @@ cdef object wrapped_one(Operator op, object declared, object result, list args):
 
 
 cpdef Tensor mark_as_view(Tensor result, object source):
-    """Return `result`. If it shares the memory of `source`, make it a view: with its version counter and base."""
+    """Make `result` a view of `source` if both share memory, and return `result`.
+
+    A view has the version counter and the base of `source`.
+    """
     if isinstance(source, Tensor) and result is not source and (
         memory_of(result) is memory_of(<Tensor>source) or result.array.size == 0
     ):

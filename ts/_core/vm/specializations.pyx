@@ -4,7 +4,7 @@ In: the arguments, in the first registers of a frame.  Out: the specialization w
 general code.
 
     specializations = Specializations("f", specs, result, [0, 2], make, make_general)       guards x and b of f(x, n, b)
-    make([x, b])                  called once per combination of guards, because later calls reuse the code
+    make([x, b])                  called at the first call with a combination of guards. Later calls reuse the code.
 """
 
 from ts._core.tensor.ndarray cimport PyArrayObject, ndim_of

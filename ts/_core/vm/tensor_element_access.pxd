@@ -1,8 +1,8 @@
 """Loads and stores of single tensor elements to and from number registers, without intermediate tensors.
 
-In: registers with a tensor and one index per dimension.  Out: the address of the element, or NULL for invalid indices.
+The operands are a register list (tensor, one index per dimension), a number register and a ScalarType (6 is float):
 
-    LOAD_FLOAT   r3, (r0, r1, r2), 6     r3 := r0[r1, r2], a 32-bit float
+    LOAD_FLOAT   r3, (r0, r1, r2), 6     r3 := r0[r1, r2]
     STORE_FLOAT  (r0, r1, r2), r3, 6     r0[r1, r2] := r3, and increments the version counter
 
 Another thread may change the tensor after the check by HAS_ELEMENTS, so each access checks again that the element is
@@ -88,7 +88,7 @@ cdef inline int has_elements(char *r, const Instruction *at) noexcept nogil:
 
 
 cdef inline char *element_at(char *r, int32_t offset, int dtype) noexcept nogil:
-    """Return the address of an element, or NULL for invalid indices.
+    """Return the address of an element, or NULL if the tensor's dtype or rank, its device or an index is wrong.
 
     `offset` is the offset of the register list in the pool.
     """

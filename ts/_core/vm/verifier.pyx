@@ -61,15 +61,15 @@ cdef tuple FLOATS = (6, 7)  # ScalarTypes whose elements can be loaded into floa
 cdef tuple INTS = (0, 1, 2, 3, 4, 11)
 cdef tuple STORED_INTS = (4,)
 
-# Lists indexed by the opcode: its name, the formats of its operands, and whether all operands are numbers or jump
-# targets.
+# Lists indexed by the opcode. NAMES: name. FORMATS: formats of the operands. PLAIN: True if all operands are numbers or
+# jump targets.
 cdef list NAMES = [OPCODE_INFO[i].name.decode() for i in range(OPCODE_COUNT)]
 cdef list FORMATS = [tuple(OPCODE_INFO[i].format.decode().split()) for i in range(OPCODE_COUNT)]
 cdef list PLAIN = [all([f.lstrip("=+") in ("i", "f", "b", "s", "<", ">", "#", "-") for f in row]) for row in FORMATS]
 
 
 class VerificationError(Exception):
-    """An invalid instruction. `run` adds the instruction to the message."""
+    """Internal error of a check. `Verifier.fault` converts it to an InternalError that names the instruction."""
 
 
 cdef class Verifier:
