@@ -111,8 +111,8 @@ cdef object find_prepared(Operator op, ConvArgumentPositions positions, IValue *
     cached = prepared_cache.get(numbers, prepared_cache)
     if cached is prepared_cache:
         cached = prepare_conv(op, r, at, transposed, [x, weight, bias])
-        # `prepare_conv` runs Python code, so another thread may have changed a list argument meanwhile. If so,
-        # `cached` is not the plan for the key `numbers`.
+        # `prepare_conv` runs Python code, so another thread may have changed a list argument. `cached` is then not
+        # the plan for the key `numbers`.
         if key_of(positions, r, at, transposed, x, weight, bias) != numbers:
             return None
         if len(prepared_cache) >= MAX_CACHED_CONVS:

@@ -204,7 +204,7 @@ cdef inline bint is_aligned(PyArrayObject *a) noexcept nogil:
 cdef bint store_element(int scalar_type, Tensor x, char *out) noexcept:
     """Write the element of a 0-dim tensor `x` to `out` as an element of dtype `scalar_type`.
 
-    Return False if the conversion is unsupported, or if a number like it would promote to another dtype.
+    Return False if the conversion is unsupported, or if a Python number of this value would promote to another dtype.
     """
     cdef IValue scalar
     cdef char *data = data_of(<PyArrayObject *>x.array)

@@ -277,7 +277,7 @@ cdef bint set_slot_strides(FusedGroup g, FusedPlan plan, Run *run, Layout *layou
                 if dims_of(a)[d - lead] != 1:
                     layout.longs[i] |= <uint32_t>1 << d
                     if strides_of(a)[d - lead] == 0 and plan.in_rows[i]:
-                        return False   # The input is expanded (stride 0), but a loop needs contiguous rows of it.
+                        return False   # A loop needs contiguous rows, but the input is expanded (stride 0).
             set_operand_strides(&operand, a, n, layout.shape)
             memcpy(layout.strides[i], operand.strides, n * sizeof(npy_intp))
             layout.is_contiguous[i] = flags_of(a) & CONTIGUOUS_FLAGS == CONTIGUOUS_FLAGS

@@ -5,9 +5,8 @@ In: interpreter registers with CPU tensors, or arrays.  Out: the register of the
     mm(x, y)   bmm(x, y)   matmul(x, y)   linear(x, weight, bias)   addmm(bias, x, y)   baddbmm(bias, x, y)
 
 The C kernel of an operator receives registers. The function `kernel` creates kernels on arrays for `out=` and
-in-place variants. Both kinds of kernels call `product`. If it does not support the arguments, the Python
-kernel of the operator record runs and raises errors. For small floating matrices, C kernels call
-`matrix_product` instead.
+in-place variants. Both kinds of kernels call `product`, but C kernels call `matrix_product` for small floating
+matrices. For unsupported arguments, the Python kernel of the operator record runs and raises errors.
 """
 
 from functools import partial

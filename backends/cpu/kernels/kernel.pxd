@@ -142,7 +142,7 @@ cdef inline int set_result(IValue *out, object array, int kind) except -1:
 cdef inline int set_result_with_own_dtype(IValue *out, object array) except -1:
     """Store a new array as a CPU tensor in `out`, with the dtype of the array.
 
-    The dtype of an argument cannot replace it if another thread may have changed the argument meanwhile.
+    Callers use this function if another thread may have changed the dtype of an argument during the kernel.
     """
     return set_result(out, array, scalar_type_of_number(cnp.PyArray_TYPE(<cnp.ndarray>array)))
 

@@ -329,7 +329,7 @@ cdef LstmBackward compute_gate_gradients(IValue *r, const int32_t *at):
 
 
 cdef object copy_state_gradient(IValue *x, int dtype, npy_intp batch, npy_intp width):
-    """Return a copy of a final state's gradient, zeros if the argument is None, or None if it is unsupported."""
+    """Return a copy of the gradient of a final state. Return zeros for None, and None for an unsupported value."""
     cdef object array
     if x.tag != TAG_NONE:
         array = read_state(x, dtype)

@@ -157,7 +157,7 @@ cdef int iterate_operands(Loop function, void *data, Operand *operands, int coun
     cdef char *args[MAX_OPERANDS]
     cdef npy_intp outer[MAX_OPERANDS]
     cdef char *at[MAX_OPERANDS]
-    cdef int d, k, n = 0, first  # a call of the loop processes dimension `first` and the dimension inside of it, if any
+    cdef int d, k, n = 0, first  # first dimension of a loop call: the last, or with `plane` the last but one
     cdef bint mergeable
     # Drop dimensions of size 1, and merge adjacent dimensions that have a single stride in every operand.
     for d in range(ndim):

@@ -327,7 +327,10 @@ cdef int unsqueeze(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int store_squeezed(IValue *r, const int32_t *at, PyArrayObject *a, int axis, IValue *out) except -1:
-    """Store a view without dimension `axis`, if its size is 1, or without all dimensions of size 1 if `axis` < 0."""
+    """Store a view without dimension `axis`, which stays if its size is not 1.
+
+    If `axis` is negative, all dimensions of size 1 are removed.
+    """
     cdef npy_intp dims[MAX_DIMS]
     cdef npy_intp strides[MAX_DIMS]
     cdef int i, nd = 0
