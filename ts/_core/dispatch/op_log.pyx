@@ -68,7 +68,7 @@ cdef class OperatorObserver(OperatorLog):
     cdef object replace_call           # callback, or None
     cdef object after_call             # callback, or None
     cdef object result                 # results that `replace_call` returned, until they are written to the result registers
-    # True while a callback runs, and after a callback has raised an exception: no operator is then observed
+    # True while a callback runs, and after a callback has raised an exception. Operators are then not observed.
     cdef bint failed
 
     def __init__(self, replace_call=None, after_call=None):
@@ -79,7 +79,7 @@ cdef class OperatorObserver(OperatorLog):
         return OperatorLog.__enter__(self)
 
     cdef bint has(self, Operator op, list args) except -1:
-        """Call `replace_call` and return whether it supplies results, which are then in `result`."""
+        """Call `replace_call` and store its results in `result`. Return False if there are none."""
         if self.replace_call is None or self.failed:
             return False
         self.failed = True

@@ -139,9 +139,9 @@ cdef object on_device(Tensor x, object backend, object device):
 
 
 cdef bint has_other_backend(list xs, int *backend, int *device) except -1:
-    """Return whether a list has tensors on several devices. Set `backend` and `device` to those of the first tensor.
+    """Return whether a tensor of list `xs` is on another device than number `device` of `backend`.
 
-    If they are set before the call, compare with them instead.
+    If `backend` is negative, the device of the first tensor is stored in `backend` and `device`.
     """
     cdef Tensor t
     for x in xs:

@@ -3,7 +3,7 @@
 In: arrays, or objects with the DLPack protocol. Out: capsules, or arrays that share memory with them.
 
 NumPy cannot exchange bfloat16. Such an array is exported as unsigned 16-bit integers, and the element type in
-the capsule is then set to DLPack's bfloat16. Imports reverse this.
+the capsule is then set to DLPack's bfloat16. An import of bfloat16 does the same in reverse order.
 """
 
 import numpy as np

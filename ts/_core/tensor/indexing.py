@@ -6,7 +6,7 @@ index tensors are applied together to this view:
 
     x[1, :, [0, 2]]    ->    view = x[1];    aten::index(view, [None, [0, 2]])
 
-NumPy would treat the 1 as a third index array instead, and broadcast it with the list.
+NumPy would treat the 1 as an index array, and broadcast it with the list.
 """
 
 from __future__ import annotations

@@ -566,7 +566,7 @@ cdef Tensor counter_apart(Tensor t):
 
 
 cdef inline bint calls_handler(Tensor t) except -1:
-    """Return whether the class of `t` defines `__torch_dispatch__`, and calls of it are enabled in this thread."""
+    """Return whether this thread calls `__torch_dispatch__` for `t`: its class defines it, and layers are enabled."""
     return is_layered(t) and context_flags() & LAYERED != 0 and is_dispatched(t)
 
 

@@ -6,7 +6,7 @@ cdef enum ExitStatus:
     DONE = 100
     FAILED = 101                # an exception is set
     METER_ZERO = 102
-    # at a CALL that needs `call_slow_path`, for example because its callee is not compiled. It is then executed again.
+    # at a CALL that needs `call_slow_path`, for example because its callee is not compiled. The CALL is executed again.
     CALL_SLOW_PATH = 103
     NEEDS_GIL = 104
     BAD_INDEX = 105

@@ -238,7 +238,7 @@ cdef class Verifier:
         return at + self.constants
 
     cdef bint meet(self, list starts, Py_ssize_t i, list at) except -1:
-        """Merge the register types `at` into those of jump target `i`, and return whether the latter changed."""
+        """Merge the register types `at` into those of jump target `i`. Return whether the target's types changed."""
         cdef bint changed = False
         cdef list state
         cdef TypeSpec before, now
