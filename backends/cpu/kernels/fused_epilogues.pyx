@@ -18,7 +18,7 @@ from ts.backends.cpu.kernels.fused_plans cimport MAX_EPILOGUE_ARGUMENTS, NO_INDE
 cnp.import_array()
 
 cdef enum:
-    MAX_ROW_BYTES = 1 << 17            # rows of more bytes do not stay in the L2 cache until the epilogue reads them
+    MAX_ROW_BYTES = 1 << 17            # maximal size in bytes of a row that stays in the L2 cache until its epilogue reads it
     CACHE_LINE_BYTES = 64
 
 
