@@ -200,8 +200,8 @@ cdef int list_clear_items(PyObject *x) except -1:
     return 0
 
 
-# Releasing an item may free a container and release its items, which recurses on the C stack.  At MAX_RELEASE nested
-# releases, the items are appended to an array instead, and the outermost release releases them.
+# Releasing an item may free a container and release its items, which recurses on the C stack.  From a depth of
+# MAX_RELEASE on, items are therefore appended to an array, and released by the outermost release.
 
 cdef enum:
     MAX_RELEASE = 100

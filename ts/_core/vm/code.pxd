@@ -68,7 +68,7 @@ cdef class Code:
     cdef tuple rows                   # instructions (opcode, a, b, c) before encoding, for disassembly
     cdef Native native                # machine code that ENTER_NATIVE calls
     cdef readonly object machine_code # owner of the memory of the machine code, or None
-    cdef int64_t hotness_counter      # number of backward jumps, only of calls with >= MIN_COUNTED_JUMPS of them
+    cdef int64_t hotness_counter      # number of backward jumps in calls that execute at least MIN_COUNTED_JUMPS
     cdef bint compilation_requested   # True after the code was queued for compilation to machine code
 
     cdef int fill_template(self, tuple constants) except -1
