@@ -1,8 +1,8 @@
 """Alias analysis: which values may share memory, and which nodes write to it.
 
 In: a graph. Out: an `AliasDb` that answers whether two values may alias, whether a value is ever written to,
-and whether a node may move past another node. It stays valid if nodes move, and if a pass reports the values
-that it creates (`replace_with_new_value`). After any other change of the graph, create a new `AliasDb`.
+and whether a node may move past another node. An `AliasDb` stays valid when nodes move, and when a pass
+reports its new values (`replace_with_new_value`). All other changes of the graph require a new `AliasDb`.
 
 Memory is modelled by *locations*. Each operator that returns new memory creates a fresh location. Values from
 outside (graph inputs, results of calls) have the *wildcard* location of their type, since any two of them may
@@ -83,11 +83,11 @@ class AliasDb:
     def _analyse(self) -> None:
         self._points: dict[Value, int] = {}  # value -> set of locations to which it may point
         self._contents: list[int] = []  # index of a location -> set of locations that it may contain
-        # set of locations that may contain other locations, as those of containers and objects do
+        # set of the locations that contain other locations: those of containers and objects
         self._containers = 0
         # output of a node that creates memory -> the location of this memory
         self._fresh: dict[Value, int] = {}
-        # Outputs with new memory to which nothing else refers so far. They need no location.
+        # node outputs with new memory that only this output refers to so far, and which need no location
         self._unaliased: set[Value] = set()
         # type -> location that represents all memory of this type from outside the graph
         self._wildcards: dict[object, int] = {}
@@ -143,11 +143,11 @@ class AliasDb:
         return any(value in self._unaliased for value in _values(first) if value in _values(second))
 
     def may_alias_wildcard(self, value: Value) -> bool:
-        """Return whether the value may be reachable from outside the function while the function runs."""
+        """Return whether code outside the function may reach the value while the function runs."""
         return bool(self._reachable_from(value) & self._reachable(self._outside))
 
     def escapes(self, value: Value) -> bool:
-        """Return whether the value is reachable from outside the function, or through its results."""
+        """Return whether code outside the function can reach the value, during the call or afterwards."""
         return bool(self._reachable_from(value) & (self._reachable(self._outside) | self._returned))
 
     def is_new(self, value: Value) -> bool:
@@ -160,7 +160,7 @@ class AliasDb:
         )
 
     def has_writers(self, item: Value | Node) -> bool:
-        """Return whether any node of the graph writes to the value, or to an input or output of the node."""
+        """Return whether a node of the graph writes to `item`, a value or a node's inputs and outputs."""
         if isinstance(item, Value):
             return bool(self._reachable_from(item) & self._written)
         return any(self._reachable_from(value) & self._written for value in (*item.inputs(), *item.outputs()))
@@ -220,11 +220,11 @@ class AliasDb:
     # -- moving nodes ----------------------------------------------------------------------------------
 
     def move_after_topologically_valid(self, node: Node, target: Node) -> bool:
-        """Move `node` and the nodes that depend on it after `target` if possible. Return whether it is."""
+        """Move `node`, with the nodes that depend on it, behind `target`. Return False if this is invalid."""
         return move(self, node, target, after=True)
 
     def move_before_topologically_valid(self, node: Node, target: Node) -> bool:
-        """Move `node` and the nodes that it depends on before `target` if possible. Return whether it is."""
+        """Move `node`, with the nodes it depends on, before `target`. Return False if this is invalid."""
         return move(self, node, target, after=False)
 
     def could_move_after_topologically(self, node: Node, target: Node) -> bool:
@@ -267,12 +267,12 @@ class AliasDb:
     # -- incremental updates ---------------------------------------------------------------------------
 
     def forget_group(self, group: Node) -> None:
-        """Drop the cached reads and writes of `group`, because a node was moved into it."""
+        """Drop the cached reads and writes of the node `group` after a node was moved into its blocks."""
         self._block_reads.pop(group, None)
         self._block_writes.pop(group, None)
 
     def copy_value(self, source: Value, new: Value) -> None:
-        """Record that `new` has the memory of `source`, such as a block input to which `source` is passed."""
+        """Record that `new` is an alias of `source`, for example a block input that receives `source`."""
         self._points[new] = self._points_of(source)
         self._closures = {}
 
@@ -321,7 +321,7 @@ class AliasDb:
         return location
 
     def _wildcard(self, type: Type) -> int:
-        """Return the locations of memory from outside for values of `type`, created on first use."""
+        """Return the wildcard locations of `type`, created on first use: one for each member of a Union."""
         if not type.mutable:
             return 0
         kind = type.kind()
@@ -334,7 +334,7 @@ class AliasDb:
             return 1
         if kind in _UNTYPED_KINDS:
             raise _AnyTypeError
-        key = "Tensor" if kind == "TensorType" else type  # all tensor types have one location
+        key = "Tensor" if kind == "TensorType" else type  # all tensor types share one wildcard
         bit = self._wildcards.get(key)
         if bit is None:
             bit = self._wildcards[key] = self._new_location()
@@ -385,7 +385,7 @@ class AliasDb:
             self._changed = True
 
     def _points_of(self, value: Value) -> int:
-        """Return the locations that a value may point to. Create a location for a value without one."""
+        """Return the locations that `value` may point to. A value in `_unaliased` gets its location here."""
         if value in self._unaliased:
             self._unaliased.discard(value)
             self._fresh[value] = self._points[value] = self._new_location()
@@ -483,7 +483,7 @@ class AliasDb:
         self._add_fresh(node.output())
 
     def _visit_constant(self, node: Node) -> None:
-        """Visit a constant. A constant object is memory from outside, because calls share its attributes."""
+        """Visit a constant. An object has a wildcard, because all calls of the function share the object."""
         output = node.output()
         if output.type().kind() == "ClassType":
             self._add(output, self._wildcard(output.type()))
@@ -512,7 +512,7 @@ class AliasDb:
                 )
 
     def _visit_unknown(self, node: Node) -> None:
-        """Visit a node with unknown effects, such as a call, that may return any memory it can reach."""
+        """Visit a node with unknown effects, such as a call, which may return any memory that it reaches."""
         reached = self._outside
         for value in node.inputs():
             reached |= self._points_of(value)

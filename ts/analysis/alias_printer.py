@@ -13,7 +13,7 @@ from ts.ir.graph import Graph, Node, Value
 
 
 class AliasReport(NamedTuple):
-    """Results of an alias analysis for printing, with names instead of locations."""
+    """Results of an alias analysis for printing, with names such as `%a.1` for the locations."""
 
     graph: Graph
     points: Mapping[Value, Iterable[str]]  # value -> names of the locations to which it may point

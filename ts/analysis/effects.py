@@ -28,7 +28,7 @@ _SIDE_EFFECTS: Final = names_with("side_effect") | frozenset(
         "prim::PythonOp",
         "prim::IgnoredPythonOp",
         "prim::AddStatValue",
-        "prim::BailOut",  # leaves the function if its check fails; types of later values depend on the check
+        "prim::BailOut",  # leaves the function if its check fails, so that later nodes rely on the check
         "prim::BailoutTemplate",
         "prim::TimePoint",
         "prim::Enter",
@@ -166,14 +166,14 @@ def may_raise(node: Node) -> bool:
 
 
 def _is_iteration(node: Node) -> bool:
-    """Return whether the node reads list items in a loop over the length of the list, so it cannot fail."""
+    """Return whether `node` is `xs[i]` in a loop `for i in range(len(xs))`, which cannot fail."""
     index = node.inputs()[1]
     loop = index.owning_block().owning_node()
     if loop is None or loop.kind() != "prim::Loop" or index is not loop.blocks()[0].inputs()[0]:
         return False
     trip_count = loop.inputs()[0].node()
     counts = [trip_count]
-    # The trip count of a loop over `zip` or `enumerate` is `prim::min` of the lengths
+    # a loop over `zip` runs `prim::min` of the lengths iterations
     if trip_count.kind() == "prim::min":
         counts = [value.node() for value in trip_count.input().node().inputs()]
     return any(count.kind() == "aten::len" and count.input() is node.inputs()[0] for count in counts)
@@ -185,12 +185,12 @@ _flags_by_kind: dict[str, Flags] = dict.fromkeys(STRUCTURAL, _NONE)
 
 
 def _flags(node: Node) -> Flags:
-    """Return the effect flags of the node's operator record. They are equal for all overloads of a name."""
+    """Return the effect flags of the node's operator record, equal for all overloads of an operator."""
     kind = node.kind()
     flags = _flags_by_kind.get(kind)
     if flags is None:
         operator = node.operator()
-        # Operators that are implemented as C functions, not as kernels, have no record
+        # operators without kernels, implemented as C functions, have no record
         record = None if operator is None else operator.record
         has_side_effect = kind in _SIDE_EFFECTS
         if record is None:

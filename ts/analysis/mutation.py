@@ -50,12 +50,12 @@ def is_written_by(value: Value, use: Use) -> bool:
 
 
 def is_directly_written(value: Value) -> bool:
-    """Return whether a direct use of a value writes to it. Writes through aliases do not count."""
+    """Return whether a node with the input `value` writes to it. Writes through aliases do not count."""
     return any(is_written_by(value, use) for use in value.uses())
 
 
 def written_inputs(node: Node) -> list[Value]:
-    """Return the inputs that `node` writes to. A container does not count if only elements are written."""
+    """Return the inputs that `node` writes to, without lists of which `node` writes only the elements."""
     schema = node.schema()
     assert schema is not None
     updates = updates_moments(node)
@@ -69,7 +69,7 @@ def written_inputs(node: Node) -> list[Value]:
 def is_written(argument: Argument, updates: bool) -> bool:
     """Return whether an operator writes to `argument`.
 
-    `updates` is True if the operator also writes to its running statistics, which schemas do not mark.
+    Schemas do not mark writes to running statistics: they count if `updates` is True.
     """
     if argument.alias is not None:
         return argument.alias.is_write
@@ -77,7 +77,7 @@ def is_written(argument: Argument, updates: bool) -> bool:
 
 
 def may_write(graph: Graph) -> bool:
-    """Return whether a node of `graph` may write to memory. If not, alias analysis is not needed."""
+    """Return whether a node of `graph` may write to memory. False makes an alias analysis unnecessary."""
     return any(
         (has_side_effects(node) and node.kind() not in ONLY_READING)
         or (writes_to_inputs(node) if not node.blocks() else node.kind() not in ("prim::If", "prim::Loop"))
@@ -88,8 +88,8 @@ def may_write(graph: Graph) -> bool:
 def is_only_read(value: Value) -> bool:
     """Return whether all users of `value` are operators that read it without keeping a reference.
 
-    False means unknown, because the check does not use alias analysis. An example of a value that is only
-    read is the list of a convolution's strides.
+    True for the list of a convolution's strides, for example. False means unknown, because the check does
+    not use alias analysis.
     """
     if not value.type().mutable:
         return True

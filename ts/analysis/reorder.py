@@ -33,9 +33,9 @@ class MovableGroup:
         self.nodes: list[Node] = []
         self._aliases = aliases
         self._block = first.owning_block()
-        self._forward = forward  # True if the target follows the group, which is then moved forwards
-        # Nodes that the group cannot move across: readers of its results if it moves forwards, otherwise
-        # nodes that compute its inputs
+        self._forward = forward  # True if the target follows the group
+        # nodes that the group cannot pass: forwards, the readers of its results, and backwards, the nodes
+        # that compute its inputs
         self._dependencies: set[Node] = set()
         self._reads = 0
         self._writes = 0
@@ -74,8 +74,7 @@ class MovableGroup:
     def _add_sources(self, node: Node) -> None:
         for value in node.inputs():
             self._dependencies.add(value.node())
-        # nodes in the blocks of a node read values from outside, unlike a subgraph, which only reads the
-        # node's inputs
+        # Nodes in blocks read values from outside. A subgraph reads only the inputs of its node.
         for block in node.blocks():
             for inner in block.nodes():
                 self._add_sources(inner)
@@ -83,9 +82,9 @@ class MovableGroup:
 
 
 def move(aliases: AliasDb, node: Node, target: Node, after: bool, dry: bool = False) -> bool:
-    """Move `node` to the given side of `target` if this preserves semantics. Return whether it does.
+    """Move `node` behind `target` if `after`, else before it. Return False if results could change.
 
-    With `dry`, only return whether the move would preserve semantics.
+    With `dry`, return whether the move is possible, and move nothing.
     """
     if node is target:
         return True
@@ -146,7 +145,7 @@ def blocks_of(node: Node) -> Sequence[Block]:
 
 
 def _within(node: Node, block: Block) -> Node | None:
-    """Return the ancestor of `node` (or `node` itself) in `block`, None if there is none."""
+    """Return the node of `block` that is or contains `node`, or None."""
     current: Node | None = node
     while current is not None and current.owning_block() is not block:
         current = current.owning_block().owning_node()
