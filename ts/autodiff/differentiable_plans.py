@@ -37,7 +37,7 @@ def get_plan_for_function(
 ) -> DifferentiablePlan | None:
     """Return the plan for arguments with the dtypes and shapes of `args` and the flags `requires_grad`.
 
-    Return None if no graph can represent the operators.
+    Return None if the function of `rule` cannot be expressed as a graph of tensor operators.
     """
     inputs = [Input.of(x, is_wanted) for x, is_wanted in zip(args, requires_grad, strict=True)]
     try:
@@ -53,7 +53,7 @@ class _Planner:
     def __init__(self, rule: GraphRule, inputs: Sequence[Input]) -> None:
         self.rule = rule
         self.trace = Trace(rule.function, inputs)
-        # values that the forward graph returns in addition to the outputs, for backward
+        # values for backward, which the forward graph returns after the outputs
         self.saved: list[ValuePosition] = []
 
     def plan(self) -> DifferentiablePlan:
@@ -78,20 +78,20 @@ class _Planner:
         return DifferentiablePlan(forward, len(outputs), requires_grad, bases, saves, self.backward)
 
     def hidden_base(self, position: ValuePosition) -> ValuePosition | None:
-        """Return the position of the base of an output that is a view of an intermediate value, else None."""
+        """Return the position of the intermediate value whose view is the output at `position`, or None."""
         start, trace = position, self.trace
         while position[0] >= 0 and _is_view(trace.lines[position[0]]):
             position = trace.position[identity(trace.lines[position[0]][1][0])]
         return None if position == start or trace.is_input(position) else position
 
     def read_by(self, roots: Sequence[Tensor]) -> list[ValuePosition]:
-        """Return the positions of the forward values that the backward graph of the results `roots` reads."""
+        """Return the positions of the forward values that a backward pass from `roots` reads."""
         return backward_graph(self.trace, self.trace.record_backward(roots), [])[1]
 
     def remove_recomputable(self, reads: list[ValuePosition]) -> list[ValuePosition]:
-        """Remove the positions of values that backward can recompute cheaply from other saved values."""
+        """Return `reads` without the values that backward can recompute cheaply, and set `recomputed`."""
         remaining = dict.fromkeys(reads)
-        # indices of forward operations that the backward graph computes again
+        # indices of the forward operations that the backward graph repeats
         self.recomputed: list[int] = []
         for position in sorted(reads):
             if position[0] >= 0 and self.is_recomputable(position, remaining):
@@ -124,7 +124,7 @@ class _Planner:
 
 
 def _is_cheap(line: Line) -> bool:
-    """Return True if an operation is a view or a cheap ufunc, whose result need not be saved."""
+    """Return True for a view or a cheap ufunc, which backward repeats instead of saving the result."""
     record = line[0].record
     return _is_view(line) or bool(record.ufunc and record.promotion != "float")
 

@@ -42,7 +42,7 @@ class UntraceableError(TsError):
 
 
 def is_untraceable(error: Exception) -> bool:
-    """Return True if `error` means that a function cannot be traced, but False for limits and bugs."""
+    """Return False if `error` is an exceeded limit or a bug of `ts`. Other errors mean: not traceable."""
     return not isinstance(error, LimitExceeded | InternalError)
 
 
@@ -77,7 +77,7 @@ class Input(NamedTuple):
 
 
 class Trace:
-    """Record of a run of a function on meta tensors. `record_backward` records backward passes."""
+    """Operators that a function calls on meta tensors, and the positions of their tensors."""
 
     def __init__(self, function: Any, inputs: Sequence[Input]) -> None:
         self.inputs = inputs
@@ -88,11 +88,11 @@ class Trace:
         self.outputs: list[Tensor] = list(outputs) if isinstance(outputs, tuple) else [outputs]
         self.lines = writer.lines
         if any(line[0].schema.is_mutable for line in self.lines):
-            raise UntraceableError("it writes to tensors")  # writes to views of meta tensors are not tracked
+            raise UntraceableError("it writes to tensors")  # a graph would miss writes through views
         # id of a tensor -> (-1, argument index) for an argument, or (line index, result index) for a result
         self.position: dict[int, tuple[int, int]] = {}
         for tensor_id, position in self._positions():
-            # an operator may return its argument, which keeps its position as an argument
+            # a tensor that an operator returns unchanged keeps its first position
             self.position.setdefault(tensor_id, position)
         self._check_outputs()
 
@@ -109,7 +109,7 @@ class Trace:
                 yield identity(x), (line_index, i)
 
     def _check_outputs(self) -> None:
-        """Raise UntraceableError if an output is the same tensor as a value with another `requires_grad`."""
+        """Raise UntraceableError if an output occurs with and without `requires_grad`, as after `detach`."""
         # identity of a tensor -> values of `requires_grad` that it has as an argument or result
         grad_flags: dict[int, set[bool]] = {}
         for tensor_id, position in self._positions():
@@ -139,7 +139,7 @@ class Trace:
 class BackwardGraph(NamedTuple):
     """Record of a backward pass: incoming gradients, operations, and computed gradients."""
 
-    grads: list[Tensor]  # meta tensors for the incoming gradients, one for each output
+    grads: list[Tensor]  # meta tensors for the incoming gradients, one for each root
     lines: list[Line]
     gradients: list[Tensor | None]  # gradients of the arguments that require grad
 
@@ -189,14 +189,14 @@ class GraphBuilder:
     def value_of_untracked(self, x: Tensor) -> Value:
         """Return a constant for a tensor that no recorded operation produced.
 
-        Raise UntraceableError for a meta tensor.
+        Raise UntraceableError for a meta tensor, which has no elements.
         """
         if x.is_meta:
             raise UntraceableError("the operator that created a tensor is not recorded")
         return self.graph.insert_constant(x)
 
     def value_of(self, x: Any, kind: Type = ANY) -> Value:
-        """Return the graph value of `x`, an argument of a recorded call. An empty list has type `kind`."""
+        """Return the graph value of argument `x` of a recorded call. `kind` is the type of an empty list."""
         if isinstance(x, Tensor):
             value = self.values.get(identity(x))
             return self.value_of_untracked(x) if value is None else value
@@ -225,7 +225,7 @@ class GraphBuilder:
             self.bind_output(value, x)
 
     def bind_output(self, value: Value, x: Any) -> None:
-        """Set the type of a node's output, and register the tensors of the result."""
+        """Make `value` the graph value of `x`, a tensor or list of tensors, and set the type of `value`."""
         if isinstance(x, Tensor):
             value.set_type(self.type_of(x))
             self.values[identity(x)] = value
@@ -243,18 +243,18 @@ def _present(kind: Type) -> Type:
 
 
 class BackwardGraphBuilder(GraphBuilder):
-    """Builder of the graph of a backward pass, in which forward values are graph inputs or recomputed."""
+    """Builder of the graph of a backward pass, which receives or recomputes forward values."""
 
     def __init__(self, trace: Trace, recomputed: Sequence[int]) -> None:
         super().__init__(trace)
-        self.recomputed = recomputed  # indices of forward operations that the backward graph computes again
+        self.recomputed = recomputed  # indices of the forward operations that the backward graph repeats
         # position of a forward value that the backward graph reads -> its graph input
         self.reads: dict[tuple[int, int], Value] = {}
 
     def value_of_untracked(self, x: Tensor) -> Value:
         """Return the graph value of a forward tensor that the backward pass reads.
 
-        The value is recomputed if its forward node may run again. Otherwise it becomes an input of the graph.
+        If `recomputed` has its operation, add this operation to the graph. Otherwise, add a graph input.
         """
         position = self.trace.position.get(identity(x))
         if position is None:
@@ -285,10 +285,10 @@ def forward_graph(trace: Trace, saved: Sequence[tuple[int, int]]) -> Graph:
 def backward_graph(
     trace: Trace, recording: BackwardGraph, recomputed: Sequence[int]
 ) -> tuple[Graph, list[tuple[int, int]], list[int]]:
-    """Return the backward graph, the positions of the forward values that it reads, and argument indices.
+    """Return the backward graph, the positions of the forward values it reads, and argument indices.
 
-    The indices denote the arguments whose gradients it returns. `recomputed` contains the indices of the
-    forward operations that it recomputes.
+    The graph returns the gradients of the arguments with these indices. `recomputed` contains the indices
+    of the forward operations that the graph repeats.
     """
     builder = BackwardGraphBuilder(trace, recomputed)
     for x in recording.grads:
