@@ -12,9 +12,9 @@ from ts.bytecode.instruction import Instruction, Label
 
 
 def optimize_bytecode(code: list[Instruction], real_register: dict[int, int]) -> list[Instruction]:
-    """Remove copies of a register to itself and jumps to the next instruction, and invert jumps.
+    """Remove copies of a register to itself, jumps to the next instruction, and jumps over a JUMP.
 
-    A jump over a JUMP is inverted, which makes the JUMP unnecessary.
+    A conditional jump over a JUMP is inverted and gets the target of the JUMP.
     """
     code = [
         i

@@ -32,12 +32,12 @@ from ts.ir.types import STR, Type
 
 @cache
 def _operand_kinds(name: str) -> tuple[str, ...]:
-    """Return "register", "label", "pool" (offset in the operand pool) or "" for each operand of an opcode."""
+    """Return the kinds (`_operand_kind`) of the operands of the opcode `name`."""
     return tuple(map(_operand_kind, BY_NAME[name].operands))
 
 
 def _operand_kind(format: str) -> str:
-    """Return the kind of an operand with the given format: "register", "label" or "pool".
+    """Return the kind of an operand: "register", "label", or "pool" for an offset in the operand pool.
 
     Return "" for a plain number or table index, which is encoded unchanged.
     """
@@ -67,8 +67,7 @@ class CodeBuilder:
         self.code: list[Instruction] = []
         self.line: Any = None
         self.depth = 0
-        # True after an instruction that always jumps or ends the function, so that the next one is
-        # unreachable
+        # True after an unconditional jump or the function's end: the next instruction is unreachable
         self.terminated = False
         self.classes: list[str] = []  # number of a virtual register -> register class
         self.register: dict[Value, int] = {}
@@ -93,7 +92,7 @@ class CodeBuilder:
         return len(self.classes) - 1
 
     def define(self, value: Value) -> int:
-        """Return the register of `value` as result of the next instruction. It is created on first use."""
+        """Return the register that the next instruction writes for `value`, created on first use."""
         register = self.register.get(value)
         if register is None:
             register = self.register[value] = self.new_register(register_class(value.type()))
@@ -104,7 +103,7 @@ class CodeBuilder:
     def use(self, value: Value) -> int:
         """Return the register from which an instruction can read `value`.
 
-        A constant gets its register at the first use. Another value without a register raises InternalError.
+        A constant gets its register at the first use. Raise InternalError for other values without register.
         """
         register = self.register.get(value)
         if register is None:

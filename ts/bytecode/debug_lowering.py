@@ -66,7 +66,7 @@ class DebugInfo(Protocol):
 
 
 class Stack(tuple[tuple[str, Any], ...]):
-    """Entry of `Code.lines` for an instruction: call stack, and number of the last stop point before it."""
+    """Entry of `Code.lines`: call stack of an instruction, and number of the last stop point before it."""
 
     stop_point: int
 
@@ -111,7 +111,7 @@ class SteppingLowering(Lowering):
         )
 
     def lower_nodes(self, block: Block) -> None:
-        """Lower a block. Afterwards, restore the stop point that preceded the block."""
+        """Lower `block`. For code behind it, the last stop point is the one before the block."""
         before = self.last_stop_point, self.visible_registers
         super().lower_nodes(block)
         self.last_stop_point, self.visible_registers = before
@@ -125,7 +125,7 @@ class SteppingLowering(Lowering):
         register_list: list[int] | None = None,
         results: int = 0,
     ) -> Instruction:
-        """Append an instruction, which keeps the registers of the variables at the last stop point alive."""
+        """Append an instruction. It counts as a read of the variables at the last stop point."""
         instruction = super().emit(name, a, b, c, register_list, results)
         instruction.line = _Line(self.line, self.last_stop_point)
         instruction.keeps = (*instruction.keeps, *self.visible_registers)
@@ -133,7 +133,7 @@ class SteppingLowering(Lowering):
         return instruction
 
     def _may_be_deferred(self, node: Node) -> bool:
-        """Return whether `node` may be lowered at its use. Conditions may not: the debugger stops at them."""
+        """Return whether `node` may be lowered at its use. Conditions may not: the debugger stops there."""
         return node.kind() == "aten::__range_length" and super()._may_be_deferred(node)
 
     def stack_of(self, line: Any) -> Stack:

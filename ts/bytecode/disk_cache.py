@@ -21,11 +21,14 @@ from ts.ir.hashing import blake2b
 
 _MAX_BYTES: Final = 8 << 20  # maximal size of one file
 _STAMP: Final = "build.txt"  # file that `setup.py` writes into the installed package
-_MAX_FILES: Final = 4_096  # maximal number of files. If there are more, the oldest eighth is deleted.
+_MAX_FILES: Final = 4_096  # maximal number of files, distributed over 256 subfolders
 
 
 def read(path: Path) -> bytes | None:
-    """Return the bytes stored by `write`, or None if the file is missing, corrupt or of another user."""
+    """Return the bytes stored by `write`, or None if the file is missing, corrupt or not trusted.
+
+    A file is trusted if only the current user can write to its folder.
+    """
     if not is_owned_by_user(path.parent):
         return None
     try:
@@ -36,7 +39,7 @@ def read(path: Path) -> bytes | None:
 
 
 def write(path: Path, body: bytes) -> None:
-    """Store a file. Files above the size limit and unwritable folders are skipped."""
+    """Store `body` with its checksum. Skip a body above the size limit, and ignore errors of the system."""
     if len(body) > _MAX_BYTES:
         return
     try:
@@ -104,7 +107,7 @@ def is_owned_by_user(folder: Path) -> bool:
 
 
 def _trim(folder: Path) -> None:
-    """Evict the oldest files of a cache subfolder that contains more than `_MAX_FILES / 256` files."""
+    """Delete the oldest files of a full cache subfolder, until it is filled to seven eighths."""
     files = sorted(folder.iterdir(), key=lambda file: file.stat().st_mtime)
     limit = _MAX_FILES // 256
     for file in files[: len(files) - limit + limit // 8] if len(files) > limit else ():
@@ -113,7 +116,7 @@ def _trim(folder: Path) -> None:
 
 @cache
 def build() -> str:
-    """Return the identity of this build of `ts`: its build stamp, or a digest of its file list."""
+    """Return a string that identifies this build of `ts`: the build stamp, or a digest of the file list."""
     root = Path(__file__).parents[1]
     try:
         return (root / _STAMP).read_text()

@@ -27,10 +27,9 @@ class Label:
 
 
 class Instruction:
-    """One instruction, or a label (`name` is "").
+    """Instruction with opcode `name`, or a label if `name` is "".
 
-    `register_list` contains the registers of a list operand. The instruction writes the last `results` of
-    them.
+    `register_list` contains the registers of a list operand: inputs, and then `results` results.
     """
 
     __slots__ = (
@@ -93,7 +92,7 @@ RegisterGetter = Callable[[Instruction], tuple[int, ...]]
 
 @cache
 def _register_getters(name: str) -> tuple[RegisterGetter, RegisterGetter, bool]:
-    """Return getters of the registers that an opcode reads and writes, and whether it has a list operand."""
+    """Return two getters for an opcode (registers read, registers written), and True for a list operand."""
     formats = BY_NAME[name].operands
     named = list(zip("abc", formats, strict=True))
     reads = [name for name, format in named if register_format(format) and format[0] != "="]

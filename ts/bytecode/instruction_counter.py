@@ -44,7 +44,7 @@ class InstructionCounter:
     def instrument(self, program: SerializedCode) -> Code:
         """Return an instrumented `Code` of the program."""
         starts = leaders(program.rows)
-        blocks = {}  # index of the first instruction of a block -> index of the BREAK's stop point
+        blocks = {}  # index of a block's first instruction -> stop point of the BREAK before it
         for block_index, start in enumerate(starts):
             end = starts[block_index + 1] if block_index + 1 < len(starts) else len(program.rows)
             stop_point = self._breaks.add_stop_point()
@@ -60,7 +60,7 @@ class InstructionCounter:
         self._last = stop_point
 
     def _ignore_failure(self, program: PausedProgram, error: BaseException) -> None:
-        """Ignore `error`: instructions after the failing one in its block are counted as executed."""
+        """Ignore `error`. Counts stay too high for the instructions after the failing one in its block."""
 
     def instructions(self) -> Bag[str]:
         """Return the number of executions of each opcode, keyed by its name."""
@@ -71,7 +71,7 @@ class InstructionCounter:
         return counts
 
     def pairs(self) -> Bag[tuple[str, str]]:
-        """Return the number of executions of each pair of successive opcodes, keyed by their names."""
+        """Return the number of executions of each pair of consecutive opcodes, keyed by (name, next name)."""
         counts: Bag[tuple[str, str]] = Bag()
         for (program, start, end), count in zip(self._blocks, self._counts, strict=True):
             for index in range(start, end - 1):
@@ -114,7 +114,7 @@ def leaders(rows: Sequence[tuple[int, ...]]) -> list[int]:
 
 
 def _with_breaks(program: SerializedCode, stop_points: dict[int, int], breaks: Breakpoints) -> SerializedCode:
-    """Return the program with a BREAK before each instruction of `stop_points`."""
+    """Return `program` with a BREAK before each index in `stop_points`, which maps to the stop point."""
     # old index of an instruction -> new index of it, or of the BREAK inserted before it
     new_indices: dict[int, int] = {}
     for index in range(len(program.rows) + 1):

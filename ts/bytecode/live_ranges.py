@@ -35,7 +35,7 @@ _LIVE_SET_BYTES: Final = 32  # bytes that each register in the live set of a lab
 
 
 class LiveRange:
-    """Live ranges of virtual registers that share one real register, and the indices of their writes."""
+    """Live ranges and write positions of a virtual register, or of several that share a real register."""
 
     __slots__ = ("ends", "starts", "writes")
 
@@ -45,7 +45,7 @@ class LiveRange:
         self.writes: list[int] = []
 
     def end_at(self, index: int) -> int:
-        """Return the end of the range that contains instruction `index`, or -1 if no range contains it."""
+        """Return the end of the range around instruction `index`, or -1 if the register is not live there."""
         i = bisect_right(self.starts, index) - 1
         return self.ends[i] if i >= 0 and self.ends[i] > index else -1
 
@@ -102,7 +102,7 @@ class LiveRanges:
         for register in constants:
             self.variable[register] = 0
         self.jumps: dict[Label, int] = {}  # label -> number of forward jumps to it
-        # label of a loop head -> registers found to be live there so far. The sets grow until a fixed point.
+        # label of a loop head -> registers known to be live there, which grow until a fixed point
         self.loop_heads: dict[Label, frozenset[int]] = {}
         # for each instruction: registers that it reads, without constants
         self.reads: list[Sequence[int]] = [()] * len(code)
@@ -140,7 +140,7 @@ class LiveRanges:
                 self.jumps[target] = self.jumps.get(target, 0) + 1
 
     def update_loop_heads(self) -> None:
-        """Update the live sets of loop heads by a backward pass over the code that collects no ranges."""
+        """Update the live sets of loop heads in one backward pass over the code."""
         alive: set[int] = set()
         labels = _Labels(self.jumps, self.loop_heads)
         reads, targets = self.reads, self.targets
@@ -161,13 +161,12 @@ class LiveRanges:
     def collect_ranges(self) -> bool:
         """Collect all ranges in one backward pass over the code.
 
-        Return whether the live set of a loop head grew, which makes another pass necessary.
+        Return True if the live set of a loop head grew. Then another pass is necessary.
         """
         self.lifetimes = lifetimes = [LiveRange() for _ in range(len(self.variable))]
         self.dying: dict[int, list[int]] = {}
         self.dead: dict[int | Label, set[int]] = {}
-        # register that is live at the current instruction -> index of the last instruction that reads the
-        # value
+        # register that is live at the current instruction -> index of its last read
         self.alive = alive = dict[int, int]()
         labels = _Labels(self.jumps, self.loop_heads)
         code, reads, targets = self.code, self.reads, self.targets
@@ -209,7 +208,10 @@ class LiveRanges:
             self.dying[index] = dying
 
     def end_ranges(self, index: int, live_at_target: frozenset[int]) -> None:
-        """Make `live_at_target` the live registers before the unconditional jump or return at `index`."""
+        """Replace the live registers by `live_at_target`, at the jump or return with index `index`.
+
+        The ranges of registers that are not live at the target begin behind the instruction.
+        """
         alive = self.alive
         for register in alive.keys() - live_at_target:
             end = alive.pop(register)
@@ -221,9 +223,9 @@ class LiveRanges:
     def join_paths(
         self, jump_index: int, instruction: Instruction, target: Label, live_at_target: frozenset[int]
     ) -> None:
-        """Mark the registers that are live on either path after a conditional jump as live before it.
+        """Add the registers that are live at the target of a conditional jump to the live registers.
 
-        An object that is live on only one path is released at the start of the other path.
+        An object that is live on only one path is released at the start of the other path (`dead`).
         """
         alive, objects = self.alive, self.objects
         if objects:
@@ -249,7 +251,7 @@ class _Labels:
         self.changed = False
 
     def reach(self, label: Label, alive: Iterable[int]) -> None:
-        """Store the set of live registers at a label. For a loop head, extend its live set."""
+        """Store `alive` as the live registers at `label`. Set `changed` if they are new for a loop head."""
         jumps, loop_heads = self.jumps, self.loop_heads
         if label in jumps or label in loop_heads:
             live = frozenset(alive)

@@ -60,7 +60,7 @@ ReplaceFunction = Callable[[Any], Any]
 
 
 def find_opcode(operator: Any, node: Node) -> Opcode | None:
-    """Return the opcode of an operator. For a `Scalar` overload, the input's type selects the opcode."""
+    """Return the opcode of `operator`, or None. For a `Scalar` overload, the type of the input selects it."""
     inputs = node.inputs()
     if operator.overload == "Scalar" and len(inputs) == 1:
         return BY_OPERATOR.get(f"{operator.name}.{inputs[0].type()}")
@@ -68,7 +68,7 @@ def find_opcode(operator: Any, node: Node) -> Opcode | None:
 
 
 def is_mixed(operator: Any, node: Node) -> bool:
-    """Return whether an operator has an int and a float as inputs, and converts the int to a float."""
+    """Return whether an operator with an int and a float as inputs converts the int to a float."""
     if operator.overload in MIXED:
         return True
     if operator.overload or {v.type() for v in node.inputs()} != {INT, FLOAT}:
@@ -88,7 +88,7 @@ def lower_to_program(
     replace_function: ReplaceFunction | None = None,
     prepare_differentiable: Prepare | None = None,
 ) -> tuple[Code, SerializedCode]:
-    """Lower a graph and return its code and the `SerializedCode` that the code is built from.
+    """Lower a graph. Return its code, and the `SerializedCode` from which the code is built.
 
     prepare                  compiles forked subgraphs when they first run
     replace_function         replace_function(f) returns the function to call instead of f
@@ -415,7 +415,7 @@ class Lowering(FutureLowering):
         for value, argument in zip(values, parameters, strict=True):
             register = self.use(value)
             kind = register_class(argument.type)
-            # a conversion is needed, such as of a number for an Optional parameter
+            # convert, for example, a number to an IValue for an Optional parameter
             if self.classes[register] != kind:
                 converted = self.new_register(kind)
                 self.move(converted, register)
@@ -424,7 +424,7 @@ class Lowering(FutureLowering):
         return registers
 
     def lower_python_call(self, node: Node) -> None:
-        """Lower a call of a Python callable, which is wrapped as an operator."""
+        """Lower a call of a Python function to a call of a `PythonOperator`."""
         if not node.has_attribute("function"):
             name = node.get("name")
             raise FrontendError(f"the Python function '{name}' is unavailable: the graph was read from text")
@@ -435,15 +435,14 @@ class Lowering(FutureLowering):
         if result.has_uses():
             target, spec = self.define(result), type_spec(result.type())
         else:
-            # the result is unused: accept any type, because a function without annotations may return any
-            # value
+            # an unused result may have any type, as that of a function without annotations
             target, spec = self.new_register("x"), type_spec(ANY)
         operator = PythonOperator(node.get("function"), len(inputs), spec)
         registers = [*inputs, target]
         self.emit("CALL_OPERATOR", self.operator_index(operator), register_list=registers, results=1)
 
     def lower_warn(self, node: Node) -> None:
-        """Lower a warning, issued at most once per run of the code. A register records that it was issued."""
+        """Lower a warning. A register records that it was issued, so that a run issues it at most once."""
         key = node.get("warn_id", node)
         flag = self.warned.get(key)
         if flag is None:
@@ -497,7 +496,7 @@ class Lowering(FutureLowering):
             self.emit("OR", target, target, other)
 
     def lower_uninitialized(self, node: Node) -> None:
-        """Set the register to a placeholder. Code never reads it unless the graph is from untrusted text."""
+        """Initialize the output's register with a placeholder, which only graphs from text can read."""
         type = node.output().type()
         register = self.register[node.output()] = self.new_register(register_class(type))
         if not node.needs_type_check:
@@ -524,21 +523,21 @@ class Lowering(FutureLowering):
     def lower_differentiable_graph(self, node: Node) -> None:
         """Lower a differentiable graph to a call that runs it and records its backward graph.
 
-        The nodes of the graph are lowered, too. They run if the call returns False.
+        If the call returns False, the nodes of the graph run.
         """
         subgraph = self.enter_subgraph(node)
         operator = differentiable_operator(subgraph, self.prepare_differentiable)
         self.lower_subgraph(operator, subgraph.inputs(), node, subgraph)
 
     def enter_subgraph(self, node: Node) -> Graph:
-        """Let the inputs of a node's subgraph use the registers of the node's inputs. Return the subgraph."""
+        """Assign the registers of the node's inputs to the inputs of its subgraph. Return the subgraph."""
         subgraph: Graph = node.get("Subgraph")
         for inner, outer in zip(subgraph.inputs(), node.inputs(), strict=True):
             self.register[inner] = self.use(outer)
         return subgraph
 
     def lower_subgraph(self, operator: Any, values: Sequence[Value], node: Node, subgraph: Graph) -> None:
-        """Emit a call of a subgraph's operator, then the subgraph's nodes, which run if it returns False."""
+        """Emit a call of `operator`, and the nodes of `subgraph`, which run if the call returns False."""
         inputs = [self.use(value) for value in values]
         outputs = [self.define(value) for value in node.outputs()]
         success = self.new_register("b")
@@ -600,7 +599,7 @@ class Lowering(FutureLowering):
 
 
 def _is_measured(cast: Node) -> bool:
-    """Return whether a cast of an untyped list to `List[Any]` is only used for the list's length."""
+    """Return whether `cast` converts an untyped list to `List[Any]` only for calls of `len`."""
     measures = all(use.user.kind() == "aten::len" for use in cast.output().uses())
     return measures and isinstance(cast.input().type(), AnyListType) and cast.output().type() == ListType(ANY)
 

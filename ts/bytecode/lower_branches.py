@@ -11,9 +11,9 @@
         -> (%false)
      = prim::If(%c)
 
-A condition is deferred to its branch, that is, evaluated there by conditional jumps, if the branch is its
-only use and no node in between can change its inputs.  The bool value of a deferred condition is not
-computed.
+A condition is deferred if a branch is its only use, and no node between condition and branch can change the
+inputs of the condition.  The conditional jumps of the branch then evaluate the condition, and no instruction
+computes its bool value.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ class BranchLowering(CodeBuilder):
         return False
 
     def _only_constants_between(self, node: Node, user: Node) -> bool:
-        """Return whether there are only constants and deferred nodes between `node` and `user`."""
+        """Return whether all nodes between `node` and `user` are constants or deferred."""
         node = node.next()
         while node is not user:
             if node.kind() != "prim::Constant" and not self.is_deferred(node):
@@ -112,7 +112,7 @@ class BranchLowering(CodeBuilder):
         return True
 
     def comparison(self, node: Node) -> str | None:
-        """Return the opcode of comparison `node` if there are conditional jumps for it, else None."""
+        """Return the opcode name of the comparison `node`, or None if no conditional jumps exist for it."""
         if node.kind() not in names_with("comparison"):
             return None
         operator = operator_of(node)
@@ -130,7 +130,7 @@ class BranchLowering(CodeBuilder):
         return row.name
 
     def _range_is_counted(self, node: Node) -> bool:
-        """Return whether a loop can count directly from `start` to `stop` of `range(start, stop)`."""
+        """Return whether the loop over `range(start, stop)` can count from `start`. `node` is its length."""
         use = node.output().uses()[0]
         if use.user.kind() != "prim::Loop" or use.offset != 0 or self.constant_value(node.input(2)) != 1:
             return False
@@ -143,9 +143,9 @@ class BranchLowering(CodeBuilder):
         )
 
     def derived_index(self, index: Value, body: Block) -> Node | None:
-        """Return the only user of a loop's index if it is a `__derive_index` with loop-invariant operands.
+        """Return the `__derive_index` node whose values a loop can count instead of `index`, or None.
 
-        Mark the user as deferred, because the loop counter computes its output. Return None for other users.
+        The node must be the only user of `index` and have loop-invariant operands. Mark it as deferred.
         """
         uses = index.uses()
         if len(uses) != 1 or uses[0].user.kind() != "aten::__derive_index" or uses[0].offset != 0:
@@ -162,7 +162,7 @@ class BranchLowering(CodeBuilder):
                 block = None if owner is None else owner.owning_block()
             if block is body:
                 return None
-        # never lowered: the register of the loop counter contains the output of `node`
+        # `node` needs no code: its output is the loop counter
         self._deferred[node] = True
         return node
 

@@ -5,7 +5,7 @@
 
 %y : Tensor = prim::rpc_sync(%to, %name, %args)        CALL_OPERATOR f, to, name, args       starts the call
                                                        WAIT y, f, Tensor
-%y : Tensor = aten::to_here(%r, %timeout)              CALL_OPERATOR and WAIT, if `OperatorRecord.begins`
+%y : Tensor = aten::to_here(%r, %timeout)              the same, for operators with `OperatorRecord.begins`
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class FutureLowering(ContainerLowering):
             self.emit("CAST_TO", self.define(output), reference, self.type_index(output.type()))
 
     def lower_beginning(self, node: Node, operator: Any) -> None:
-        """Lower an operator with `OperatorRecord.begins`: start it asynchronously, then wait."""
+        """Lower `operator` to a call of the operator that starts it (`OperatorRecord.begins`), and a WAIT."""
         start_operator = self.beginnings.get(operator.key)
         if start_operator is None:
             record: OperatorRecord = operator.record
@@ -74,9 +74,9 @@ class FutureLowering(ContainerLowering):
         self.wait(node, self.begin(node, start_operator))
 
     def begin(self, node: Node, operator: Operator, result: int | None = None) -> int:
-        """Emit a call of `operator`, which starts an operation, with the inputs of a node.
+        """Emit a call of `operator`, which starts an operation, with the inputs of `node`.
 
-        Return the register of the future, which is `result` if it is passed.
+        Return the register of the future: `result`, or a new register if `result` is None.
         """
         if result is None:
             result = self.new_register("o")

@@ -68,21 +68,21 @@ class LoopLowering(BranchLowering):
         self.terminated = False
 
     def compute_condition_early(self, condition: Value, changing_values: set[Value]) -> None:
-        """Compute a loop condition that reads loop variables, before the variables are overwritten."""
+        """Emit the computation of a condition that reads loop variables, before these get new values."""
         if not self.reads_any(condition, changing_values | self.counters):
             return
         if self.is_deferred_value(condition):
             self.compute(condition)
-        else:  # the condition is a loop variable, whose register is overwritten before the jump reads it
+        else:  # the condition is a loop variable: copy it for the jump
             copy = self.new_register("b")
             self.emit("MOVE", copy, self.use(condition))
             self.register[condition] = copy
 
     def start_counter(self, index: Value, trip: Value, body: Block, end: Label) -> tuple[int, int, int]:
-        """Initialize the loop counter. Return the registers of counter, limit and step (0 if the step is 1).
+        """Emit the start of a counter, and a jump to `end` that skips a loop without iterations.
 
-        Emits a jump to `end`, taken if the loop has no iterations. If the only use of the index is
-        `__derive_index(i, start, step)`, the counter has the values of the range.
+        Return the registers of counter, limit and step. A step of 1 has no register, but 0 as result. If the
+        only use of the index is `__derive_index(i, start, step)`, the counter has the values of the range.
         """
         derive = self.derived_index(index, body)
         zero, one = self.constant(0, "i"), self.constant(1, "i")
@@ -120,7 +120,7 @@ class LoopLowering(BranchLowering):
             self.emit("LOOP_NE_I64", loop_head, counter, limit)
 
     def copy_back(self, variables: list[int], results: list[int], first: int) -> None:
-        """Phi elimination: emit the copies at the end of a loop body, each after the last read of its target.
+        """Insert the copies of results to loop variables, each behind the last read of its target.
 
         a, b = b, a + b                  ADD  %t, %a, %b
         ADD  %t, %a, %b          =>      MOVE %a, %b
@@ -149,15 +149,15 @@ class LoopLowering(BranchLowering):
     def last_mention(self, target: int, source: int, first: int) -> int | None:
         """Return the earliest index at which register `source` can be copied to register `target`.
 
-        The copy must follow the last instruction that uses `target` or writes `source`. The loop body starts
-        at index `first`. Return None if no index is possible.
+        This index follows the last instruction of the loop body that uses `target` or writes `source`. The
+        body starts at index `first`. Return None if only the end of the code is possible.
         """
         for index in range(len(self.code) - 1, first - 1, -1):
             instruction = self.code[index]
             if target in instruction.reads or target in instruction.writes or source in instruction.writes:
                 if instruction.depth != self.depth:
-                    # The instruction is in a branch or an inner loop: continue at the label that follows the
-                    # branch or loop, the first label with the depth of the loop body.
+                    # The instruction is in a branch or an inner loop. The first label with the depth of the
+                    # loop body follows this branch or loop.
                     count = len(self.code)
                     while index < count and (self.code[index].name or self.code[index].depth != self.depth):
                         index += 1

@@ -11,8 +11,8 @@ An instruction is four 32-bit words: the opcode and the operands a, b, c.
     +--------+--------+--------+--------+
 
 Every register has a class: i(nt), f(loat), b(ool), o(bject), x (any value, None included). An instruction on
-numbers writes only the payload of a register. Its type tag is set when the frame is created. The format of an
-opcode has one word for each operand:
+numbers writes only the payload of a register, because the creation of the frame sets the type tag. The format
+of an opcode has one word for each operand:
 
     i f b o x     read a register of the class         =i =f ...   write         +i   read and write
     list dict     read an object register that holds a list or dict (likewise str, tuple, future, tensor, and
@@ -56,7 +56,7 @@ class Opcode(NamedTuple):
     format: str
     effect: str
     operators: tuple[str, ...] = ()
-    scalar: bool = True  # True if it uses no Python object, so that it can run without the GIL
+    scalar: bool = True  # True for an instruction without Python objects, which can run without the GIL
 
     @property
     def operands(self) -> tuple[str, ...]:
@@ -301,7 +301,7 @@ def cython_enum() -> str:
         "cdef enum Opcode:",
     ]
     lines += [f"    {row.name} = {opcode}" for opcode, row in enumerate(OPCODES)]
-    lines += [f"    OPCODE_COUNT = {len(OPCODES)}"]  # the verifier accepts only smaller opcodes
+    lines += [f"    OPCODE_COUNT = {len(OPCODES)}"]  # the verifier rejects this opcode and larger ones
     pairs = {f"{a}__{b}": opcode for opcode, (a, b) in enumerate(PAIRS, len(OPCODES))}
     lines += [f"    {name} = {opcode}" for name, opcode in pairs.items()]
     lines += [f"    PAIR_COUNT = {len(PAIRS)}"]

@@ -96,7 +96,7 @@ class RegisterAllocator:
             self.lifetimes[a] = self.lifetimes[b] = larger
 
     def overwrites(self, a: int, b: int) -> bool:
-        """Return whether group `a` is written while `b` is live, except by a copy of `b`."""
+        """Return whether an instruction other than a copy of `b` writes group `a` while group `b` is live."""
         for index in self.lifetimes[a].writes_in(self.lifetimes[b]):
             if index < 0 or self.code[index].name not in COPIES or self.find(self.code[index].b) != b:
                 return True
@@ -108,7 +108,7 @@ class RegisterAllocator:
         colour_of = {register: register for register in range(self.parameters)}
         real_registers, constants = self.real_register, self.constants
         free_colours: dict[str, list[int]] = {}
-        # heap of (index at which the current live range in a real register ends, the register)
+        # heap of (end of the current live range in a real register, the real register)
         occupied: list[tuple[int, int]] = [(0, colour) for colour in range(self.parameters)]
         for index, instruction in enumerate(self.code):
             deadline.charge(_STEP_NS)
@@ -186,7 +186,7 @@ class RegisterAllocator:
         self.code[:] = code
 
     def dead_at(self, index: int, registers: set[int] | None) -> list[int]:
-        """Return the real registers of dead `registers`, except those with another live value at `index`."""
+        """Return the real registers of `registers`, without those that hold another live value at `index`."""
         if not registers:
             return []
         read_registers = {self.real_register.get(register) for register in self.code[index].reads}
@@ -196,9 +196,9 @@ class RegisterAllocator:
         return sorted(register for register in dead if self.occupied_ranges[register].end_at(index) < 0)
 
     def dead_registers_at(self, index: int, instruction: Instruction) -> list[int]:
-        """Return the real registers to drop after an instruction.
+        """Return the real registers to drop after `instruction`.
 
-        A COPY of a dying register becomes a TAKE.
+        Change the opcode of a COPY from a dying register to TAKE, which needs no DROP.
         """
         real_registers = self.real_register
         dying = set(self.dying[index])
@@ -219,7 +219,7 @@ class RegisterAllocator:
     def drops(
         self, registers: list[int], instruction: Instruction, following: Instruction
     ) -> list[Instruction]:
-        """Return DROPs of `registers` that `following` does not overwrite, or [] before RETURN and RAISE."""
+        """Return a DROP for each of `registers`, unless the instruction `following` makes it unnecessary."""
         if not registers or following.name in ("RETURN", "RAISE"):
             return []
         written_registers = {self.real_register[register] for register in following.writes}

@@ -85,12 +85,12 @@ class CodeOwner:
         plans: Callable[..., Specializations] | None = None,
     ) -> None:
         self.type_named = type_named  # text of a type -> type
-        self.function_named = function_named  # qualified name -> function, or None if there is none
+        self.function_named = function_named  # qualified name -> function, or None for unknown names
         self.sources = sources  # file name -> `Source`
         self.constants = constants  # tensors, to which the data refers by index
         self.prepare = prepare  # function that compiles a subgraph when it first runs
-        # function (parameter types, result type, guarded registers) -> `Specializations`, or None if the
-        # owner has no function
+        # callable (parameter types, result type, guarded registers) -> `Specializations`, or None if the
+        # owner does not specialize
         self.plans = plans
 
 
@@ -146,7 +146,7 @@ def deserialize_program(data: Mapping[str, Any], owner: CodeOwner) -> Serialized
 
 
 def serialize_spec(spec: TypeSpec, owner: CodeOwner, parameter: bool = False) -> str:
-    """Return the text of a type descriptor. Raise NotSerializableError if the text is ambiguous."""
+    """Return the text of a type. Raise NotSerializableError if the text does not yield an equal type."""
     try:
         round_trips = deserialize_spec(spec.annotation_str, owner, parameter) == spec
     except Exception as error:  # parsing may raise any exception if the text is not a type
@@ -233,7 +233,7 @@ def _serialize_items(container: Any, owner: CodeOwner) -> list[Any]:
 
 
 def _deserialize_items(data: Any, spec: TypeSpec, owner: CodeOwner) -> Any:
-    """Return the items of a serialized container, which become lists and tuples as `spec` says."""
+    """Return the object of type `spec` from `data`: a list or tuple with its items, or a constant."""
     if spec.kind == _LIST:
         return [_deserialize_items(item, spec.children[0], owner) for item in data]
     if spec.kind == _TUPLE:
@@ -345,8 +345,8 @@ class _LineTable:
 
     A stack has four items per level, outermost level first: function name, index of the source (-1: none),
     start and end of the source range. A source is stored as its file name if the owner has the file, else as
-    its whole text. A level whose function name is None belongs to the preceding level, a built-in function:
-    it is the source range of the call to that function.
+    its whole text. A level without a function name follows the level of a built-in function, and contains
+    the source range of the call to this function.
     """
 
     def __init__(self, owner: CodeOwner) -> None:
@@ -413,7 +413,7 @@ class _LazyStack(Sequence[tuple[str, Any]]):
         items = self._items
         for i in range(0, len(items), 4):
             source_range = self._range(i)
-            if items[i] is None:  # a call's source range, decoded with the preceding level
+            if items[i] is None:  # decoded together with the preceding level
                 continue
             if source_range is not None and items[i + 4 : i + 5] == [None]:
                 call = self._range(i + 4)
@@ -435,9 +435,9 @@ def _stacks(
 
 
 def _source(owner: CodeOwner, data: Any) -> Callable[[], Source]:
-    """Return a function that returns the `Source` described by `data`: a file name or the source's fields.
+    """Return a function that returns the `Source` for `data`: a file name, or the fields of the source.
 
-    The function creates the source at its first call and caches it.
+    The function creates the `Source` at its first call.
     """
     if isinstance(data, str):
         source = owner.sources[data]

@@ -1,8 +1,8 @@
 """Functions and operators of subgraphs: forked functions and differentiable graphs.
 
 prim::fork                   a function that runs asynchronously
-prim::DifferentiableGraph    an operator that runs the subgraph and records its backward graph. If no
-                             gradient is required, it returns False, and the subgraph's nodes run instead
+prim::DifferentiableGraph    an operator that runs the subgraph and records its backward graph, or returns
+                             False if no gradient is required. Then the nodes of the subgraph run
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class DifferentiableRecord(OperatorRecord):
         index = int(first.partition(",")[0].partition(")")[0])
 
         def run(*args: Any) -> tuple[Any, ...]:
-            """Return False without a computation, so that the nodes of the subgraph run."""
+            """Return False and placeholders for the outputs, so that the nodes of the subgraph run."""
             return (False, *(args[index] for _ in range(count)))
 
         super().__init__(schema_text, run, "autodiff", loop=KIND, tensor_kernel=True)
@@ -53,7 +53,7 @@ class DifferentiableRecord(OperatorRecord):
 def differentiable_operator(graph: Graph, prepare: Prepare) -> Operator:
     """Return the operator of a differentiable graph.
 
-    Its results are a bool, False if the graph's nodes must run instead, and the outputs of the graph.
+    The operator returns True and the outputs of `graph`. If it returns False, the nodes of `graph` must run.
     """
     parameters = ", ".join(
         f"{erase_shape(value.type()).schema_str} x{i}" for i, value in enumerate(graph.inputs())
@@ -63,7 +63,7 @@ def differentiable_operator(graph: Graph, prepare: Prepare) -> Operator:
 
 
 def lazy_graph_operator(schema_text: str, make_graph: Callable[[], Graph], prepare: Prepare) -> Operator:
-    """Return the operator of a differentiable graph, which `make_graph` creates when first needed."""
+    """Return the operator of a differentiable graph. `make_graph` creates the graph when first needed."""
     # imported at first use, because only calls that record gradients need it
     from ts._core.autograd.differentiable_graph import GraphRule, bind
 

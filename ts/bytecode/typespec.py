@@ -75,7 +75,7 @@ def type_spec(type: Type) -> TypeSpec:
 
 
 def sized_spec(type: Type, size: int) -> TypeSpec:
-    """Return the descriptor of a list parameter that accepts a single value for all `size` items."""
+    """Return the descriptor of a list parameter such as `int[2]`, which accepts 3 for [3, 3]."""
     if isinstance(type, OptionalType):
         return TypeSpec(KINDS["OptionalType"], (sized_spec(type.elem, size),), type.annotation_str)
     assert isinstance(type, ListType)
@@ -132,7 +132,7 @@ def _python_class(type: CustomClassType) -> Any:
 
 
 def object_class(type: ClassType) -> ObjectClass:
-    """Return the runtime class of a script class. It reads the class's attributes when it is first used."""
+    """Return the runtime class of `type`, which reads the attributes of `type` at its first use."""
     existing: ObjectClass | None = type.object_class
     if existing is not None:
         return existing

@@ -6,8 +6,8 @@ placeholder.
     uninitialized_value(TupleType([INT, ListType(INT)]))      (0, [])
     uninitialized_value(FutureType(INT))                      a failed future
 
-The compiler inserts `prim::Uninitialized` nodes only if no code reads their results. But a graph parsed from
-text may read such a result, so it must be valid.
+Code from the compiler never reads the result of a `prim::Uninitialized` node. But a graph parsed from text
+may read it, so placeholders are valid values.
 """
 
 from __future__ import annotations

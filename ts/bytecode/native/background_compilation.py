@@ -95,10 +95,7 @@ def is_compiling(code: Code) -> bool:
 
 
 def _enqueue(code: Code) -> None:
-    """Queue a hot Code for compilation.
-
-    The interpreter calls this on the program's thread in limit checks.
-    """
+    """Queue a hot Code for compilation. The interpreter calls this function in its limit checks."""
     global _thread
     if not is_available():
         register_compiler(None, 0)
@@ -136,7 +133,7 @@ def _compile_queued_codes() -> None:
 
 
 def _callees(code: Code) -> list[Code]:
-    """Return the Codes of the functions that `code` calls. Their jumps also count as jumps of `code`."""
+    """Return the Codes of the functions that `code` calls."""
     codes = (getattr(function, "available_code", None) for function in code.functions)
     return [code for code in codes if isinstance(code, Code)]
 

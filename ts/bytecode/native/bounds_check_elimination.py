@@ -4,10 +4,10 @@
         s += a[i * n + k]            r5 + r9
              * b[k * n + j]          r9 * r0 + r7
 
-An index that is affine in the counter is always between its first and its last value, so it is sufficient to
-check these two values. They are computed in 128 bits, because 64-bit ints could wrap around. This requires
-that no instruction of the loop can change the length or the item memory of the list. If an index would be out
-of range or negative, a version of the loop with all checks runs.
+An index that is affine in the counter is always between its values in the first and the last iteration, so
+only these two values are checked. They are computed in 128 bits, because 64-bit ints could wrap around. No
+instruction of the loop may change the length or the item memory of the list. If one of the two values is
+negative or too large, a version of the loop with all checks runs.
 """
 
 from __future__ import annotations
@@ -61,9 +61,9 @@ class LoopStep:
     """Counter update of a loop whose step is not one, such as `i += 2` or a range with a step."""
 
     counter: int
-    relation: str  # comparison `counter relation bound`, which is true as long as the loop continues
+    relation: str  # the loop continues while the comparison `counter relation bound` is true
     bound: int
-    step: int  # register of the step. Bound and step do not change in the loop.
+    step: int  # register of the step, which is loop-invariant like that of the bound
     is_subtracted: bool  # True if the update is `counter -= step`, not `counter += step`
 
 
@@ -74,9 +74,9 @@ class HoistableChecks:
     head: int
     end: int
     steps: LoopStep | None
-    # (index of the instruction, dimension of its tensor) -> (indexed object, its index)
+    # (index of the instruction, dimension of the tensor) -> (indexed object, affine index into it)
     indices: dict[tuple[int, int], tuple[Holder, AffineIndex]]
-    # True if the loop also has indices that are not affine, whose checks are not hoisted
+    # True if the loop also has bounds checks that cannot be hoisted
     has_other_indices: bool
 
     @property
@@ -96,7 +96,7 @@ class HoistableChecks:
 
 
 def is_simple(code: Code, loop: Loop) -> bool:
-    """Return whether LOOP_STEP counts a loop, and no other instruction exits the loop or spends budget."""
+    """Return whether only the LOOP_STEP of a loop counts its iterations, exits the loop and spends budget."""
     if code.instructions[loop.end][0] != NUMBER["LOOP_STEP"] or not _is_closed(code, loop):
         return False
     return is_counted(code, loop.end, jumps_to(code))
@@ -113,7 +113,7 @@ def _is_closed(code: Code, loop: Loop) -> bool:
 def _steps(code: Code, loop: Loop, written_registers: set[int]) -> LoopStep | None:
     """Return the update of the loop counter.
 
-    Return None unless the update runs once per iteration and the step is loop-invariant.
+    Return None if the step changes in the loop, or if an iteration can skip or repeat the update.
     """
     rows, span = code.instructions, range(loop.head, loop.end)
     op, _, counter, bound = rows[loop.end]
@@ -151,8 +151,8 @@ def find_hoistable_checks(code: Code, loop: Loop, tensors: bool = False) -> Hois
     affine: dict[int, AffineIndex] = {counter: AffineIndex({_CONSTANT_INDEX: 1}, {})}
     sources = jumps_to(code)
     for pc in span:
-        # If control jumps to this instruction, the writes between the jump and the instruction were not
-        # executed
+        # A jump to this instruction skips the writes in between, so the registers written there may have
+        # other values.
         for source in sources.get(pc, ()):
             for between in range(source, pc):
                 for register in reads_and_writes(code, between)[1]:
@@ -231,9 +231,10 @@ def _sum(x: Sum, y: Sum, sign: int) -> Sum:
 
 
 def _product(x: AffineIndex, y: AffineIndex) -> AffineIndex | None:
-    """Return the product of two affine functions if `y` is loop-invariant, else None.
+    """Return the product of two affine functions, or None if it is not affine.
 
-    `y` may be a constant. It may be a loop-invariant register if all factors of `x` are constant.
+    `y` must be a constant, or a register that does not change in the loop. In the latter case, `x` must not
+    depend on registers other than the counter.
     """
     if y.slope or len(y.offset) > 1:
         return None

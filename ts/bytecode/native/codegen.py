@@ -30,9 +30,9 @@ _CALL_SCALAR = NUMBER["CALL_SCALAR"]
 
 
 def translate(code: Code, loops: tuple[Loop, ...], layout: dict[str, int], forced: bool = False) -> str:
-    """Return the LLVM module for the loops of a code that can be compiled.
+    """Return the text of an LLVM module with machine code for all `loops` without a `reason`.
 
-    If `forced`, each instruction first checks whether the code must exit there, for tests.
+    If `forced`, each instruction first checks whether a test has requested a side exit there.
     """
     entries = [loop.end for loop in loops if not loop.reason]
     pcs = sorted(reachable(code, entries))
@@ -126,9 +126,9 @@ def _load_functions(w: FunctionBuilder, operators: set[int]) -> None:
 
 
 def _enter(w: FunctionBuilder, pc: int, counted_loops: dict[int, HoistableChecks | None]) -> None:
-    """Emit a copy of a LOOP instruction for the entry of the function, so that the loop has a single entry.
+    """Emit a copy of the LOOP instruction at `pc`, at which the interpreter enters the function.
 
-    LLVM optimizes only loops with a single entry (natural loops).
+    Without the copy, the loop would have two entries. LLVM optimizes only loops with one entry.
     """
     w.pc = pc
     op, a, b, c = w.code.instructions[pc]
@@ -148,7 +148,7 @@ def _enter(w: FunctionBuilder, pc: int, counted_loops: dict[int, HoistableChecks
 
 
 def _enter_from_loop_head(w: FunctionBuilder, end: int, hoistable: HoistableChecks | None) -> None:
-    """Emit a loop's prologue for an entry at its first instruction, and the jump to this instruction."""
+    """Emit the prologue and a jump for a function entry at the first instruction of a loop."""
     loop_head = w.code.instructions[end][1]
     w.label(f"into.{loop_head}{w.version}")
     w.pc = loop_head

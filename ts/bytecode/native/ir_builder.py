@@ -136,11 +136,11 @@ class FunctionBuilder:
         return register in self._constants
 
     def is_non_negative(self, pc: int, register: int) -> bool:
-        """Return whether an int is provably non-negative before an instruction."""
+        """Return whether the int in `register` is provably non-negative before instruction `pc`."""
         return self._bounds.of(pc, register)[0] >= 0
 
     def is_positive(self, pc: int, register: int) -> bool:
-        """Return whether an int is provably positive before an instruction."""
+        """Return whether the int in `register` is provably positive before instruction `pc`."""
         return self._bounds.of(pc, register)[0] > 0
 
     def is_single(self, register: int) -> bool:
@@ -223,16 +223,16 @@ class FunctionBuilder:
         return _ITEM[self.code.classes[register]]
 
     def put_item(self, address: str, register: int) -> None:
-        """Store the number in `register` to the address of a list item."""
+        """Store the number in `register` to `address`, the address of a list item."""
         type, value = _ITEM_TYPE[self.code.classes[register]], self.value(register)
         if self.is_bool(register):
             value = self.emit_value(f"trunc i64 {value} to i8")
         self.emit(f"store {type} {value}, ptr {address}, {self.kind_of_item(register)}")
 
     def index(self, pc: int, register: int, size: str) -> str:
-        """Return a list index as a non-negative number. Emit a side exit for an index that is out of range.
+        """Return the index in `register` as an offset from the first item: `-1` becomes `size - 1`.
 
-        Code for negative indices runs only if the unsigned comparison with the size fails.
+        The emitted code exits to the interpreter if the index is out of range.
         """
         i = self.value(register)
         if self.is_non_negative(pc, register):
@@ -250,12 +250,12 @@ class FunctionBuilder:
         return self.emit_value(f"phi i64 [ {i}, %{start} ], [ {j}, %{unlikely} ]")
 
     def flush_write_counts(self) -> None:
-        """Emit updates of the version counters of written tensors, required before other code runs."""
+        """Emit updates of the version counters of written tensors. Code outside of the loop reads them."""
         if self.tensors is not None:
             self.tensors.flush_writes(self)
 
     def reload_tensors(self, pc: int) -> None:
-        """Emit loads of the tensor headers that instructions reachable from `pc` use, as after a call."""
+        """Emit loads of the tensor headers that code reachable from `pc` uses, since calls change headers."""
         if self.tensors is not None:
             self.tensors.reload(self, pc)
 
@@ -307,7 +307,7 @@ class FunctionBuilder:
             self.return_to_interpreter(exit.pc, exit.pc, f"{exit.status}")
 
     def return_to_interpreter(self, source: int, pc: int, status: str) -> None:
-        """Return to the interpreter loop from `source`, to continue at `pc`."""
+        """Emit the return from instruction `source` to the interpreter, which continues at `pc`."""
         self.emit(f"store i64 {self.budget_left(source)}, ptr %budget")
         if status.isdigit():
             self.emit(f"ret i64 {int(status) << 32 | pc}")
@@ -318,7 +318,7 @@ class FunctionBuilder:
     # ---- budget of steps and counted loops -----------------------------------------------------------
 
     def budget_left(self, pc: int) -> str:
-        """Return the remaining budget before an instruction."""
+        """Return the budget that remains before instruction `pc`, in backward jumps."""
         loop = self._stepped_loop(pc)
         if loop is not None:
             base = self.emit_value(f"load i64, ptr %base.{loop.end}")
@@ -339,7 +339,7 @@ class FunctionBuilder:
         return left
 
     def decrement_budget(self, pc: int) -> str:
-        """Decrement the non-negative step budget, and return whether it was 0."""
+        """Emit a decrement of the non-negative budget. Return the condition that the budget was 0."""
         difference = self.emit_value(
             f"call {{i64, i1}} @llvm.usub.with.overflow.i64(i64 {self.budget_left(pc)}, i64 1)"
         )
@@ -347,7 +347,7 @@ class FunctionBuilder:
         return self.emit_value(f"extractvalue {{i64, i1}} {difference}, 1")
 
     def count(self, end: int) -> None:
-        """Let `budget_left` compute the budget as %base - counter in the loop that ends at `end`."""
+        """Let the counter of the loop that ends at `end` determine the budget: %base - counter."""
         _, loop_head, counter, _ = self.code.instructions[end]
         self._counted |= dict.fromkeys(range(loop_head, end + 1), (end, counter))
 
@@ -357,10 +357,7 @@ class FunctionBuilder:
         return loop is not None and loop.end == pc
 
     def has_remaining_checks(self, pc: int) -> bool:
-        """Return whether the instruction at `pc` ends a short loop with remaining bounds checks.
-
-        Such a loop is unrolled.
-        """
+        """Return whether `pc` ends a loop that is unrolled: a short loop with remaining bounds checks."""
         loop = self.unchecked_loop
         return loop is not None and loop.end == pc and loop.has_remaining_checks
 
@@ -379,7 +376,7 @@ class FunctionBuilder:
         return self.unchecked_loop is not None and (pc, dimension) in self.unchecked_loop.indices
 
     def hoisted_items(self, register: int) -> str:
-        """Load the address of the items of the list in `register`, whose checks were hoisted."""
+        """Load the address of the items of a list whose bounds checks were hoisted."""
         assert self.unchecked_loop is not None
         return self.emit_value(f"load ptr, ptr %items.{self.unchecked_loop.end}.{register}")
 

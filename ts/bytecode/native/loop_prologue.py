@@ -1,7 +1,7 @@
 """Code that runs before a counted loop: computation of the iteration limit, and hoisted bounds checks.
 
-    %base.9        the budget at entry plus the counter's first value: base - counter is the budget left
-    %limit.9       the counter value at which the loop stops: its bound, or the value that uses up the budget
+    %base.9        budget at entry plus first value of the counter, so that base - counter is the budget left
+    %limit.9       counter value at which the loop stops: its bound, or the value at which the budget is 0
     %iteration.9   number of the current iteration, for loops whose step is not one
     %items.9.0     address of the items of the list in r0
 
@@ -18,15 +18,15 @@ from ts.bytecode.native.bounds_check_elimination import AffineIndex, HoistableCh
 if TYPE_CHECKING:
     from ts.bytecode.native.ir_builder import FunctionBuilder
 
-# if two ints are smaller in absolute value, their sum and difference do not overflow
+# ints with smaller absolute values have a sum and a difference without overflow
 _NO_OVERFLOW_LIMIT: Final = 1 << 61
 
 
 def enter(w: FunctionBuilder, end: int, loop: HoistableChecks | None, iteration: int) -> str:
-    """Emit the prologue of the loop that ends at `end`. Return the condition for valid indices.
+    """Emit the prologue of the loop that ends at `end`. Return the condition that all indices are valid.
 
-    Returns "" if no checks are hoisted. `iteration` is 0 if the loop starts at its first instruction, with
-    the current counter value, and 1 if it starts at its LOOP instruction, which increments the counter first.
+    The condition is "" if no checks are hoisted. `iteration` is 0 if the loop starts at its first
+    instruction. It is 1 if the loop starts at its LOOP instruction, which first increments the counter.
     """
     if loop is not None and loop.steps is not None:
         return _enter_stepped_loop(w, loop, loop.steps, iteration)
@@ -104,7 +104,7 @@ def _saturating_add(w: FunctionBuilder, x: str, y: str) -> str:
 
 
 def _emit_bounds_checks(w: FunctionBuilder, loop: HoistableChecks, first: str, last: str) -> str:
-    """Emit the hoisted bounds checks for counter values `first` to `last`, and return their conjunction."""
+    """Emit the hoisted bounds checks for counter values `first` to `last`. Return their joint result."""
     bounds = [_sign_extend(w, x) for x in (first, last)]
     sizes: dict[Holder, str] = {}
     for items in loop.lists:

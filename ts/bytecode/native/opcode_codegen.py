@@ -239,9 +239,9 @@ def _cast(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
 
 
 def _item(w: FunctionBuilder, pc: int, items: int, index: int, register: int) -> str:
-    """Emit the address of an item of the list in `items`, and an exit to the interpreter for a bad index.
+    """Return the address of the item with the index in register `index` of the list in register `items`.
 
-    The items have the class of `register`.
+    Emit a side exit for an index out of range. The items have the class of `register`.
     """
     if w.is_hoisted(pc):
         return w.item(w.hoisted_items(items), w.value(index), register)
@@ -329,7 +329,7 @@ def _call_runtime(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
 
 @builds("LIST_APPEND")
 def _append(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
-    """Emit an append to a list: inline if its storage has the number's type and is not full, else a call."""
+    """Emit an append: inline if the list stores numbers of this class and has room, otherwise a call."""
     if not w.is_number(b):
         _call_runtime(w, pc, a, b, c)
         return
@@ -444,7 +444,7 @@ def _loop(name: str) -> Builder:
 def _end_iteration(w: FunctionBuilder, pc: int, a: int) -> None:
     """Emit the end of an iteration of a loop with a separate iteration counter.
 
-    A single comparison detects the end of the loop and the end of the budget.
+    One comparison in each iteration detects that the loop or the budget is at its end.
     """
     iteration = w.emit_value(f"add i64 {w.emit_value(f'load i64, ptr %iteration.{pc}')}, 1")
     w.emit(f"store i64 {iteration}, ptr %iteration.{pc}")
@@ -464,7 +464,7 @@ def _end_iteration(w: FunctionBuilder, pc: int, a: int) -> None:
 
 @builds("LOOP_STEP")
 def _step(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
-    """Emit the end of an iteration of a counted loop. One comparison detects the end of loop or budget."""
+    """Emit a LOOP_STEP. In a counted loop, one comparison detects that loop or budget is at its end."""
     w.set(b, w.emit_value(f"add i64 {w.value(b)}, 1"))
     if not w.counts(pc):
         _loop("NE_I64")(w, pc, a, b, c)
@@ -480,7 +480,7 @@ def _step(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
         w.side_exit(a, w.layout["meter_zero"]),
     )
     w.label(loop_end)
-    w.subtract_budget(pc, -1)  # the last jump was subtracted from the budget but not taken: add it again
+    w.subtract_budget(pc, -1)  # the counter includes a jump that the last iteration does not take
     w.jump(w.block_label(pc + 1))
 
 

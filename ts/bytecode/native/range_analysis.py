@@ -24,7 +24,7 @@ INT64_MIN: Final = -(1 << 63)
 INT64_MAX: Final = (1 << 63) - 1
 ANY: Final = (INT64_MIN, INT64_MAX)
 _MAX_LENGTH: Final = 1 << 59  # upper bound of lengths (lists have at most 2 ** 58 items, see `lists.pyx`)
-# if a bound still grows after this number of joins at an instruction, it is set to its extreme value
+# number of joins at an instruction after which a bound that still grows is set to its extreme value
 _MAX_BOUND_WIDENINGS: Final = 4
 # number of passes that make the ranges smaller again after the fixed point is reached
 _NARROWING_PASSES: Final = 3
@@ -73,9 +73,9 @@ class ValueRanges:
             self._narrow_all()
 
     def _narrow_all(self) -> None:
-        """Recompute all ranges from their predecessors, because widened ranges may be too large.
+        """Recompute the ranges of each instruction from its predecessors, which makes widened ranges smaller.
 
-        Example: `a, b = b, (a + b) % p`.
+        Example: in `a, b = b, (a + b) % p`, the range of `a` becomes the range of `b`.
         """
         predecessors: list[list[int]] = [[] for _ in range(self._code.size)]
         for pc, before in enumerate(self._before):
@@ -91,7 +91,7 @@ class ValueRanges:
                 self._before[pc] = joined
 
     def _join_into(self, pc: int, ranges: Ranges) -> bool:
-        """Join `ranges` with the ranges before the instruction at `pc`. Return whether the latter changed."""
+        """Extend the ranges before the instruction at `pc` by `ranges`. Return True if this changes them."""
         before = self._before[pc]
         if before is None:
             self._before[pc] = ranges
@@ -175,7 +175,7 @@ class ValueRanges:
             self._narrow(ranges, c, intersection)
 
     def _narrow(self, ranges: Ranges, register: int, range: Range) -> None:
-        # If the range is empty, control never takes this edge: leave the register's range unchanged.
+        # An empty range means that control never takes this path. Then the old range may stay.
         if register < self._first and range[0] <= range[1]:
             _set_range(ranges, register, range)
 

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 INTERPRETER_ONLY_OPCODES: Final = frozenset(
     ("CALL", "CALL_METHOD", "RETURN", "RAISE", "PRINT", "FORK", "WAIT", "BREAK", "ENTER_SPECIALIZATION")
 )
-# Opcodes in `INTERPRETER_ONLY_OPCODES` that end the loop. They are executed at most once per loop, so they do
-# not prevent its compilation.
+# Opcodes in `INTERPRETER_ONLY_OPCODES` that are allowed in compiled loops, because they end the loop and run
+# only once.
 _LOOP_ENDING_OPCODES: Final = frozenset(("RETURN", "RAISE"))
 # Opcodes that spend most of their time in C functions of the runtime. Machine code calls the same functions,
 # so it is hardly faster than the interpreter.
@@ -87,7 +87,7 @@ def _loop_spans(rows: Rows) -> list[tuple[int, int]]:
 def _classify_loop(rows: Rows, loop_head: int, end: int, spans: list[tuple[int, int]]) -> Loop:
     """Return the loop from `loop_head` to `end`, with the reason if it is not compiled.
 
-    Instructions of inner loops, which `spans` contains, are not considered.
+    The instructions of inner loops do not count. `spans` contains (head, end) of all loops.
     """
     inner: set[int] = set()
     for first, last in spans:
