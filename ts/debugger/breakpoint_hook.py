@@ -1,8 +1,8 @@
 """Default debugger of the process, for `breakpoint()` in scripts that run without another debugger.
 
-Input: a function that calls `breakpoint`. Output: debug code of this function. At the call, this code stops
-and, as in Python, calls an installed hook or the function in PYTHONBREAKPOINT. If there is neither, it starts
-the debugger in the terminal.
+Input: a function that calls `breakpoint`. Output: debug code of this function, which stops at the call. As in
+Python, `sys.breakpointhook` then runs if the program has set it, or the function in PYTHONBREAKPOINT.
+Otherwise, the debugger starts in the terminal.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from ts.runtime.graph_variants import prepare_graph
 class ProcessDebugSession(DebugSession):
     """Debug session of `breakpoint()` in a script, used when no other debugger is active.
 
-    As in Python, `PYTHONBREAKPOINT=0` disables breakpoints.  An installed hook, or the function in
-    PYTHONBREAKPOINT, is called instead of this debugger, which requires a terminal.
+    As in Python, `PYTHONBREAKPOINT=0` disables breakpoints.  If the program has set `sys.breakpointhook` or
+    PYTHONBREAKPOINT, the hook runs instead of this debugger.  Without a terminal, the program continues.
     """
 
     def begin(self) -> None:
@@ -36,7 +36,7 @@ class ProcessDebugSession(DebugSession):
         self.code.breakpoints.request_stop(None, 0)
 
     def on_stop(self, paused: PausedProgram, stop_point: StopPoint, is_armed: bool) -> None:
-        """Stop at the end of a step. At `breakpoint()`, call an installed hook, or stop in a terminal."""
+        """Stop at the end of a step and at `breakpoint()`, where a hook of the program has precedence."""
         self.main_program = paused.program
         if stop_point.event != "breakpoint" or self.ends_step(paused, stop_point):
             super().on_stop(paused, stop_point, is_armed)

@@ -35,7 +35,7 @@ class Breakpoint:
         return self.function or f"{short_name(self.filename)}:{self.line}"
 
     def bind(self, stop_points: Iterable[StopPoint]) -> None:
-        """Set `self.stop_points` to the numbers of those of `stop_points` at which the breakpoint stops."""
+        """Select the stop points of the breakpoint from `stop_points`, and store their numbers."""
         if self.function:
             matches = [p for p in stop_points if p.is_entry and _is_called(p, self.function)]
         else:
@@ -45,14 +45,14 @@ class Breakpoint:
         self.stop_points = {stop_point.number for stop_point in matches}
 
     def _may_be_at(self, stop_point: StopPoint) -> bool:
-        """Return True if a stop point is at or after the requested line, in a source with this line."""
+        """Return True if a stop point is at or behind the requested line, in a source with this line."""
         if stop_point.line < self.line or not _is_file(stop_point.filename, self.filename):
             return False
         return stop_point.range.source.first_line <= self.line
 
 
 def file_and_line(location: str, default_file: str | None) -> tuple[str, int, str]:
-    """Parse a breakpoint as (file, line, function). A line number alone is in `default_file`."""
+    """Parse a location to (file, line, function): "12" -> (default_file, 12, ""), "f" -> ("", 0, "f")."""
     filename, colon, line = location.rpartition(":")
     if line.isdecimal():
         if not colon and default_file is None:

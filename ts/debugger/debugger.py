@@ -3,7 +3,7 @@
 Input: command lines from the function `read`.  Output: text for the function `write`.
 
     debugger = Debugger(read, write)
-    debugger.run(f, (27,), {})            calls f; stops before its first line and reads commands
+    debugger.run(f, (27,), {})            calls f, stops before its first line and reads commands
 
     > collatz, collatz.py:3
     ->     steps = 0
@@ -11,7 +11,7 @@ Input: command lines from the function `read`.  Output: text for the function `w
     Breakpoint 1 at collatz.py:9, in collatz
     (ts) c
 
-The debug session (`ts.debugger.session`) stops programs; this module reads and executes the commands.
+The debug session (`ts.debugger.session`) stops programs. This module reads and executes the commands.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ Write = Callable[[str], None]
 
 
 class Debugger:
-    """Interactive debugger; breakpoints remain set for later calls."""
+    """Interactive debugger. Breakpoints remain set for later calls."""
 
     def __init__(self, read: Read, write: Write, session: type[DebugSession] = DebugSession) -> None:
         self.read, self.write = read, write
@@ -46,15 +46,15 @@ class Debugger:
         self._listed: int | None = None
 
     def run(self, function: ScriptFunction, args: Iterable[Any], kwargs: dict[str, Any]) -> Any:
-        """Call the function under the debugger; raise TypeError for a function without source code."""
+        """Call the function under the debugger. Raise TypeError for a function without source code."""
         return self.session.run(function, args, kwargs)
 
     def interrupt(self) -> bool:
-        """Request a stop at the next line; see `DebugSession.interrupt`."""
+        """Request a stop at the next line (`DebugSession.interrupt`)."""
         return self.session.interrupt()
 
     def interact(self, stop: Stop) -> Resume | None:
-        """Show a stop, and execute commands until one resumes the program; None at the end of the input."""
+        """Show a stop and execute commands, until one returns a `Resume` or, with None, the input ends."""
         self._listed = None
         if stop.is_forked:
             self.write("In a forked program:")
@@ -70,7 +70,7 @@ class Debugger:
         return resume
 
     def _reasons(self, stop: Stop) -> Iterator[str]:
-        """Yield a line for each reason of a stop; no line for the end of a step."""
+        """Yield a line for each reason of a stop. The end of a step yields no line."""
         if stop.error is not None:
             yield _format_error(stop.error)
             yield "The program ends here. Its variables can still be inspected."
@@ -89,7 +89,7 @@ class Debugger:
     # ---- commands that resume the program --------------------------------------------------------------
 
     def execute(self, line: str) -> Resume | None:
-        """Execute a command; return how to resume the program, or None to stay stopped."""
+        """Execute a command. Return the `Resume` of a command that resumes the program, else None."""
         line = line.strip() or self._last
         self._last = line if line.partition(" ")[0] in _REPEATED else ""
         word, _, arguments = line.partition(" ")
@@ -106,7 +106,7 @@ class Debugger:
         return self.session.step_into()
 
     def _next(self, arguments: str) -> Resume:
-        """run to the next line of this function or its caller; called functions run without a stop"""
+        """run to the next line of this function or its caller, without stops in called functions"""
         return self.session.step_over()
 
     def _finish(self, arguments: str) -> Resume:

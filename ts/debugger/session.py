@@ -30,16 +30,19 @@ from ts.errors import DebuggerQuit
 from ts.ir.source import SourceRange
 from ts.runtime.function import ScriptFunction
 
-_MAX_DEPTH: Final = 0x7FFFFFFF  # maximal call depth of a stop that allows stops at any depth
+_MAX_DEPTH: Final = 0x7FFFFFFF  # a `Resume` with this call depth stops in every function
 
 
 class FrameView(NamedTuple):
-    """Active call. `level` is the index of its interpreter frame (0: innermost), shared by inlined calls."""
+    """Active call. `level` is the index of its interpreter frame, 0 for the innermost one.
+
+    Inlined calls have the frame of their caller.
+    """
 
     level: int
     name: str
     range: SourceRange | None
-    stop_point: StopPoint | None  # last stop point before the frame's position, None if its code has none
+    stop_point: StopPoint | None  # last stop point that the call has passed, or None
 
     @property
     def filename(self) -> str | None:
@@ -48,14 +51,14 @@ class FrameView(NamedTuple):
 
 
 class Resume(NamedTuple):
-    """Maximum call depth of the next stop: `depth` at a line, `return_depth` at the return of a function."""
+    """Limits of the next stop: maximum call depth `depth` of a line, and `return_depth` of a return."""
 
     depth: int = 0
     return_depth: int = 0
 
 
 class Stop(NamedTuple):
-    """Reasons of a stop: a breakpoint, `breakpoint()`, an interrupt, a failure, or the end of a step."""
+    """Stop of a program, with its reasons. A stop without breakpoint, interrupt or error ends a step."""
 
     stop_point: StopPoint | None  # the stop point that was reached, or None after a failure
     breakpoints: tuple[Breakpoint, ...] = ()
@@ -87,8 +90,7 @@ class DebugSession:
 
     def begin(self) -> None:
         """Prepare for the next call, which stops at the first line of the function."""
-        # id of the program that runs the call, or None before its first stop. Forked tasks are other
-        # programs.
+        # id of the program that runs the call, or None before its first stop. A forked task has another id.
         self.main_program: int | None = None
         self._stepping: int | None = None
         self.resume = Resume(_MAX_DEPTH)
@@ -146,14 +148,14 @@ class DebugSession:
             self._stop(paused, Stop(stop_point, tuple(reached), is_interrupt, None, self._is_forked(paused)))
 
     def on_failure(self, paused: PausedProgram, error: BaseException) -> None:
-        """Stop when a program has failed, before its frames are released (post-mortem debugging)."""
+        """Stop after an error, before the frames are released (post-mortem debugging)."""
         with self._lock:
             if self.main_program is None:
                 self.main_program = paused.program
             if not self.is_attached or isinstance(error, DebuggerQuit) or self._is_forked(paused):
                 return
             if self._read_frames(paused):
-                # the error that ended the program is raised anyway, so quitting needs no exception
+                # the program's own error ends it, so `quit` needs no further exception
                 with suppress(DebuggerQuit):
                     self._stop(paused, Stop(None, error=error))
 
@@ -166,7 +168,7 @@ class DebugSession:
         return paused.depth <= depth and self._stepping in (None, paused.program)
 
     def _read_frames(self, paused: PausedProgram) -> bool:
-        """Read the frames of a stopped program. Return False if it has none."""
+        """Set `self.frames` to the active calls of a stopped program. Return False without any call."""
         self._paused = paused
         self.frames = []
         for level, (code, instruction) in enumerate(paused.frames()):
@@ -279,7 +281,7 @@ class DebugSession:
         return breakpoint
 
     def breakpoints_at(self, location: str) -> list[Breakpoint]:
-        """Return the breakpoints that were set with an equal location. Raise ValueError if it is invalid."""
+        """Return the breakpoints at `location`. Raise ValueError if `location` is invalid."""
         target = file_and_line(location, self._current_file())
         return [b for b in self.breakpoints.values() if (b.filename, b.line, b.function) == target]
 

@@ -20,7 +20,7 @@ from ts.debugger.debugger import PROMPT, Debugger
 
 
 class Terminal:
-    """Reads commands, first from a given list, then from standard input."""
+    """Reader of commands, first from a given list, then from standard input."""
 
     def __init__(self, commands: Iterable[str] = ()) -> None:
         self._queued_commands = list(commands)
@@ -46,8 +46,7 @@ class Terminal:
                 print("\n(`quit` ends the program)")
                 continue
             if not sys.stdin.isatty():
-                # input that is no terminal is not echoed: print the command, so that the transcript is
-                # complete
+                # only a terminal echoes its input: print the command for a complete transcript
                 print(command)
             return command
 
