@@ -100,7 +100,7 @@ def object_type(annotation: object) -> Type | None:
 
 
 def _tensor_of_old(annotation: object) -> Type | None:
-    """Return type Tensor with a warning for a legacy type such as `ts.LongTensor`, or None for others."""
+    """Return Tensor and issue a warning for a legacy type such as `ts.LongTensor`, else return None."""
     if getattr(annotation, "__ts_annotation__", None) != "Tensor":
         return None
     warnings.warn(
@@ -124,7 +124,10 @@ class AnnotationParser:
         self.fallback_range = fallback_range
 
     def argument(self, node: ast.expr) -> SizedType:
-        """Return the type of a parameter's annotation, and N for `BroadcastingListN[T]` (None for others)."""
+        """Return the type and size of a parameter's annotation: `BroadcastingList2[int]` -> (`int[]`, 2).
+
+        The size is None for other annotations.
+        """
         match node:
             case ast.Name(id=name) if name in _SIZES:
                 return ir.ListType(ir.INT), _SIZES[name]
@@ -147,8 +150,8 @@ class AnnotationParser:
     def read_live(self, node: ast.expr, annotation: object) -> SizedType:
         """Return the same result as `argument` for annotation `node` of a live function.
 
-        If a name in `node` is unknown, convert the evaluated `annotation` instead. This is the case for a
-        local class to which only the annotation refers: it is not a free variable of the function.
+        If a name in `node` is unknown, convert `annotation`, which Python has evaluated. An example is the
+        name of a local class that the function's body does not use.
         """
         try:
             return self.argument(node)
@@ -158,7 +161,7 @@ class AnnotationParser:
             try:
                 live_type = self._convert(to_ts(annotation))
             except CompilationError as reason:
-                # other errors: all names in the annotation are known, but the annotation is not supported
+                # the annotation has only known names, but is not supported: raise this more precise error
                 if "Unknown type" not in str(reason):
                     reason.range = reason.range or self._range(node)
                     raise
@@ -180,7 +183,7 @@ class AnnotationParser:
         return ir.ListType(type), int(size)
 
     def read(self, node: ast.expr) -> Type:
-        """Return the type that an annotation expression denotes. Raise CompilationError if it is unknown."""
+        """Return the type that an annotation expression denotes. Raise CompilationError if none is known."""
         deadline.charge(_TYPE_NS, bytes=_TYPE_BYTES)
         match node:
             case ast.Name(id=name) if name in _NAMES:
@@ -266,9 +269,10 @@ class AnnotationParser:
     def _unresolved_argument(
         self, node: ast.Subscript, constructor: str, error: CompilationError
     ) -> CompilationError:
-        """Return PyTorch's error for an Optional, Union or Dict annotation with an argument that is no type.
+        """Return PyTorch's error for the annotation `node`, such as `Optional[3]`, with an invalid argument.
 
-        PyTorch's message contains the evaluated annotation. If `node` cannot be evaluated, return `error`.
+        PyTorch's message contains the evaluated annotation. Return `error` if `node` cannot be evaluated, or
+        if its constructor is not Optional, Union or Dict.
         """
         is_dict = constructor in ("Dict", "dict")
         is_known = is_dict or constructor in ("Optional", "Union")

@@ -89,8 +89,7 @@ def compile_class(cls: type) -> ClassType:
         compile_all = resolve("compile").compile_all
         compile_all(method for name, method in type.methods.items() if not _is_generated(cls, name))
     except FrontendError:
-        # An interface has methods without bodies, which cannot be compiled: the error is raised, and the
-        # class keeps its interface type.
+        # An interface is no script class: it keeps its interface type, and the error is raised.
         if isinstance(previous_type, InterfaceType):
             setattr(cls, ATTRIBUTE, previous_type)
         raise

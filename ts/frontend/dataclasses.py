@@ -56,7 +56,7 @@ def generated_method(cls: type, name: str) -> ParsedFunction:
 
 
 def is_generated(function: Any) -> bool:
-    """Return whether `@dataclass` generated or supplied the function (`__replace__`, since Python 3.13)."""
+    """Return whether a method of a dataclass comes from `@dataclass`, such as `__init__` or `__replace__`."""
     return inspect.unwrap(function).__code__.co_filename in ("<string>", dataclasses.__file__)
 
 

@@ -1,6 +1,6 @@
 """Names of operators and definitions referenced by archive source, collected without a compilation.
 
-In: a definition of a printed source file.  Out, `find_dependencies(definition, ranges)`: its references:
+In: a definition of a printed source file.  Out: the references in it, from `find_dependencies`:
 
     torch.relu(x)                   Dependency("operator", "aten::relu", range)
     ops.quantized.linear(x, w)      Dependency("operator", "quantized::linear", range)

@@ -59,7 +59,8 @@ def _declare_enum(cls: type[Enum], range: SourceRange | None) -> EnumType:
 def read_enum_type(name: str, members: dict[str, Any], range: SourceRange | None = None) -> EnumType:
     """Return the type of an enum that an archive defines.
 
-    Its Python class is the class of this name in the program if the members are equal, else a new class.
+    If the program has an enum class of this name with equal members, this is the Python class of the type.
+    Otherwise, a new class is created.
     """
     existing_type = live_type(name)
     if isinstance(existing_type, EnumType) and dict(existing_type.members) == members:
@@ -84,7 +85,7 @@ def _class_of(members: dict[str, Any], name: str, module: str, range: SourceRang
     reserved = [member for member in members if re.fullmatch(_RESERVED, member)]
     if not reserved:
         enum_class: Any = Enum(name, members, module=module)  # type: ignore[misc]
-        # Python does not make members of names such as `_Color__red` in a class `Color`.
+        # In a class `Color`, a private name such as `_Color__red` does not become a member.
         reserved = [member for member in members if member not in enum_class.__members__]
     if reserved:
         raise CompilationError(f"'{reserved[0]}' cannot be the name of an enumeration's member", range)

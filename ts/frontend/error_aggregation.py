@@ -80,9 +80,9 @@ class FunctionErrors:
         self.errors: list[FrontendError] = []
 
     def add(self, error: FrontendError) -> None:
-        """Record an error. After the first one, ignore errors in the function's own body.
+        """Record an error of a callee. Record an error in the function's own body only if it is the first.
 
-        Such errors may be consequences of the first error.
+        Later errors in the body may be consequences of the recorded ones.
         """
         if error.has_caller or not self.errors:
             self.errors.append(error)

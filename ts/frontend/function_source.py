@@ -63,16 +63,16 @@ def source_of_function(function: FunctionType) -> FunctionSource:
 def _block(lines: list[str], code: CodeType) -> list[str]:
     """Return the source lines of the function that starts at `lines[0]`, like `inspect.getblock`.
 
-    This does not use Python's tokenizer, because compiling its regular expression takes milliseconds.
+    `inspect.getblock` needs Python's tokenizer, whose regular expression takes milliseconds to compile.
     """
     column = _column(lines[0])
-    # The definition ends at this line or later: it is the line after the last instruction.
+    # index of the line after the last instruction, at which the definition ends at the earliest
     stop = max(_lines_of(code)) - code.co_firstlineno + 1
     while stop < len(lines) and (_is_comment(lines[stop]) or _column(lines[stop]) > column):
         stop += 1
     try:
         tree = python_syntax.module("if True:\n" * (column > 0) + "".join(lines[:stop]))
-    # The text is incomplete or too deeply nested. For example, `stop` is inside a multi-line string.
+    # The text is too deeply nested, or incomplete because `stop` is inside a multi-line string, for example.
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return inspect.getblock(lines)
     block = tree.body[0].body if column > 0 and isinstance(tree.body[0], ast.If) else tree.body

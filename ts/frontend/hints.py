@@ -165,7 +165,7 @@ def argument(values: Sequence[Value], reason: str) -> str:
             return "`*` does not repeat strings: use `''.join([s for _ in range(n)])`"
     if isinstance(types[0], ListType) and not isinstance(types[1], ListType) and "matched to type" in reason:
         return f"the elements of a {_spelled(values[0])} must have type {types[0].elem.annotation_str}"
-    if reason.count("Expected a value") < 2:  # one wrong argument, named by the message
+    if reason.count("Expected a value") < 2:  # the message already names the only wrong argument
         return ""
     hint = f"found {_spelled(values[0])} and {_spelled(values[1])}"
     if STR in types and any(isinstance(type, IntType | FloatType | BoolType) for type in types):

@@ -47,9 +47,9 @@ _SCALARS: dict[type, Type] = {
 
 
 def builtin_number_class(value: object) -> type | None:
-    """Return the base class int, float, complex or str of the class of `value` (`numpy.float64`), or None.
+    """Return the class of int, float, complex and str of which `value` is an instance, or None.
 
-    Return None for enum members, including members of an `IntEnum`, because they have an enum type.
+    Example: float for a `numpy.float64`. Return None for enum members, also for those of an `IntEnum`.
     """
     if isinstance(value, enum.Enum):
         return None

@@ -26,9 +26,9 @@ Kind = TypeVar("Kind", ListType, DictType)
 
 
 def hinted_types(hint: Type | None, kind: type[Kind], range: SourceRange | None) -> list[Kind]:
-    """Return the list or dict types in a type hint. Raise CompilationError if it contains none.
+    """Return all list or dict types (`kind`) in a type hint, or an empty list without a hint.
 
-    The result is empty without a hint.
+    Raise CompilationError for a hint without such a type.
     """
     if hint is None or hint is ANY or isinstance(hint, AnyListType):
         return []
@@ -72,8 +72,8 @@ def select_literal_type(
 ) -> Kind:
     """Select the type of a literal from `options`, the types that its hint allows.
 
-    The result is `inferred`, the inferred type, if `options` contains it, else the first option that can hold
-    the elements. Raise CompilationError if no option can hold the elements.
+    Return the inferred type, `inferred`, if it is an option. Otherwise, return the first option that can hold
+    the elements. Raise CompilationError if there is none.
     """
     if inferred in options:
         return inferred

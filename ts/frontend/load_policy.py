@@ -8,7 +8,7 @@ A name without an overload allows all overloads of the operator. Names may conta
 Operators of the language itself (`prim::If`, `prim::TupleUnpack`) are always allowed, except remote calls
 (`prim::rpc_*`), which must be listed.
 
-Operators that write files (`aten::save`) are allowed only if they are listed by name, without wildcards; the
+Operators that write files (`aten::save`) are allowed only if they are listed by name, without wildcards. The
 policy of a program's own code (`UNRESTRICTED`) allows them.
 """
 
@@ -42,7 +42,7 @@ class LoadPolicy:
         allowed_ops: Iterable[str] | None = None,
         is_trusted: bool = False,
     ) -> None:
-        """Set the limits and the allowed operators; `is_trusted` allows operators that write files."""
+        """Set the limits and the allowed operators. `is_trusted` allows operators that write files."""
         if limits is not None and not isinstance(limits, AbstractContextManager):
             raise TypeError(f"limits: {limits!r} is not a result of ts.limits(...)")
         self.limits = limits
@@ -75,7 +75,10 @@ class LoadPolicy:
         return is_allowed
 
     def admit(self, graph: Graph, range: SourceRange | None = None) -> None:
-        """Raise CompilationError at `range`, or the node's range, if the graph uses a disallowed operator."""
+        """Raise CompilationError if a node of `graph` has a forbidden operator.
+
+        The error is located at `range` if passed, else at the node.
+        """
         if not self.restricted:
             self._admit_file_access(graph, range)
             return

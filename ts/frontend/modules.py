@@ -107,7 +107,7 @@ class ConcreteModule:
     # ---- declaration of methods ----------------------------------------------------------------------
 
     def method(self, name: str) -> Any | None:
-        """Return method `name`, declared on first use, or None if it is ignored or not a function."""
+        """Return method `name`, declared on first use, or None if `name` is ignored or no function."""
         method = self.type.methods.get(name)
         if method is not None:
             return method
@@ -336,7 +336,10 @@ class _Description:
         return to_type(annotation, self.resolver)
 
     def _names_module(self, name: str) -> bool:
-        """Return whether `name` is annotated with a module class, so that its value determines its type."""
+        """Return whether attribute `name` is annotated with a module class.
+
+        The type of such an attribute is the type of the module in it, not that of the annotation.
+        """
         annotation = self.annotations[name]
         if isinstance(annotation, str) and annotation.isidentifier():
             try:
@@ -344,7 +347,7 @@ class _Description:
             except KeyError:
                 return False
         if not isinstance(annotation, type) or classes.ATTRIBUTE in vars(annotation):
-            return False  # an annotation with an interface determines the type, whatever the value is
+            return False  # the class is an interface, which is the type of the attribute
         return any(own_name(base.__module__) == "ts.nn.modules.module" for base in annotation.__mro__)
 
     def _type_of(self, name: str, value: Any) -> Type:
@@ -458,7 +461,7 @@ class _Description:
 
 
 def _check_interface_methods(module: Any, interface: InterfaceType) -> None:
-    """Raise AttributeError if a module lacks a method of the interface declared for its attribute."""
+    """Raise AttributeError if `module`, the value of an attribute, lacks a method of its `interface`."""
     concrete = getattr(module, "_concrete", None)
     methods = concrete.type.methods if isinstance(concrete, ConcreteModule) else ()
     for name in interface.methods:

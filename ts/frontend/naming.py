@@ -31,7 +31,7 @@ _PYTORCH_MODULES: Final = {
     "torch.nn.modules.fractional": "torch.nn.modules.pooling",
     "torch.nn.modules.linear_loss": "torch.nn.modules.loss",
 }
-_names: Final[dict[str, object]] = {}  # unmangled name in use -> object that identifies the request for it
+_names: Final[dict[str, object]] = {}  # unmangled name in use -> marker of its `unique_name` call
 _live: WeakValueDictionary[str, object] = WeakValueDictionary()
 _mangles = itertools.count()
 

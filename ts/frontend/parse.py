@@ -208,7 +208,10 @@ def parse_definition(
     comment: str | None = None,
     printed: bool = True,
 ) -> ParsedFunction:
-    """Check `node`, a definition of a parsed text (by default printed source), and evaluate its defaults."""
+    """Check the function definition `node`, evaluate its defaults, and return both as a `ParsedFunction`.
+
+    With `printed`, the definition is from printed source.
+    """
     parsed = ParsedFunction(node.name, node, ranges, resolver, type_comment=comment, printed=printed)
     check(parsed)
     parsed.defaults = _written_defaults(parsed)
@@ -264,7 +267,7 @@ def type_comment(source_text: str) -> str | None:
 
 
 def _check_comment_prefix(source_text: str) -> None:
-    """Raise FrontendError for a type comment that does not begin with `# type:`."""
+    """Raise FrontendError for a comment with a misspelled prefix `# type:`, such as `#type:`."""
     for line_index, line in enumerate(source_text.split("\n")):
         if _WRONG_PREFIX.search(line):
             raise FrontendError(
@@ -353,7 +356,7 @@ def _evaluate(node: ast.expr, parsed: ParsedFunction) -> object:
         if isinstance(left, int | float) and isinstance(right, int | float):
             return _ARITHMETIC[type(node.op)](left, right)
     try:
-        # The evaluation of a subscript would call `__getitem__` of a Python object
+        # do not evaluate subscripts: they call `__getitem__` of Python objects
         if any(isinstance(descendant, ast.Subscript) for descendant in ast.walk(node)):
             raise LookupError
         return parsed.resolver.evaluate(node)

@@ -38,7 +38,7 @@ class Resolver:
     def of_function(cls, function: FunctionType) -> Resolver:
         """Return a resolver for the names in a live function.
 
-        It resolves the function's own name even while a decorator runs, before Python assigns the name.
+        The resolver knows the function's own name even while a decorator runs, before Python assigns it.
         """
         return cls(closure_of(function), function.__globals__, fallback={function.__name__: function})
 
@@ -60,7 +60,7 @@ class Resolver:
         return vars(builtins)[name]
 
     def admit(self, graph: Graph) -> None:
-        """Raise an error if the load policy forbids an operator of the graph. By default, all are allowed."""
+        """Allow all operators of `graph`. Subclasses raise an error for operators that they forbid."""
 
     def evaluate(self, node: ast.expr) -> object:
         """Evaluate a dotted name, a subscript or a union in an annotation, or in a default of source text.

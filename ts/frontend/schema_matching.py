@@ -378,7 +378,7 @@ _candidate_schema_cache: dict[tuple[str, int, Type, bool], tuple[_Numbered, ...]
 def _candidate_schemas(
     schemas: Sequence[FunctionSchema], args: Sequence[Actual], self: Actual | None
 ) -> Iterable[_Numbered]:
-    """Return (index, schema) pairs for schemas that accept the first argument without conversion."""
+    """Return (index, schema) pairs of `schemas`, without those that cannot accept the first argument."""
     first = self if self is not None else args[0] if args else None
     name = schemas[0].name
     if not isinstance(first, Value) or first.type() not in _PLAIN or "::" not in name:
@@ -409,7 +409,10 @@ def match_schemas(
     kwargs: Mapping[str, Actual] | None = None,
     self: Actual | None = None,
 ) -> tuple[int, MatchedSchema]:
-    """Return the index and the match of the first candidate schema that accepts the arguments."""
+    """Return the index and the match of the first schema that accepts the arguments.
+
+    Raise CompilationError if no schema accepts them.
+    """
     kwargs = kwargs or {}
     if len(schemas) == 1:
         return 0, match_schema(schemas[0], graph, range, args, kwargs, self)
@@ -440,8 +443,8 @@ _MAX_LISTED_OVERLOADS: Final = 6  # maximum number of overloads in an error mess
 def _closest_mismatches(failures: Sequence[tuple[int, str]]) -> str:
     """Return the text that lists why the candidate schemas do not match, from their mismatch messages.
 
-    If there are more than `_MAX_LISTED_OVERLOADS`, it lists schemas with the largest number of matched
-    arguments, and the number of schemas that are not listed.
+    Of more than `_MAX_LISTED_OVERLOADS` schemas, the text lists those with the most matched arguments, and
+    contains the number of the others.
     """
     if len(failures) <= _MAX_LISTED_OVERLOADS:
         return _indented(message for _, message in failures)

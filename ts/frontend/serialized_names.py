@@ -250,7 +250,7 @@ class Class(SugaredValue):
         self.find = find
 
     def attr(self, em: Emitter, range: SourceRange, name: str) -> SugaredValue:
-        """Return `__new__` as a special form, or a function of the class, which is called without object."""
+        """Return `__new__` as a special form, or a function of the class that needs no object."""
         if name == "__new__":
             return SpecialForm("__new__")
         function = self.find(f"{self.name}.{name}")  # for example the forward hook of a module

@@ -64,7 +64,7 @@ class PrintedFile:
         return self._definitions_by_name.get(name)
 
     def methods(self, name: str) -> list[tuple[str, Callable[[], ast.FunctionDef]]]:
-        """Return the (name, parser function) pairs of a class's methods; call `definition(name)` first."""
+        """Return (name, function that parses the method) pairs of a class, after `definition(name)`."""
         return self._methods.get(name, [])
 
     def _enter(self, node: ast.stmt) -> None:
@@ -96,7 +96,7 @@ class PrintedFile:
         ]
 
     def _method(self, source_text: str, line: int) -> ast.FunctionDef:
-        """Parse a method, indented as in its class, inside an `if` block."""
+        """Parse the text of a method, whose indentation requires an enclosing `if` block."""
         block = parse.syntax_tree(self._source, f"if 1:\n{source_text}", line - 1).body[0]
         assert isinstance(block, ast.If) and isinstance(block.body[0], ast.FunctionDef)
         return block.body[0]
@@ -107,7 +107,7 @@ def _same(node: ast.FunctionDef) -> ast.FunctionDef:
 
 
 def _definitions(source_text: str) -> dict[str, _SourceSection] | None:
-    """Return the section of each definition by name; None if the layout is not that of the printer."""
+    """Return the section of each definition by name, or None for a layout unlike the printer's."""
     if source_text.count("\n") > _MAX_LINES or _UNUSUAL.search(source_text):
         return None
     beginnings = list(_TOP.finditer(source_text))

@@ -114,7 +114,7 @@ def overload_signature(
 
 
 def _state_type(parsed: ParsedFunction) -> SizedType | None:
-    """Return the parameter type of an unannotated `__setstate__`: the return type of `__getstate__`."""
+    """Return the return type of `__getstate__` for the parameter of `__setstate__`, or None for others."""
     if parsed.name != "__setstate__" or not isinstance(parsed.self_type, ir.ClassType):
         return None
     saves = parsed.self_type.find_method("__getstate__")
@@ -158,7 +158,7 @@ def _from_comment(parsed: ParsedFunction, count: int) -> tuple[list[SizedType], 
 def _invalid_type_comment(parsed: ParsedFunction, comment: str, source: Source) -> CompilationError:
     """Return the error of a comment that is not written `# type: (int, Tensor) -> int`.
 
-    As in PyTorch, for a comment after code, the error message names the first token of the line.
+    If code precedes the comment, the message names the first token of the line, as in PyTorch.
     """
     advice = "here: the comment is written `# type: (int, Tensor) -> int`"
     lines = parsed.source.text.split("\n")
@@ -223,7 +223,7 @@ def _default(parsed: ParsedFunction, arg: ast.arg, type: Type, size: int | None)
     value = parsed.defaults[arg.arg]
     default_range = parsed.ranges.of(_default_node(parsed, arg) or arg)
     if parsed.function is None and isinstance(value, list):
-        # Calls cannot modify a tuple. In source text, a default list is a constant that all calls share.
+        # In source text, all calls share a default list. As a tuple, they cannot modify it.
         value = tuple(value)
     if _is_mutable(value):
         raise FrontendError(

@@ -301,7 +301,7 @@ _DEFINE: Final[dict[str, _Define]] = {
 def _attributes(node: ast.ClassDef, file: PrintedFile) -> Iterator[tuple[str, ast.expr, ast.expr | None]]:
     """Yield (name, annotation, value) of each assignment in a class body.
 
-    Special assignments (`_MARKS`) have no annotation. For them, the second item is the value.
+    Special assignments (`_MARKS`) have no annotation, and yield (name, value, value).
     """
     for member in node.body:
         match member:

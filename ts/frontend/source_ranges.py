@@ -39,8 +39,8 @@ class Ranges:
 
     def __init__(self, source: Source, whole_subscripts: bool = False) -> None:
         self.source = source
-        # True if the range of `x[0]` includes the closing bracket. As in PyTorch, it does so for source in
-        # strings, but not for the source of Python functions.
+        # True if the range of `x[0]` includes the closing bracket, as in PyTorch for source in strings. For
+        # Python functions, the range ends before the bracket.
         self._whole_subscripts = whole_subscripts
         self._text = source.text
         self._spans: dict[ast.AST, tuple[int, int]] = {}
@@ -165,12 +165,12 @@ class NodeRange(SourceRange):
         self._node = node
 
     @property
-    def start(self) -> int:  # type: ignore[override]  # an attribute in the base, never assigned here
+    def start(self) -> int:  # type: ignore[override]  # an attribute in the base class
         """Offset of the first character."""
         return self._ranges.span(self._node)[0]
 
     @property
-    def end(self) -> int:  # type: ignore[override]  # an attribute in the base, never assigned here
+    def end(self) -> int:  # type: ignore[override]  # an attribute in the base class
         """Offset after the last character."""
         return self._ranges.span(self._node)[1]
 
@@ -198,7 +198,7 @@ class JoinedRange(NodeRange):
 class HiddenRange(NodeRange):
     """Range of the enclosing statement, for graph nodes that have no range in PyTorch.
 
-    Error messages show it, graph text does not.
+    Error messages show this range, but graph text omits it.
     """
 
     __slots__ = ()

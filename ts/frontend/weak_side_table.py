@@ -5,8 +5,8 @@ In: a function or class (the key), and its compilation result.  Out: the result,
     scripted = WeakSideTable("script")
     scripted[f] = ScriptFunction(...)        scripted.get(f)
 
-A `WeakKeyDictionary` would be a memory leak, because a result refers to its key (for example through the
-globals of methods), so that the dictionary would keep both alive.
+A `WeakKeyDictionary` would be a memory leak: it keeps the results alive, and each result refers to its key,
+for example through the globals of methods.
 """
 
 from __future__ import annotations

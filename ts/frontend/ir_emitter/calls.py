@@ -170,7 +170,7 @@ def _tuple(em: Emitter, node: ast.Call, form: SpecialForm, hint: Type | None) ->
 def _names(
     em: Emitter, node: ast.Call, iterable: SugaredValue, range: SourceRange
 ) -> tuple[ast.Name, ast.Name]:
-    """Assign an iterable to a temporary variable, and return its name and that of a new loop variable."""
+    """Assign `iterable` to a temporary variable. Return syntax nodes for this and a new loop variable."""
     source = ast.copy_location(ast.Name(em.temporary("$_iter"), ast.Load()), node)
     element = ast.copy_location(ast.Name(em.temporary("$_elem"), ast.Store()), node)
     em.scope.set(range, source.id, iterable)
@@ -193,7 +193,7 @@ def _list(em: Emitter, node: ast.Call, form: SpecialForm, hint: Type | None) -> 
 
 
 def _dict(em: Emitter, node: ast.Call, form: SpecialForm, hint: Type | None) -> SugaredValue:
-    """Emit `dict(...)`: a literal argument and keywords become one list of pairs, a dict is copied.
+    """Emit `dict(...)` as one list of pairs, or as a copy of an existing dict with added keywords.
 
     dict(a=1)        aten::dict([("a", 1)])         dict(d, a=1)     aten::dict(%d), then aten::_set_item
     """
@@ -398,7 +398,7 @@ def _tolist(em: Emitter, node: ast.Call, form: SpecialForm, hint: Type | None) -
             em.range(node),
         )
     assert form.self_value is not None
-    # PyTorch creates this unused constant: without it, later values would have other numbers than in PyTorch
+    # an unused constant, as in PyTorch, so that later values have the same numbers
     em.constant(None)
     inputs = form.self_value, em.constant(dim), em.constant(_TOLIST_TYPES[elem])
     return _simple(em.insert("prim::tolist", inputs, 1, em.range(node)).output().set_type(hint))

@@ -146,9 +146,9 @@ def _comparison(em: Emitter, node: ast.Compare) -> Condition:
 
 
 def _evaluated_once(em: Emitter, node: ast.expr) -> ast.expr:
-    """Return operand `node` of a chained comparison, replaced by a temporary variable if it contains a call.
+    """Return operand `node` of a chained comparison, or a temporary variable for an operand with a call.
 
-    The operand is used in two comparisons. Without the variable, it would be evaluated twice, as in PyTorch.
+    Two comparisons use the operand. PyTorch evaluates it twice, the variable only once as in Python.
     """
     if not any(isinstance(inner, ast.Call) for inner in ast.walk(node)):
         return node
@@ -434,10 +434,10 @@ def _join(
         and true_type.is_subtype_of(previous_type)
         and false_type.is_subtype_of(previous_type)
     ):
-        # the variable has a declared Union type, and both branches assign a value of a narrower type
+        # both values fit the type that the variable had before the `if`, such as a declared Union
         unified = previous_type
     if unified is None and em.parsed.printed:
-        # printed source has no declarations of Union variables, so the type may become a union here
+        # printed source does not declare Union variables: infer the union
         unified = unify(true_type, false_type, True)
     if unified is None:
         message = (

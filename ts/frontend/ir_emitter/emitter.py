@@ -4,7 +4,7 @@ In: a `ParsedFunction`.  Out: nodes in `emitter.graph`, inserted at the graph's 
 
     emitter.statements(node.body)         emits statements
     emitter.expr(node)                    emits an expression, returns its `Value`
-    emitter.sugared(node)                 also for modules, ranges and functions, returns a `SugaredValue`
+    emitter.sugared(node)                 the same for any expression, such as a module: a `SugaredValue`
 
 The other modules of this package (`statements`, `conditionals`, `loops`, `expressions`, `calls`,
 `subscripts`) register an emitter function for each class of syntax nodes in the tables below. Values are
@@ -139,7 +139,7 @@ class Emitter:
         self.graph.range = previous_range
 
     def _note(self, error: FrontendError, node: ast.stmt) -> None:
-        """Record an error of a statement and the errors of its callees, and mark its variables as failed."""
+        """Record `error` and the errors of the statement's callees. Mark the assigned variables as failed."""
         if not error.has_caller:  # the error is in this function, and may have no location yet
             error.range = error.range or self.range(node)
         self.noted.add(error)
@@ -165,7 +165,7 @@ class Emitter:
         return value
 
     def sugared(self, node: ast.expr, n_binders: int = 1, hint: Type | None = None) -> SugaredValue:
-        """Emit an expression and return its sugared value, which is assigned to `n_binders` variables."""
+        """Return the sugared value of an expression, which the program assigns to `n_binders` variables."""
         emit = SUGARED.get(type(node))
         if emit is not None:
             return emit(self, node, n_binders, hint)
@@ -175,10 +175,10 @@ class Emitter:
         return SimpleValue(plain(self, node, hint))
 
     def emit_again(self, emit: Callable[[], _T]) -> _T:
-        """Emit an operand a second time, as PyTorch does. Remove the nodes if they have side effects.
+        """Emit an operand a second time, so that later values have the same numbers as in PyTorch.
 
-        The additional nodes are dead code, but they affect value numbers. PyTorch also executes their side
-        effects twice (`xs.pop() % 2` pops two elements). Therefore, `ts` removes nodes with side effects.
+        If the additional nodes have side effects, remove them. In PyTorch, the effects occur twice:
+        `xs.pop() % 2` pops two elements.
         """
         marker = self.graph.insert_node(self.graph.create("prim::Marker", (), 0))
         value = emit()

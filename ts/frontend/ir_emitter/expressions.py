@@ -54,8 +54,8 @@ def emit_name(em: Emitter, node: ast.Name, n_binders: int, hint: Type | None) ->
 def emit_attribute(em: Emitter, node: ast.Attribute, n_binders: int, hint: Type | None) -> SugaredValue:
     """Resolve `value.attr`.
 
-    In printed source, a variable that is not an object has no attributes except `tolist`. If the variable has
-    the name of a namespace, `value` denotes the namespace.
+    In printed source, `torch.add` denotes the operator even if a tensor is called `torch`. Only `tolist` is
+    an attribute of tensors and other variables that are not objects.
     """
     base = em.sugared(node.value)
     if (
@@ -64,8 +64,6 @@ def emit_attribute(em: Emitter, node: ast.Attribute, n_binders: int, hint: Type 
         and isinstance(node.value, ast.Name)
         and node.attr != "tolist"
     ):
-        # In printed source such as `torch.add(torch, 1)`, the first `torch` is the namespace even if a tensor
-        # has this name.
         module = em.lookup_printed(node.value.id)
         if module is not None and not isinstance(base.simple.type(), OBJECT_TYPES):
             base = module
@@ -101,8 +99,8 @@ def emit_binary(em: Emitter, node: ast.BinOp, hint: Type | None) -> Value:
     """Emit a binary operator, including `%` as string formatting and operators that classes define."""
     range = em.range(node)
     operator = BINARY[type(node.op)]
-    # Whether `%` formats a string depends on the left operand's type. As in PyTorch, this operand is emitted
-    # once to determine it.
+    # `%` with a string as left operand is string formatting. To get the type, emit this operand once more, as
+    # PyTorch does.
     if isinstance(node.op, ast.Mod) and em.emit_again(lambda: em.expr(node.left)).type() is STR:
         left, right = em.expr(node.left), to_printable(em, range, em.expr(node.right))
         if isinstance(node.right, ast.Tuple) and any(
@@ -178,7 +176,10 @@ def emit_values(em: Emitter, nodes: Sequence[ast.expr], hint: Type | None = None
 def _common_type(
     em: Emitter, node: ast.expr, values: Sequence[Value], warns: bool, key: Type | None = None
 ) -> Type:
-    """Return the common type of list elements or dict values, or a Union if they have no common type."""
+    """Return the common type of list elements or dict values. If there is none, return a Union.
+
+    With `warns`, issue a warning for a Union. `key` is the key type of a dict.
+    """
     types = [value.type() for value in values]
     common = unify_list(types)
     if common is not None:

@@ -35,7 +35,7 @@ def emit_while(em: Emitter, node: ast.While) -> None:
 
 @statement(ast.For)
 def emit_for(em: Emitter, node: ast.For) -> None:
-    """Emit a `for` statement as `prim::Loop`, or unrolled over tuples, modules and other static iterables."""
+    """Emit a `for` statement as `prim::Loop`, or unroll it, over tuples, modules and such iterables."""
     range = em.range(node)
     iterable = em.sugared(node.iter).iter(em, range)
     statements.check_targets(em, [node.target])
@@ -143,7 +143,7 @@ def list_comprehension(
 
 @expression(ast.DictComp)
 def emit_dict_comprehension(em: Emitter, node: ast.DictComp, hint: Type | None) -> Value:
-    """Emit a dict comprehension as a loop. `hint` or, without a hint, the first item determines the type."""
+    """Emit a dict comprehension as a loop. Its type is that of `hint`, or else that of the first item."""
     range = em.range(node)
     options = hinted_types(hint, DictType, range)
     dict_type = options[0] if len(options) == 1 else None

@@ -41,7 +41,7 @@ AUGMENTED: Final[dict[type[ast.operator], tuple[str, str]]] = {
     ast.Sub: ("aten::sub", "aten::sub_"),
     ast.Mult: ("aten::mul", "aten::mul_"),
     ast.Div: ("aten::div", "aten::div_"),
-    # PyTorch uses `fmod` for `%=` of numbers, too, which converts ints to floats.
+    # In PyTorch, `%=` on ints uses `fmod`, too, and returns a float.
     ast.Mod: ("aten::remainder", "aten::fmod_"),
     ast.BitOr: ("aten::__or__", "aten::bitwise_or"),
     ast.BitAnd: ("aten::__and__", "aten::bitwise_and"),
@@ -53,8 +53,8 @@ AUGMENTED: Final[dict[type[ast.operator], tuple[str, str]]] = {
     ast.FloorDiv: ("aten::floordiv", "aten::floor_divide_"),
 }
 
-# In-place operators for augmented assignments to items and slices of tensors (`x[i] |= y`). PyTorch uses
-# operators that create a new tensor and discards this tensor, so that `x` does not change.
+# In-place operators for augmented assignments to items and slices of tensors (`x[i] |= y`). In PyTorch, such
+# assignments do not change `x`, because they discard the tensor that the operator returns.
 AUGMENTED_ITEM: Final[dict[type[ast.operator], str]] = {
     ast.BitOr: "aten::bitwise_or_",
     ast.BitAnd: "aten::bitwise_and_",

@@ -41,7 +41,7 @@ def refine_by_either(a: Sequence[Refinement], b: Sequence[Refinement]) -> list[R
 
 
 def without_none(type: Type) -> Type | None:
-    """Remove None from an Optional or Union type. Return None if the type does not contain it."""
+    """Return an Optional or Union type without its member NoneType, or None for other types."""
     if isinstance(type, OptionalType):
         return type.elem
     if isinstance(type, UnionType):
@@ -68,8 +68,7 @@ def type_test(type: Type, against: Iterable[Type]) -> TypeTest:
         return TypeTest(tested, _unify_members(tested), ANY, static)
     matching: list[Type] = []
     excluded: list[Type] = []
-    # False if a matching member of the union is not a subtype of a tested type, so that only a test at run
-    # time decides
+    # True if each matching member is a subtype of a tested type, so that the test needs no run-time check
     is_certain = True
     for member in union_members([type]):
         refined = _narrow_member(member, tested)
@@ -85,10 +84,10 @@ def type_test(type: Type, against: Iterable[Type]) -> TypeTest:
 
 
 def _narrow_member(member: Type, tested: Sequence[Type]) -> Type | None:
-    """Return the refined type of `member` if the test succeeds, or None if the types are unrelated.
+    """Return the type of a value of type `member` after a successful test for one of the types `tested`.
 
-    It is `member` if this is a subtype of a tested type, else the first tested type that is a subtype of
-    `member`.
+    The result is `member` if it is a subtype of a tested type, else the first tested type that is a subtype
+    of `member`. Return None if no value of type `member` passes the test.
     """
     for tested_type in tested:
         if member.is_subtype_of(tested_type):

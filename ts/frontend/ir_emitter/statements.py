@@ -49,7 +49,6 @@ def emit_assign(em: Emitter, node: ast.Assign) -> None:
     if len(node.targets) == 1:
         _assign_expression(em, node.targets[0], node.value, em.range(node))
         return
-    # The value is evaluated first, then the targets are assigned from left to right.
     name = em.temporary("$tmp_assign_")
     range = em.range(node.value)
     em.scope.set(range, name, em.sugared(node.value))

@@ -133,10 +133,10 @@ def int_and_slice_indexing(
     slices: dict[int, SliceValue] = {}  # position of an index -> slice, for indices that are slice objects
 
     def dimension(position: int, dim: int, from_right: bool) -> int:
-        """Emit the index at `position` for dimension `dim`, except literal slices, which are emitted later.
+        """Store the dimension `dim` of the index at `position`. Emit the index if it is no slice `a:b`.
 
-        Return the dimension of the next index. Indices after an ellipsis are visited from the last one
-        (`from_right`), and have negative dimensions.
+        Return the dimension of the next index. With `from_right`, the index follows an ellipsis: such indices
+        are visited in reverse order, and their dimensions are negative.
         """
         dims[position] = dim
         index = indices[position]
@@ -145,8 +145,8 @@ def int_and_slice_indexing(
             return dim + step
         sugared_index = em.emit_again(lambda: em.sugared(index))
         if isinstance(sugared_index, SliceValue):
-            # `emit_again` removes nodes with side effects, which may have computed the bounds of the slice:
-            # emit the slice once more, except for the name of a slice, which emits no nodes.
+            # Emit the slice once more, because `emit_again` may have removed the nodes of its bounds. The
+            # name of a slice has no nodes.
             must_emit_again = not isinstance(index, ast.Name)
             bounds = em.sugared(index) if must_emit_again else sugared_index
             assert isinstance(bounds, SliceValue)

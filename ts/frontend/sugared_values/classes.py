@@ -63,7 +63,7 @@ class ClassValue(SugaredValue):
     ) -> SugaredValue:
         """Create an object and emit the call of `__init__`. Raise CompilationError without `__init__`."""
         if "__init__" not in self.type.methods:
-            # compile all methods before the error is raised, because their own errors take precedence
+            # errors in methods have precedence over the error below, so compile all methods first
             for method in self.type.methods.values():
                 _schema_of(em, range, self.type, method)
             raise CompilationError(
@@ -183,8 +183,7 @@ def _schema_of(em: Emitter, range: SourceRange, type: Any, method: Any) -> Funct
         return method if isinstance(method, FunctionSchema) else method.schema  # type: ignore[no-any-return]
     except FrontendError as error:
         if isinstance(error, CompilationError) and error.range is None:
-            # the error has no location if this is a recursive call of a method whose return type is not known
-            # yet
+            # the error of a recursive call has no location yet if the method's return type is unknown
             error.range = range
             raise
         raise error.add_call(f"{type.name()}.{method.name}", em.parsed.name, range) from None
@@ -353,9 +352,10 @@ def _is_constructing(em: Emitter, type: Type) -> bool:
 def call_operator_method(
     em: Emitter, range: SourceRange, method: str | None, args: Sequence[Value], kwargs: Kwargs | None = None
 ) -> Value | None:
-    """Emit an operator as a method call on the first operand. Return None if it is no object.
+    """Emit an operator as a call of method `method` on the first operand.
 
-    As in Python, `__ne__` is derived from `__eq__` unless the class defines it.
+    A class without `__ne__` uses the negation of `__eq__`, as in Python. Return None if the first operand is
+    no object, or if `method` is None.
     """
     if method is None or not args or not isinstance(args[0].type(), OBJECT_TYPES):
         return None
@@ -375,7 +375,7 @@ def call_operator_method(
 
 
 def _has_only_own_method(type: Type, method: str) -> bool:
-    """Return whether a module has `method` only as an uncompiled method of a class of `ts`."""
+    """Return whether `type` is a module type whose `method` is defined by `ts` and is not compiled."""
     if not isinstance(type, ModuleType) or method in type.methods or type.concrete is None:
         return False
     function = type.concrete.python_function(method)
@@ -383,7 +383,7 @@ def _has_only_own_method(type: Type, method: str) -> bool:
 
 
 def to_printable(em: Emitter, range: SourceRange, value: Value) -> Value:
-    """Return `value` for use by `print` and format strings. Objects are converted to strings."""
+    """Return `value` for `print` and format strings: an object with `__str__` or `__repr__` as a string."""
     type = value.type()
     if isinstance(type, ClassType) and ("__str__" in type.methods or "__repr__" in type.methods):
         return attribute(em, range, value, "__str__").call(em, range, [], {}, 1).as_value(em, range)

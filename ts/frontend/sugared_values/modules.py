@@ -37,7 +37,7 @@ from ts.ir.value import Value
 if TYPE_CHECKING:
     from ts.frontend.ir_emitter.emitter import Emitter
 
-_NO_MODULE: Final = "Cannot infer concrete type of torch.nn.Module"  # error text for a list of modules
+_NO_MODULE: Final = "Cannot infer concrete type of torch.nn.Module"  # error for a plain list of modules
 
 
 _BY_INTERFACE: Final = (
@@ -152,7 +152,7 @@ class ModuleValue(SugaredValue):
         if method is None:
             return None
         try:
-            # registers the method's error, so that it is reported only once
+            # `compilation` caches the method's error, so that it is reported only once
             with compilation((id(self.type), name)):
                 method.ensure_compiled()
         except FrontendError as error:
@@ -176,7 +176,7 @@ class ModuleValue(SugaredValue):
         return self._call_with_hooks(em, range, forward, args, kwargs)
 
     def ensure_compiled(self, em: Emitter, range: SourceRange) -> None:
-        """Compile `forward` to report its errors, if the module has one."""
+        """Compile method `forward`, if defined, so that errors in it are reported."""
         forward = self.find(em, range, "forward")
         if forward is not None:
             forward.ensure_compiled(em, range)
@@ -247,7 +247,7 @@ class ModuleValue(SugaredValue):
         return self.attr(em, range, "__len__").call(em, range, (), {}, 1).as_value(em, range)
 
     def getitem(self, em: Emitter, range: SourceRange, index: Value) -> SugaredValue:
-        """Return a container's entry at a literal index or key, or else emit a call of `__getitem__`."""
+        """Return a container's entry at a literal index or key. For other modules, call `__getitem__`."""
         container = None if self.concrete is None else self.concrete.container
         position = index.to_ivalue()
         names = self.entries() if container is not None else []
@@ -285,7 +285,7 @@ class ModuleValue(SugaredValue):
         )
 
     def getitem_as(self, em: Emitter, range: SourceRange, index: Value, type: Type) -> SugaredValue:
-        """Emit a container item by a dynamic key or index. All items must be of type `type`."""
+        """Emit the entry of a container at a dynamic key or index. All entries must be of type `type`."""
         container = None if self.concrete is None else self.concrete.container
         key = STR if container in ("dict", "parameter dict") else INT
         # Printed source does not state the kind of the container: emit a `prim::ModuleContainerIndex`, which
@@ -431,7 +431,7 @@ class StaticModuleList(SugaredValue):
         self.name = name
 
     def items(self, em: Emitter, range: SourceRange) -> SugaredTuple:
-        """Return the elements. As in PyTorch, pairs of `items()` and `named_*` methods cannot be unpacked."""
+        """Return the elements. As in PyTorch, `a, b = module.items()` is an error (`PairListing`)."""
         elements = _LISTINGS[self.name](em, self.module, range)
         is_paired = self.name == "items" or self.name.startswith("named_")
         return PairListing(elements) if is_paired else SugaredTuple(elements)
@@ -446,12 +446,12 @@ class StaticModuleList(SugaredValue):
 
 
 class PairListing(SugaredTuple):
-    """Result of `items()`: pairs over which loops and comprehensions can iterate."""
+    """Result of `items()` and `named_*` methods: pairs for loops and comprehensions."""
 
     kind = "iterabletree"
 
     def as_tuple(self, em: Emitter, range: SourceRange, size: int | None = None) -> list[SugaredValue]:
-        """Raise CompilationError: the pairs can be iterated over, but not unpacked, as in PyTorch."""
+        """Raise CompilationError: as in PyTorch, only loops can use the pairs."""
         raise CompilationError(f"{self.describe()} cannot be used as a tuple", range)
 
 

@@ -124,7 +124,7 @@ class PythonFunction(SugaredValue):
         all_args = args if self.receiver is None else [self.receiver, *args]
         try:
             schema = self.schema(len(all_args), n_binders)
-        # an annotation is invalid: like PyTorch's message, the error message quotes the call
+        # the error of an invalid annotation quotes the call, as in PyTorch
         except CompilationError as error:
             error.range = error.range or range
             raise
@@ -281,7 +281,7 @@ def python_schema(
         parameter = by_name.get(parameter_name)
         if parameter is not None and parameter.default is not parameter.empty:
             is_undefined = parameter.default is None and parameter_type.is_subtype_of(TENSOR)
-            if not is_undefined:  # a default None of a tensor (undefined tensor) is not in the schema
+            if not is_undefined:  # the schema omits None as default of a tensor, the undefined tensor
                 default = constant_of_type(parameter.default, parameter_type)
         has_default = default is not NO_DEFAULT
         arguments.append(
@@ -301,7 +301,7 @@ def python_schema(
 def _annotated_types(
     function: Callable[..., Any], parameters: list[inspect.Parameter], self_type: Type | None
 ) -> tuple[list[Type], Type] | None:
-    """Return the annotated types of parameters and result, or None if annotations are missing."""
+    """Return the annotated types of parameters and result, or None for a function without annotations."""
     try:
         returns = inspect.signature(function).return_annotation
     except (TypeError, ValueError):
@@ -395,7 +395,7 @@ class BooleanDispatch(SugaredValue):
                     f"{choice.if_true.__name__} has to be a constant",
                     range,
                 )
-        # Both functions have the flag as a parameter, but ignore it. So it is passed to them.
+        # both functions have a parameter for the argument, although they ignore it
         callee = function_value(em, choice.if_true if flag else choice.if_false, range)
         return callee.call(em, range, args, kwargs, n_binders)
 

@@ -256,7 +256,7 @@ _MATH.update({cmath.phase: "aten::angle", cmath.rect: "aten::polar"})
 
 def to_sugared(em: Emitter, obj: Any, range: SourceRange, name: str) -> SugaredValue:
     """Convert a Python object from the enclosing scope to a sugared value."""
-    if isinstance(obj, SugaredValue):  # printed source resolves names to sugared values directly
+    if isinstance(obj, SugaredValue):  # the resolver of printed source returns sugared values
         return obj
     # Scripts ignore `__torch_function__`: compile the function that the Overridable wraps.
     if isinstance(obj, Overridable):
@@ -289,8 +289,8 @@ def to_sugared(em: Emitter, obj: Any, range: SourceRange, name: str) -> SugaredV
             if operator is not None:
                 return BuiltinFunction(operator)
         return python_functions.function_value(em, obj, range)
-    # A builtin of the standard library is not replaced by the operator of the same name: `math.dist` differs
-    # from `aten::dist`. The module of a bound method such as `random.random` is None.
+    # A builtin of the standard library differs from the operator of the same name: `math.dist` is not
+    # `aten::dist`. The module of a bound method such as `random.random` is None.
     if inspect.isbuiltin(obj) and (obj.__module__ is None or obj.__module__ in sys.stdlib_module_names):
         return python_functions.object_value(em, obj, range)
     operator = getattr(obj, "qualified_name", None) or getattr(obj, "__name__", None)
@@ -336,8 +336,7 @@ def _of_class(em: Emitter, cls: type, range: SourceRange, name: str) -> SugaredV
     if python_functions.is_function_class(cls):
         return python_functions.FunctionClass(cls)
     if own_name(cls.__module__) == "ts.autograd.grad_mode" and "__ts_name__" not in vars(cls):
-        # `set_grad_enabled` has an operator of this name. `inference_mode` has none, so its call raises an
-        # error.
+        # A call of a class without an operator of its name, such as `inference_mode`, raises an error.
         return BuiltinFunction(f"aten::{cls.__name__}")
     if issubclass(cls, BaseException):
         return ExceptionClass(f"{cls.__module__}.{cls.__qualname__}")

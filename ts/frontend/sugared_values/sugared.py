@@ -179,7 +179,6 @@ class SimpleValue(SugaredValue):
                 return enum_value
         elif isinstance(type, ir.UnionType) and em.parsed.printed and _all_have(type, name):
             method: SugaredValue = resolve("script_classes").MethodValue(value, name)
-            # The union is the type of a variable to which the branches of an `if` assign several classes.
             return method
         elif isinstance(type, TupleType) and type.fields and name in type.fields:
             index = type.fields.index(name)
@@ -374,10 +373,10 @@ class BuiltinFunction(SugaredValue):
     def __init__(self, name: str, self_value: Value | None = None, magic: str = "") -> None:
         self.name = name
         self.self_value = self_value
-        self.magic = magic  # the magic method of objects for this builtin, such as `__len__`
+        self.magic = magic  # method by which objects implement this builtin, such as `__len__`, or ""
 
     def describe(self) -> str:
-        """Describe the operator by a magic method such as `__len__`, if objects can implement it."""
+        """Return the magic method for the operator on objects, such as `__len__`, or else "builtin"."""
         return self.magic or self.kind
 
     def call(
