@@ -59,7 +59,7 @@ def operands(node: Node) -> list[Value] | str:
 
 
 def _rejection_reason(node: Node, record: OperatorRecord | None) -> str:
-    """Return the reason why `node`, whose operator is not fusible, is in no fusion group."""
+    """Return the reason why no fusion group contains `node`, a node without a fusible operator."""
     if node.kind() in CALLS:
         return "it is a call"
     if record is not None and record.variant:
@@ -72,7 +72,7 @@ def _rejection_reason(node: Node, record: OperatorRecord | None) -> str:
 
 
 def is_conversion(node: Node) -> bool:
-    """Return whether the node converts dtypes. If so, it may return its operand unchanged."""
+    """Return whether `node` converts dtypes. A conversion may return its operand itself."""
     record = _record(node)
     return record is not None and record.converts
 
@@ -93,7 +93,7 @@ def _is_fused_operation(record: OperatorRecord) -> bool:
 
 
 def extra_inputs(node: Node) -> list[Value]:
-    """Return the inputs after the first one of per-channel operators, epilogues and views, else []."""
+    """Return `node.inputs()[1:]` for per-channel operators, epilogues and views, else []."""
     record = _record(node)
     return (
         node.inputs()[1:]

@@ -80,7 +80,7 @@ class FusedProgram:
         self.inputs = inputs  # one letter for each input: TENSOR, NUMBER, OTHER or ARGUMENT
         self.operations = operations
         self.outputs = outputs  # value numbers of the results, which are computed by operations or epilogues
-        # For each epilogue, operands: the result of an operation, followed by inputs of the group.
+        # operators that read the result of an operation, as first operand, and inputs of the group
         self.epilogues = epilogues
         self.view_inputs = view_inputs  # inputs of the group that are read through views
         first, end_of_operations = len(inputs), len(inputs) + len(operations)
@@ -143,9 +143,9 @@ class FusedProgram:
         return "_".join(operator.name.partition("::")[2] for operator in operators)
 
     def ops_with_arguments(self) -> list[FusedOp]:
-        """Return the operations whose operands after the first are ARGUMENT inputs.
+        """Return the per-channel operations and the epilogues.
 
-        These are the per-channel operations and the epilogues.
+        All their operands but the first are ARGUMENT inputs.
         """
         return [
             *(operation for operation in self.operations if operation.operator.record.channels),
@@ -232,7 +232,7 @@ def group_operator(program: FusedProgram) -> Operator:
         group = record.groups_by_backend[backend]
         try:
             viewed = program.apply_views(args)
-        # the operators of the group run one by one instead, and raise the error with its location
+        # the operators of the group then run one by one and raise the error, with its location
         except (IndexError, RuntimeError):
             group = None
         arrays = None if group is None or is_limited() else group(viewed)
