@@ -66,7 +66,7 @@ class ArchiveNamespace:
     def name(self, definition: Any) -> str:
         """Return the name in the archive of a class, named tuple, enumeration, interface or function."""
         if isinstance(definition, CustomClassType):
-            return definition.qualified_name()  # archives do not define this class, because it is built in
+            return definition.qualified_name()  # a built-in class, which archives do not define
         unique_name = self._named.get(definition)
         if unique_name is None:
             qualified_name: Any = (
@@ -79,13 +79,12 @@ class ArchiveNamespace:
         return unique_name
 
     def _spelled(self, type: Type) -> Type:
-        """Return a type whose text contains the archive's names: `type` itself, or a `NamedType`."""
+        """Return `type`, or a `NamedType` if the archive's text of the type differs from its annotation."""
         spelling = self.format_type(type)
         return type if spelling == type.annotation_str else NamedType(spelling)
 
     def _unique(self, name: str) -> str:
-        # A component that is a keyword of Python gets an underscore, because the dotted name could not be
-        # parsed otherwise.
+        # A keyword of Python gets an underscore, because Python cannot parse it in a dotted name.
         name = ".".join(
             [f"{component}_" if iskeyword(component) else component for component in name.split(".")]
         )
@@ -119,7 +118,7 @@ class DefinitionPrinter:
         self.marks = SourceMap()
 
     def definition(self, definition: Any) -> str:
-        """Return the source of a type or function definition, with source map marks of `self.marks`."""
+        """Return the source of a type or function definition, with the marks of source map `self.marks`."""
         name = self.names.name(definition).rpartition(".")[2]
         if isinstance(definition, ModuleType):
             return self._class(f"{name}(Module)", [*_marks(definition), *self._members(definition)])

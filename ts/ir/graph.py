@@ -77,7 +77,7 @@ class Block:
     def nodes(self) -> Iterator[Node]:
         """Yield the nodes in order.
 
-        The current node may be destroyed or moved during the iteration, which visits nodes inserted after it.
+        The caller may destroy or move the current node. Nodes inserted behind the current node are visited.
         """
         end = self._return
         node = end._next
@@ -311,13 +311,13 @@ class Graph:
     alias_db: ClassVar[Callable[[Graph], Any]]  # creates an alias analysis, set by `ts.analysis.alias`
 
     def __init__(self) -> None:
-        # Earlier copy of the graph and a hash, stored by the pass `preserve_raising_code`
+        # (copy of the graph, hash), stored by the pass `preserve_raising_code`
         self.stored_copy: Any = None
         self.version = 0  # increases with each change of nodes, uses, types and attributes
         # While a pass pipeline runs: analysis -> (version of the graph that was analysed, result of the
         # analysis). None outside pipelines.
         self.analyses: dict[Callable[[Graph], Any], tuple[int, Any]] | None = None
-        self.has_textual_names = False  # whether the names of results are from graph text, not from a program
+        self.has_textual_names = False  # True if names come from graph text instead of a program
         self._next_unique = 0
         self._names: dict[str, Value] = {}
         self._name_suffixes: dict[str, int] = {}

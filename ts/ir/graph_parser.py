@@ -57,8 +57,8 @@ def parse_ir(
 ) -> Graph:
     """Parse graph text. `find_class` resolves types named ``__torch__.…``.
 
-    With `keep_names`, values and source locations are those of the text, so that the text of the graph is
-    equal to `graph_text`. Otherwise see `parse_ir_without_result_names`.
+    With `keep_names`, the graph has the names and source locations of `graph_text`, and prints as this text.
+    Without it, the result is that of `parse_ir_without_result_names`.
 
     `make_tensor` converts a `ParsedTensor` to a tensor. `parse_tensor_constants` has no effect and exists for
     compatibility with PyTorch.
@@ -275,7 +275,7 @@ class _GraphParser:
             tokens.accept(",")
 
     def read_constant(self, type: Type | None) -> Any:
-        """Read a constant of type `type`. Without a type, the spelling of the literal determines it."""
+        """Read a constant of type `type`. If `type` is None, the literal's spelling determines the type."""
         tokens = self.tokens
         if isinstance(type, TensorType):
             literal = self.skip_value()

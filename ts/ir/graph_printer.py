@@ -10,8 +10,8 @@ In: a graph. Out: its text, which `ts.ir.graph_parser.parse_ir` can parse::
 
 A node that holds a subgraph prints as ``prim::Group_0``, and the subgraph follows the graph: ``with
 prim::Group_0 = graph(...)``. A tensor attribute prints as ``{1}`` if it has one element, as a matrix if it
-has up to ten elements, else as ``<Tensor>``. Bytes above 127 in strings print as octal escapes. PyTorch
-prints garbled characters.
+has up to ten elements, else as ``<Tensor>``. Bytes above 127 in strings print as octal escapes. In PyTorch,
+these bytes print as garbled characters.
 """
 
 from __future__ import annotations

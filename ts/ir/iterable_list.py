@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 
 class IterableList(list[T]):
-    """List snapshot that also supports `next`, which returns its elements one by one."""
+    """List snapshot that is its own iterator: each `next` returns one more element."""
 
     __slots__ = ("_used_names",)
 
@@ -25,7 +25,7 @@ class IterableList(list[T]):
 
 
 class ValueList(list[T]):
-    """List of a node's inputs or outputs that supports `next`. Each access to the list restarts `next`."""
+    """List of a node's inputs or outputs that is its own iterator, restarted by `inputs()` or `outputs()`."""
 
     __slots__ = ("_position",)
     _position: int

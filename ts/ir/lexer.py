@@ -171,8 +171,8 @@ def format_complex(value: complex) -> str:
 def quote(text: str) -> str:
     """Return a string literal for `text`, with unprintable bytes as escapes such as `\\n` or octal escapes.
 
-    If all surrogates in the text stand for invalid UTF-8 bytes (`surrogateescape`), the bytes are written.
-    Otherwise, surrogates are written as `\\ud800`, which PyTorch cannot parse.
+    Surrogates that stand for invalid UTF-8 bytes (`surrogateescape`) become these bytes. If `text` has other
+    surrogates, all of them become escapes such as `\\ud800`, which PyTorch cannot parse.
     """
     try:
         encoded = text.encode("utf-8", "surrogateescape")

@@ -44,16 +44,16 @@ _NO_BLOCKS: IterableList[Any] = IterableList()
 
 
 def foreign_value_error(kind: str, value: Value) -> RuntimeError:
-    """Return the error for a node input that belongs to another graph."""
+    """Return the error for the input `value` of a `kind` node in another graph than `value`."""
     return RuntimeError(
         f"a node {kind} cannot take the value %{value.debug_name()}, which belongs to another graph"
     )
 
 
 class OperatorLookup:
-    """Hooks that find operator records and insert default arguments, set by the operator registry.
+    """Hooks that find operator records and insert default arguments.
 
-    Hooks are necessary because `ts.ir` does not import the operators.
+    The operator registry sets them, because `ts.ir` does not import the operators.
     """
 
     find: ClassVar[Callable[[Node], Any] | None] = None

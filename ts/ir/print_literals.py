@@ -30,14 +30,14 @@ from ts.ir.types import (
 
 
 def is_inferred(elem: Type, members: Sequence[Value]) -> bool:
-    """Return True if a list literal of `members` has element type `elem` without an annotation."""
+    """Return True if a list literal of `members` needs no annotation to have the element type `elem`."""
     return is_plain(elem) and unify_list([erase_shape(v.type()) for v in members]) == elem
 
 
 def is_plain(elem: Type) -> bool:
-    """Return True if the element type of a container literal can be inferred from members of type `elem`.
+    """Return False if a container literal needs an annotation for its element type `elem`.
 
-    The result is False for Any, optional, union and interface types.
+    This is the case for Any, optional, union and interface types.
     """
     return not isinstance(elem, (OptionalType, UnionType, InterfaceType)) and elem is not ANY
 

@@ -60,8 +60,8 @@ _CASTS = {
     "prim::Breakpoint": "breakpoint",
 }
 _OPERATOR_TO_PYTHON_NAME = {"aten::backward": "torch.autograd.backward", "aten::grad": "torch.autograd.grad"}
-# Names that variables must not have. A variable may have another name of printed source, such as `torch` or
-# `print`: the use of the name shows whether it is the variable.
+# Names that variables must not have. Other names of printed source, such as `torch` or `print`, are possible:
+# in `torch.add(torch, 1)`, the parser recognizes the variable.
 _RESERVED = frozenset(
     {
         "_",
@@ -358,8 +358,7 @@ class _Printer:
             self.line(f"for {self.use(index)} in range({self.use(count)}):")
             targets, values = body.inputs()[1:], body.outputs()[1:]
         else:
-            # A `while` loop does not use the iteration number: the variable of this number holds the
-            # condition instead.
+            # The body of a `while` loop does not use the iteration number: its variable holds the condition.
             self.assign([index], [condition])
             self.line(f"while {self.use(index)}:")
             targets, values = body.inputs(), body.outputs()
@@ -517,10 +516,7 @@ class _Printer:
         return f"{self.use(callee)}({''.join([f'{self.use(v)}, ' for v in arguments])})"
 
     def call_remotely(self, node: Node) -> str:
-        """Print a remote call with callee and arguments, so that it can be parsed.
-
-        PyTorch omits the arguments.
-        """
+        """Return the source of a remote call. PyTorch omits the arguments, which the parser needs."""
         to, _, *arguments = node.inputs()
         callee = self.format_type(FunctionType(node["callee"]))
         printed_arguments = ", ".join([self.use(to), callee, *map(self.use, arguments)])
@@ -538,7 +534,7 @@ class _Printer:
 
     def get_attr(self, node: Node) -> str:
         name = node.get("name")
-        if not name.isidentifier():  # elements of a ModuleList have numbers as names
+        if not name.isidentifier():  # such as "0", the name of an element of a ModuleList
             return f'getattr({self.use(node.input())}, "{name}")'
         return f"{self.use(node.input())}.{name}"
 

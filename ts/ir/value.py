@@ -84,7 +84,7 @@ class Value:
         return self._type
 
     def set_type(self, type: Type) -> Value:
-        """Set the type and return the value. Nodes that use it select their operator overload again."""
+        """Set the type and return the value. All users of the value select their operator overload again."""
         self._type = type
         self._node._graph.version += 1
         for use in self._uses.values():
@@ -92,7 +92,7 @@ class Value:
         return self
 
     def uses(self) -> list[Use]:
-        """Return a copy of the list of uses, in order of creation. Uses may change during its iteration."""
+        """Return a copy of the list of uses, in order of creation, during whose iteration uses may change."""
         return list(self._uses.values())
 
     def has_uses(self) -> bool:

@@ -21,7 +21,7 @@ class Type:
     """Base class of types. A subclass without arguments has one instance, returned by its `get`."""
 
     __slots__ = ("_has_free", "_hash", "_mentions", "_mutable", "_text", "spec")
-    # Derived properties are cached, because a type may contain another type many times.
+    # The derived properties `_has_free` to `_text` are cached: a type may contain another type many times.
     _has_free: bool
     _hash: int
     _mentions: bool
@@ -111,7 +111,7 @@ class Type:
         return self.annotation_str
 
     def _count(self, types: Iterable[Type]) -> int:
-        """Return the number of types in a type that contains `types`. Raise CompilationError if too large."""
+        """Return 1 plus the numbers of types in `types`. Raise CompilationError above `MAX_TYPE_NODES`."""
         count = 1 + sum(type.node_count for type in types)
         if count > MAX_TYPE_NODES:
             raise CompilationError(

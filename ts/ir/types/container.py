@@ -261,7 +261,7 @@ class TupleType(Type):
         return TupleType(types, self.name, self.fields, self.defaults, self.python_class)
 
     def mentions_class(self) -> bool:
-        """Return True if an element type mentions a class, or for a named tuple that has a Python class."""
+        """Return True for a named tuple with a Python class, and if an element type mentions a class."""
         return self.python_class is not None or super().mentions_class()
 
     def elements(self) -> list[Type]:

@@ -18,8 +18,8 @@ class TensorType(Type):
     """Tensor type with optional properties: ``Tensor``, ``Float(2, *, requires_grad=0, device=cpu)``.
 
     `scalar_type` is the dtype's number in `SCALAR_TYPE_NAMES`. Unknown sizes and strides are None. `inferred`
-    is True for the type of a parameter without annotation, which equals plain ``Tensor``. Error messages
-    mention it.
+    is True for the type of a parameter without annotation. This type equals plain ``Tensor``, but error
+    messages call it ``Tensor (inferred)``.
     """
 
     __slots__ = ("_device", "_requires_grad", "_sizes", "_strides", "inferred", "scalar_type", "undefined_")

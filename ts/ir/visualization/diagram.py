@@ -127,7 +127,7 @@ class _Drawing:
             if not isinstance(value.type(), ClassType) or not _only_attributes(value):
                 box = Box("input", _declared(value), title=_declared(value, 500))
                 self._add_ports(diagram, box, [value])
-                box.ports[0].text = ""  # no text, because the box already contains it
+                box.ports[0].text = ""  # the box already contains the name and type
         for node in block.nodes():
             if not all(self.folded(value) is not None for value in node.outputs()) or not node.outputs():
                 self._node(diagram, node, level)
