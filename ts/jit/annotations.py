@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from typing import Any, Dict, List, Optional, Tuple  # noqa: F401, UP035  # programs import these from here
+from typing import Any, Dict, List, Optional, Tuple  # noqa: F401, UP035  # for imports by programs
 
 from ts.frontend import parse
 from ts.frontend.annotations import object_type

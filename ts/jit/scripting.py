@@ -72,7 +72,7 @@ if TYPE_CHECKING:
 
 
 @overload
-def script(obj: C) -> C: ...  # type: ignore[overload-overlap]  # classes and modules can be called, too
+def script(obj: C) -> C: ...  # type: ignore[overload-overlap]  # classes and modules are callables, too
 @overload
 def script(  # type: ignore[overload-overlap]
     obj: Module, optimize: None = None, _frames_up: int = 0, _rcb: object = None, example_inputs: Any = None
@@ -144,7 +144,7 @@ def _script(obj: Any, optimize: None, example_inputs: Any) -> Any:
         raise RuntimeError(f"TorchScript error: {getattr(obj, '__script_unsupported')}")
     if not inspect.isfunction(inspect.unwrap(obj)):
         return _script_instance(obj)
-    overloads = sys.modules.get("ts.frontend.overloads")  # if it is not imported, no overloads are declared
+    overloads = sys.modules.get("ts.frontend.overloads")  # None means that no overloads are declared
     if overloads is not None and overloads.has_overloads(obj):
         raise RuntimeError(
             f"Function {qualified_name(obj)} cannot be directly compiled because it is overloaded. It must "
@@ -165,7 +165,7 @@ def _script_instance(obj: Any) -> Any:
 
 
 def _example_calls(obj: Any, example_inputs: Any) -> list[Call]:
-    """Return the example calls: `example_inputs` is a list of calls of `obj`, or maps callables to calls."""
+    """Return the example calls. `example_inputs` is a list of argument tuples, or maps callables to lists."""
     if isinstance(example_inputs, dict):
         return [(function, arguments) for function, each in example_inputs.items() for arguments in each]
     if not isinstance(example_inputs, list):
