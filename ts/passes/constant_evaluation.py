@@ -67,15 +67,15 @@ def _evaluate_attribute(name: str, owner: Any) -> Any:
 
 
 def _to_number(value: Any) -> Any:
-    """Convert a wrapped number of a trace (`unwrap_numbers`) to a number. Other values are unchanged."""
+    """Return the number in `value`, a 0-dim tensor that a trace created for a number, or `value` itself."""
     return value.item() if getattr(value, "is_wrapped_number", False) else value
 
 
 def _evaluate_type_question(node: Any, value: Any) -> Any:
-    """Return `[result]` of a cast or type test of `value`, or NOT_EVALUATED if its type is undetermined.
+    """Return `[result]` of a cast or type test of `value`, or NOT_EVALUATED if it is not certain.
 
-    A cast to a type that the value does not have is not an error: the cast may be in a branch that never
-    runs, and remains in the graph.
+    A cast to a type that `value` does not have is not an error, since the cast may be in a branch that never
+    runs. It remains in the graph.
     """
     type = type_of_constant(value)
     if type is None:

@@ -59,11 +59,11 @@ class _ConstantTable:
         if not type.mutable or isinstance(type, ClassType):
             return True  # the values are immutable and equal, or the same object
         if _is_read(node) and (existing in self._only_read or _is_read(existing)):
-            self._only_read.add(existing)  # still only read, because all uses of `node` are reads
+            self._only_read.add(existing)  # the uses of `node` that `existing` gets are reads, too
             return True
         self._only_read.discard(existing)
         if isinstance(type, ListType):
-            return False  # the program may test the identity of a list constant
+            return False  # merged lists would be one object, which `is` tests
         if self._aliases is None:
             self._aliases = self._graph.analysis(AliasDb)
         return self._aliases.safe_to_change_aliasing_relationship(node.outputs(), existing.outputs())

@@ -61,9 +61,9 @@ _MAX_TENSOR_ELEMENTS: Final = 1 << 16  # larger results are computed at run time
 
 
 def constant_propagation(graph: Graph) -> bool:
-    """Fold all nodes with constant inputs, even for graph outputs, then eliminate dead code.
+    """Fold all nodes with constant inputs, then eliminate dead code.
 
-    A folded list or tensor output is the same object in every run, as in PyTorch.
+    Lists and tensors that the graph returns are folded, too: all runs return the same object, as in PyTorch.
     """
     changed = _fold(graph, not autocast_blocks(graph), shares_results=True)
     return changed and (eliminate_dead_code(graph) or True)
@@ -75,10 +75,10 @@ def constant_propagation_immutable_types(graph: Graph) -> bool:
 
 
 def fold_constants(graph: Graph) -> bool:
-    """Fold all nodes with constant inputs. `dce` removes dead nodes later.
+    """Fold nodes with constant inputs, except lists and tensors that the graph returns.
 
-    Lists and tensors that the graph returns are not folded, because each run must return new memory.  If the
-    graph contains autocast blocks, no tensors are folded, because their dtype is known only at run time.
+    Each run must return new lists and tensors.  In a graph with autocast blocks, no list or tensor is folded,
+    because the dtype of tensors is known only at run time.  The pass `dce` removes dead nodes later.
     """
     return _fold(graph, not autocast_blocks(graph))
 
@@ -138,8 +138,8 @@ class _Propagator:
         )
 
     def _is_immutable(self, node: Node) -> bool:
-        """Return whether inputs and outputs of `node` are never written to, and the outputs do not escape."""
-        if any(map(is_directly_written, node.outputs())):  # such as a list that a loop extends
+        """Return whether no node writes to inputs or outputs of `node`, and no output escapes."""
+        if any(map(is_directly_written, node.outputs())):  # decides most cases without alias analysis
             return False
         if self._aliases is None:
             self._aliases = self._graph.analysis(AliasDb)

@@ -219,10 +219,7 @@ def _is_read_by_operators(value: Value) -> bool:
 
 
 def _is_readable_operand(value: Value, group_values: set[Value]) -> bool:
-    """Return whether an operator in a differentiable graph may read `value`.
-
-    It may read tensors, and values that are equal in all calls.
-    """
+    """Return whether a differentiable graph may read `value`, a tensor or a call-invariant value."""
     return value in group_values or _is_tensor(value.type()) or _is_call_invariant(value)
 
 
@@ -252,7 +249,7 @@ def _is_barrier(node: Node) -> bool:
 
 
 def _copy_lists(nodes: list[Node], before: Node) -> list[Node]:
-    """Copy the lists in `nodes` that are read outside the graph, for these readers. Return the copies."""
+    """Insert copies of lists in `nodes` for readers outside the graph. Return the copies."""
     group_nodes, copies = set(nodes), []
     for node in nodes:
         if node.kind() != "prim::ListConstruct":

@@ -63,8 +63,7 @@ def _visit(block: Block, aliases: AliasDb, fewest: int) -> bool:
             constants = sum(value.node().kind() == "prim::Constant" for value in node.inputs())
             if count + constants < fewest or not optimization_allowed("create_functional_graphs"):
                 node = _inline_small_group(node)
-                # The nodes of the group were moved next to `node`. If there are several, their order may have
-                # changed.
+                # several nodes, moved next to each other, may have another order than before
                 changed |= count > 1
             else:
                 update("create_functional_graphs", "Created the functional graph that ends with {}", node)
@@ -105,7 +104,7 @@ def _is_functional(node: Node, aliases: AliasDb) -> bool:
 
 
 def _has_no_effects(node: Node, aliases: AliasDb) -> bool:
-    """Return whether `node` and its nested nodes do not write, and no node writes to their results."""
+    """Return whether `node` and its nested nodes do not write, and no result is written to or escapes."""
     is_known = node.schema() is not None or node.kind() in STRUCTURAL or node.kind() == _KIND
     if not node.outputs() or not is_known:
         return False
@@ -131,7 +130,7 @@ def group_of(node: Node, kind: str, aliases: AliasDb | None = None) -> Node:
 def merge_into_group(node: Node, group: Node, aliases: AliasDb | None = None) -> None:
     """Move `node`, the immediate predecessor of `group`, to the start of the group's graph.
 
-    With `aliases`, register that the group's new results may alias the same memory as the node's results.
+    With `aliases`, register that the new results of the group are aliases of the node's results.
     """
     inner = group["Subgraph"]
     inner_values = dict(zip(group.inputs(), inner.inputs(), strict=True))

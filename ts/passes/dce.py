@@ -86,9 +86,9 @@ class _Eliminator:
                 self._mark_effects(inner, writers)
 
     def _mark_loop(self, loop: Node) -> None:
-        """Mark as needed the condition of a loop, and the next values of carried values that its body reads.
+        """Mark the condition of a loop, and the next values of the carried values that the body reads.
 
-        If the body computes one of these values, the loop itself is needed. PyTorch has the same rule.
+        If the body computes one of these values, the loop itself becomes needed, as in PyTorch.
         """
         body = loop.blocks()[0]
         self._mark_value(body.outputs()[0])

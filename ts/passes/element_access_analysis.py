@@ -46,7 +46,7 @@ _CALLS: Final = frozenset(
 
 
 class Source(NamedTuple):
-    """Classification of a tensor: it is `value`, which is defined outside of the analyzed loop."""
+    """Classification of a tensor that is the tensor `value` from outside of the loop."""
 
     value: Value
 
@@ -83,9 +83,9 @@ class Elements:
         self.written: set[Value] = set()
         # numbers and elements that must be converted to tensors, because a use requires a tensor
         self.boxed: set[Value] = set()
-        # Tensors that cannot have an integer dtype. Neither can the other tensors in their sets (`find_set`)
+        # tensors without integer dtype: the dtype of each set (`find_set`) with one of them is floating-point
         self.floats: set[Value] = set()
-        # Tensors whose elements are converted to ints, so that their sets probably have an integer dtype
+        # tensors whose elements are converted to ints: their sets probably have an integer dtype
         self.indices: set[Value] = set()
         # number of nodes that are converted to operations on numbers, minus a cost for each value in `boxed`
         self.gain = 0
@@ -111,7 +111,7 @@ class Elements:
         return self.kinds.get(value) if value in self._inside else Source(value)
 
     def member(self, value: Value) -> Value | None:
-        """Return the tensor that contains element `value`, or `value` for a number, or None for others."""
+        """Return the tensor that contains the element `value`, `value` itself for a number, else None."""
         if not is_tensor(value):
             return None
         kind = self.kind(value)
@@ -339,7 +339,7 @@ class Elements:
         present = [member for member in members if member is not None]
         for member in present[1:]:
             self._merge(present[0], member)
-        gives_floats = _PROMOTION[node.kind()] == "float"  # even for integers
+        gives_floats = _PROMOTION[node.kind()] == "float"  # such as `sqrt`, also of integers
         if gives_floats or any(value.type().kind() == "FloatType" for value in operands):
             self.floats.add(present[0])
 
@@ -375,10 +375,10 @@ class Elements:
                 self._constrain_equal(output, [value])
 
     def _constrain_equal(self, value: Value, others: Iterable[Value]) -> None:
-        """Record that `value` is equal to one of `others`: an `if` output is equal to an output of a branch.
+        """Record that `value`, such as an `if` output, gets its value from one of `others`.
 
-        If `value` is a number, `value` and `others` get the same dtype. If it is neither a number nor a view
-        or a tensor from outside of the loop, `others` must exist as tensors.
+        A number `value` has the same dtype as `others`. If `value` is UNKNOWN or TRUTH, `others` must exist
+        as tensors.
         """
         kind = self.kinds.get(value)
         for other in others:
@@ -464,7 +464,8 @@ def _has_dimensions(value: Value) -> bool:
     """Return whether a tensor provably has dimensions, that is, a rank above 0."""
     node = value.node()
     schema = node.schema()
-    if schema is None or not schema.arguments or schema.arguments[0].name != "size":  # no `zeros` etc.
+    # the rank is known only for `zeros` and other operators with a size as first argument
+    if schema is None or not schema.arguments or schema.arguments[0].name != "size":
         return False
     size = node.input().node()
     return bool(size.inputs() if size.kind() == "prim::ListConstruct" else constant_value(node.input()))

@@ -93,7 +93,7 @@ class _Exits:
 
 
 class _ExitStatus(Enum):
-    """Compile-time knowledge about a block's early exit. RAISES: the block always raises an exception."""
+    """Frequency of a block's early exit, if known. A block with RAISES always raises an exception."""
 
     NEVER = auto()
     MAYBE = auto()
@@ -102,10 +102,10 @@ class _ExitStatus(Enum):
 
 
 class _ExitPair(NamedTuple):
-    """Early exit of a block: `exit_taken` is a run-time boolean, `values` are the exit's values.
+    """Early exit of a block: `exit_taken` is a run-time boolean, and `values` are the exit's values.
 
-    Three values of `exit_taken` represent statically known exits (`_ExitStatus`): the transformer's constant
-    true means ALWAYS, its constant false NEVER, and its uninitialized boolean, which is never read, RAISES.
+    Three values of the transformer stand for exits that are known at compile time (`_ExitStatus`): `_true`
+    for ALWAYS, `_false` for NEVER, and `_raises`, a boolean that no code reads, for RAISES.
     """
 
     exit_taken: Value
@@ -113,14 +113,14 @@ class _ExitPair(NamedTuple):
 
 
 class _ExitTransformer:
-    """Removal of exits of kind `kind`. `nodes_with_exits` contains the nodes with exits or exceptions."""
+    """Transformation that removes the exits of kind `kind`. It skips nodes not in `nodes_with_exits`."""
 
     def __init__(self, graph: Graph, kind: str, nodes_with_exits: set[Node]) -> None:
         self._graph = graph
         self._kind = kind
         self._nodes_with_exits = nodes_with_exits
-        # Id of a type object -> uninitialized value of this type. As in PyTorch, equal types have separate
-        # values if they are separate objects.
+        # id of a type object -> uninitialized value of this type. Keys are ids, not types, since PyTorch
+        # creates one value for each type object.
         self._uninitialized: dict[int, Value] = {}
         self._target: Block | None = None  # the innermost block that an exit of kind `kind` leaves
         with inserting_at_start(graph):
@@ -202,7 +202,7 @@ class _ExitTransformer:
             return _ExitPair(self._raises, ())
         if status is _ExitStatus.NEVER:
             return self._never
-        # The exit values of a branch without exit are uninitialized values, which code never reads.
+        # a branch without exit returns uninitialized exit values, which no code reads
         for i, other in ((0, 1), (1, 0)):
             if statuses[i] in (_ExitStatus.NEVER, _ExitStatus.RAISES):
                 branches[i] = _ExitPair(
@@ -224,7 +224,7 @@ class _ExitTransformer:
         if self._status(exit_pair) in (_ExitStatus.NEVER, _ExitStatus.RAISES):
             # Even if the body raises, code after the loop may run, because the loop may have no iterations
             return self._never
-        # The exit leaves the loop, too, because its target encloses the loop.
+        # The target of the exit encloses the loop, so the exit also ends the loop.
         continue_choice = self._graph.create_if(exit_pair.exit_taken)
         body.append_node(continue_choice)
         _add_if_outputs(continue_choice, [self._false], [body.outputs()[0]])
@@ -379,8 +379,8 @@ class _Merger:
     def run(self, block: Block, done: Node | None = None) -> None:
         """Merge consecutive ifs in `block`.
 
-        `done` was the last node of the block before a merge appended nodes. Nodes before `done` need no
-        second visit, and `done` may be merged with the first appended node.
+        With `done`, visit only nodes that a merge has appended after the node `done`, and try to merge
+        `done` with the first of them.
         """
         if not block.nodes_with_blocks():
             return
@@ -409,7 +409,7 @@ class _Merger:
             return False
         conditions = [constant_value(block.outputs()[condition.offset()]) for block in first.blocks()]
         if NOT_CONSTANT in conditions or conditions[0] == conditions[1]:
-            # If both values are equal, constant propagation removes the second `if` without copying
+            # for equal values, constant propagation removes the second `if` without copying
             return False
         for block, value in zip(first.blocks(), conditions, strict=True):
             self._continue(block, second.blocks()[0 if value else 1])

@@ -44,9 +44,9 @@ _READS_UNCOMPUTED_ROWS: Final = "it reads rows of an input that no group compute
 
 
 def fuse_graph(graph: Graph, rejected: dict[Node, str] | None = None) -> bool:
-    """Create fusion groups in all blocks.
+    """Create fusion groups in all blocks. Return True if the graph changed.
 
-    For each other node, store in `rejected` the reason why it is in no group.
+    If `rejected` is passed, store in it the reasons why the other nodes are in no group.
     """
     if rejected is None and not _may_have_groups(graph):
         return False
@@ -65,7 +65,10 @@ class _Group:
         self.nodes = [node]
 
     def inputs(self, heads: Iterable[Node] = ()) -> list[Value]:
-        """Return the outer values that the nodes and the views `heads` read, except copied constants."""
+        """Return the outer values that the nodes, and the views `heads` of the group, read.
+
+        Constants other than tensors are copied into the group and do not count.
+        """
         nodes = [*heads, *self.nodes]
         group_values = {value for node in nodes for value in node.outputs()}
         operands = dict.fromkeys(value for node in nodes for value in node.inputs())
@@ -110,7 +113,7 @@ class _Fuser:
         return self.changed
 
     def add_epilogue(self, node: Node) -> bool:
-        """Append epilogue `node` to the group that computes its first input. Return False if impossible."""
+        """Append epilogue `node` to the group of its first input. Return False if no group can take it."""
         group = self.open.get(node.inputs()[0])
         if (
             group is None
@@ -119,7 +122,7 @@ class _Fuser:
         ):
             return False
         self.close(node, extra_inputs(node))
-        # `close` has inserted the group into the graph, so no node can be added
+        # then `close` has finished the group
         if self.open.get(node.inputs()[0]) is not group:
             return False
         self.position_of[node] = len(self.position_of)
@@ -231,11 +234,10 @@ class _Fuser:
 
 
 def _without_shared_conversions(nodes: list[Node]) -> list[Node]:
-    """Return `nodes` without conversions of group inputs whose results are also used outside the group.
+    """Return `nodes` without dtype conversions of group inputs that nodes outside the group also read.
 
-    If the dtype does not change, such a conversion must return its operand itself, but a group returns new
-    tensors. Reductions of the omitted conversions are omitted too, because a group reduces only values that
-    the group computes.
+    If the dtype does not change, a conversion must return its operand itself, but a group returns new
+    tensors. Epilogues that read an omitted conversion are omitted, too: they only read results of the group.
     """
     group_nodes = set(nodes)
     for node in nodes:

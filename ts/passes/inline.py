@@ -41,10 +41,7 @@ def inline(graph: Graph) -> bool:
 
 
 def inline_as_printed(graph: Graph) -> bool:
-    """Inline all calls.
-
-    Each callee's graph is inlined and simplified first, as in PyTorch's graph text.
-    """
+    """Inline all calls. As in PyTorch's graph text, simplify the graph of each callee first."""
     inliner = _Inliner(specialize=False, simplify=True)
     return not graph.kinds().isdisjoint(_CALLS) and inliner.visit(graph.block())
 
@@ -86,7 +83,10 @@ class _Inliner:
         self._node_budget = _MAX_GRAPH_NODES
 
     def visit(self, block: Block, enclosing_callees: tuple[Any, ...] = ()) -> bool:
-        """Inline the calls in `block`, a part of the inlined bodies of the functions `enclosing_callees`."""
+        """Inline the calls in `block`, except recursive calls of one of `enclosing_callees`.
+
+        `block` is a part of the inlined bodies of these functions.
+        """
         changed = False
         for node in block.nodes():
             changed |= self._visit_node(node, enclosing_callees)
@@ -106,7 +106,7 @@ class _Inliner:
             return False
         if getattr(callee, "holds_breakpoint", False):
             return False
-        # A graph with autocast blocks is not optimized, so callees with such blocks are not inlined.
+        # a callee with autocast blocks would disable optimizations of the whole graph
         if self._specialize and autocast_blocks(self._graph(callee)[0]):
             return False
         body = self._body(callee, call)

@@ -206,7 +206,7 @@ class _LoopVersion:
         return kind.value, []
 
     def _read(self, value: Value, before: Node) -> Value:
-        """Return the number in element `value`. If it is not loaded yet, insert a load before `before`."""
+        """Return the number in element `value`. Insert a load before `before` if there is none yet."""
         if value in self.numbers:
             return self.numbers[value]
         source, indices = self._base_and_indices(value)
@@ -225,7 +225,7 @@ class _LoopVersion:
         self.loaded_values = {(source, *indices): scalar}
 
     def _operand(self, value: Value, member: Value, before: Node) -> Value:
-        """Return operand `value` of an operator as a number that has the dtype of `member`."""
+        """Return the number for operand `value` of an operator, converted to the dtype of `member`."""
         if self.elements.member(value) is not None:
             return self._read(value, before)
         scalar = self.numbers.get(value, value)
@@ -294,7 +294,7 @@ class _LoopVersion:
             self.loaded_values = {}
 
     def _materialize_tensor(self, value: Value, before: Node) -> None:
-        """If `value` is in `Elements.boxed`, create a tensor for the uses that require a tensor."""
+        """If `value` is in `Elements.boxed`, create a tensor for its uses that require a tensor."""
         if value not in self.elements.boxed:
             return
         tensor = self._as_tensor(value, before)
@@ -316,7 +316,7 @@ class _LoopVersion:
             )
 
     def _accepts_scalar(self, user: Node, offset: int) -> bool:
-        """Return whether `user` accepts a number as input `offset`, a tensor that a number replaces."""
+        """Return whether `user` accepts a number instead of the tensor at input `offset`."""
         kind = user.kind()
         if kind == "prim::Loop":
             user, carried = user.blocks()[0].param_node(), offset - LOOP_INPUTS + BODY_INPUTS
@@ -328,7 +328,7 @@ class _LoopVersion:
             output_index = offset - BODY_INPUTS if owner.kind() == "prim::Loop" else offset
             is_number = self.elements.kinds.get(owner.outputs()[output_index]) is NUMBER
             return is_number or self._is_view(owner, output_index)
-        if kind == "aten::select":  # a number has no dimension to select from, and a view gets one more index
+        if kind == "aten::select":  # of a view that gets one more index. A number has no dimensions
             return self._is_view(user, 0)
         return self.elements.is_converted(user) or kind in ("prim::dtype", "prim::device")
 
@@ -338,9 +338,9 @@ class _LoopVersion:
     # ---- conversion of operators -----------------------------------------------------------------------
 
     def _view(self, node: Node) -> None:
-        """Record the indices of a view.
+        """Record the indices of a view, and load the element if a later node reads it.
 
-        The element is loaded at this point, where an invalid index must raise.
+        The load must be here, since an invalid index raises its error here.
         """
         value, base = node.output(), self.elements.kind(node.input())
         before = self._indices_of(node.input()) if isinstance(base, View) else []
@@ -409,7 +409,7 @@ class _LoopVersion:
         self._write(node, self._operand(node.input(1), member, node))
 
     def _write(self, node: Node, result: Value) -> None:
-        """Store `result` of an in-place operator in the element, or record it as the value of the number."""
+        """Store `result` of an in-place operator to the element, or record it if the target is a number."""
         target = node.input()
         if self.elements.kind(target) is NUMBER:
             self.numbers[node.output()] = result
@@ -438,7 +438,7 @@ class _LoopVersion:
         node.output().replace_all_uses_with(scalar)
 
     def _float_to_int(self, node: Node, scalar: Value) -> Value:
-        """Convert a float to an int. For large values and NaN, call the tensor operator."""
+        """Insert the conversion of a float to an int, by a tensor operator for NaN and large floats."""
         insert = self.graph.insert
         with self.graph.inserting_before(node), self.graph.at_range(node.range):
             is_small = insert("aten::lt", [insert("prim::abs", [scalar]), _EXACT_FLOAT_LIMIT])
@@ -563,7 +563,7 @@ class _LoopVersion:
 
 
 def _loads(user: Node, offset: int) -> bool:
-    """Return whether `user` reads its input `offset`, an element. Return False if it only writes to it."""
+    """Return whether `user` reads the value of its input `offset`, an element, instead of only writing it."""
     kind = user.kind()
     return offset > 0 or (
         ROLE[kind] != "assignment" and kind not in (SELECTION, "prim::dtype", "prim::device")

@@ -76,8 +76,8 @@ def configure(
 ) -> None:
     """Configure the logged passes and optimization limits, in the syntax of the environment variables.
 
-    Warn about unknown pass names, which may be names of PyTorch passes that `ts` does not have.  `source` is
-    the name of the variable with the limits, for the error message about an invalid number.
+    Warn about unknown pass names, since `ts` does not have all passes of PyTorch.  The error message for an
+    invalid number in `limits` contains `source`, the name of the environment variable.
     """
     global _stream
     _levels.clear()

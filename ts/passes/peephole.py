@@ -38,8 +38,8 @@ def peephole(graph: Graph, disable_shape_peepholes: bool = False) -> bool:
 def simplify(graph: Graph, folds_conv_dims: bool = False) -> bool:
     """Apply the rules until no rule matches. `dce` removes the dead nodes later.
 
-    `folds_conv_dims` replaces `aten::dim` of the result of a convolution by the rank of results for batched
-    inputs, as PyTorch does.
+    `folds_conv_dims` replaces `aten::dim` of a convolution's result by a constant, as PyTorch does. The
+    constant is wrong for inputs without a batch dimension.
     """
     return (_ALL if folds_conv_dims else _SIMPLIFY).apply(graph)
 
@@ -77,8 +77,8 @@ def _has_bool_operands(node: Node) -> bool:
 def _move_constant_right(_: Rewriter, node: Node) -> None:
     """Move the constant operand of a commutative operator to the right, so that the other rules match.
 
-    There are instructions for a constant right operand, but not for a constant left operand. The move does
-    not count as a change of the graph, because PyTorch's pass does not move operands.
+    Instructions also have constants only on the right. The rule reports no change, because PyTorch's pass
+    does not move operands.
     """
     if _has_int_type(node) or (node.kind() == "aten::mul" and _has_number_type(node)):
         left, right = (constant_value(value) for value in node.inputs())
@@ -93,9 +93,9 @@ def _identity(_: Rewriter, node: Node) -> Value | None:
 
 
 def _fold_number_conversion(rewriter: Rewriter, node: Node) -> Value | None:
-    """Return the number that a conversion returns unchanged, or None.
+    """Return the number that a conversion returns unchanged, or None for other conversions.
 
-    The number is the input, or the operand of the `prim::NumToTensor` that computes the input.
+    The number is the input, or `n` if the input is the result of `prim::NumToTensor(n)`.
     """
     (value,) = node.inputs()
     producer = value.node()

@@ -114,10 +114,10 @@ _always_verify = os.environ.get("TS_JIT_VERIFY", "") not in ("", "0")
 def run_pipeline(
     graph: Graph, passes: Sequence[Pass], check: bool | None = None, until_unchanged: bool = False
 ) -> bool:
-    """Run `passes` in order, once or until no pass changes the graph. Return whether a pass changed it.
+    """Run `passes` in order, and with `until_unchanged` repeatedly. Return whether a pass changed the graph.
 
-    A pass is skipped if the graph has not changed since a run of this pass that changed nothing. `check`
-    determines whether the graph is verified after each pass. If it is None, `TS_JIT_VERIFY` decides.
+    A pass is skipped if its last run changed nothing and the graph is still the same. With `check`, the graph
+    is verified after each pass. If `check` is None, `TS_JIT_VERIFY` decides.
     """
     unchanged_versions: dict[Pass, int] = {}
     has_changed, repeats = False, True
@@ -163,7 +163,7 @@ def run_pass(graph: Graph, run: Pass, check: bool | None = None) -> bool:
 
 
 def _keep_analyses(graph: Graph, run: Pass, version: int) -> None:
-    """Mark the analyses that `run` preserves, computed for `version` or during the pass, as current."""
+    """Mark the analyses that pass `run` preserves as current, except those of graphs before `version`."""
     analyses = graph.analyses or {}
     for analyse in getattr(run, "preserves", ()):
         if analyse in analyses and analyses[analyse][0] >= version:

@@ -30,7 +30,7 @@ def discard_raising_code(graph: Graph) -> bool:
 
 
 def set_graph_to_execute(graph: Graph, runs: Graph) -> None:
-    """Execute `runs` instead of `graph`, until `graph` is edited."""
+    """Let the executor run the graph `runs` in place of `graph`, until `graph` is edited."""
     graph.stored_copy = runs, _shape(graph)
 
 

@@ -53,7 +53,7 @@ _ALIASING_KINDS: Final = frozenset(
 
 @dataclass
 class FrozenModule:
-    """Frozen module: graphs of its methods, and the attributes and submodules that remain."""
+    """Result of freezing: graphs of the methods, and the attributes and submodules that remain."""
 
     root: Object
     graphs: dict[str, Graph] = field(default_factory=dict)  # method name -> graph
@@ -106,7 +106,7 @@ class _Freezer:
         self.reads: list[tuple[Node, Object]] = []
         self.constants: dict[tuple[Graph, Attribute], Value] = {}
         self.copies: dict[int, Any] = {}  # id of a script class object -> its copy in the graphs
-        # Constant -> index of the first read of its attribute. Constants are sorted by this index.
+        # constant -> index of the first read of its attribute, by which constants are sorted
         self.order: dict[Value, int] = {}
         self._enter(root, "self", preserve_parameters)
 
@@ -118,8 +118,8 @@ class _Freezer:
         for name in ("forward", *preserved):
             if name in methods and name not in self.out.graphs:
                 self.out.graphs[name] = self._method_graph(self.root, name)
-        # Immutable attributes are folded before others: if `training` is a constant, branches that write to
-        # attributes may disappear.
+        # Fold immutable attributes first: with a constant `training`, branches that write to other attributes
+        # may disappear.
         self._fold_all(lambda type: not type.mutable)
         for graph in self._graphs():
             constant_propagation_immutable_types(graph)
@@ -225,8 +225,7 @@ class _Freezer:
         """Inline all calls, and find the module object of each module-typed value, also in forked tasks."""
         inline(graph)
         while self._record_modules(graph) and inline(graph):
-            # a call of an interface method becomes a call of a class method, which can be inlined in the next
-            # iteration
+            # calls of interface methods have become calls of class methods, which can be inlined
             pass
         for node in walk_nodes(graph.block()):
             if node.kind() == "prim::ModuleContainerIndex":
@@ -242,9 +241,9 @@ class _Freezer:
             self._resolve(task)
 
     def _record_modules(self, graph: Graph) -> bool:
-        """Record the module of each module-typed value (devirtualization of interface types).
+        """Record the module object of each module-typed value (devirtualization of interface types).
 
-        Return True if the type of a value was an interface and is now the class of its module.
+        Replace interface types by the types of the modules. Return True if there were any.
         """
         owners = self.out.owners
         changed = False
@@ -280,7 +279,10 @@ class _Freezer:
         self._preserve_aliases(followed.written)
 
     def _preserve_aliases(self, written_attributes: set[Attribute]) -> None:
-        """Preserve the attributes that share memory with an attribute in `written_attributes`."""
+        """Preserve the attributes that share memory with one of `written_attributes`.
+
+        Raise RuntimeError if a written attribute that shares memory is not a tensor.
+        """
         memory = {
             (key, name): set(storages(object_get(owner, owner.cls.slot(name))))
             for key, owner in self.out.objects.items()
@@ -313,7 +315,10 @@ class _Freezer:
         }
 
     def _fold_all(self, is_foldable: Callable[[Type], bool]) -> None:
-        """Replace attributes of the selected types by constants, unless they are preserved or assigned."""
+        """Replace reads of attributes by constants if `is_foldable` accepts their type.
+
+        Attributes that are preserved, assigned, in a training module or no constants remain.
+        """
         assigned = self._attributes_accessed_by("prim::SetAttr")
         for order, (node, owner) in enumerate(self.reads):
             key = id(owner), node.get("name") if node.in_block() else ""
@@ -341,15 +346,13 @@ class _Freezer:
     def _constant(self, graph: Graph, owner: Object, name: str, order: int) -> Value | None:
         type: Type = owner.cls.type.attributes[name]
         value = object_get(owner, owner.cls.slot(name), not isinstance(type, ClassType))
-        if isinstance(
-            value, Object
-        ):  # all graphs use the same copy, because methods may assign its attributes
+        if isinstance(value, Object):  # one copy for all graphs, since a method may assign its attributes
             assert _copy_object is not None
             copied = self.copies.get(id(value))
             value = self.copies[id(value)] = _copy_object(value) if copied is None else copied
         value = _detach(value)
         with graph.inserting_before(self._find_insertion_point(graph, order)):
-            # The type of the value is used where it may be more precise than the declared type.
+            # for these types, the type of the value may be more precise than the declared type
             use_value_type = isinstance(type, TensorType | OptionalType | TupleType)
             constant = graph.try_insert_constant(value, None, None if use_value_type else type)
         if constant is not None:
@@ -483,11 +486,11 @@ class _AttributeEscapeAnalysis:
         self.modules: list[Object] = []  # modules that are passed to unknown code
 
     def follow(self, graph: Graph) -> None:
-        """Visit the nodes of `graph` until nothing changes: an iteration of a loop may read later results."""
+        """Visit the nodes of `graph` until nothing changes, as loops pass results back to earlier nodes."""
         before = -1
         while before != (before := sum(map(len, self._origins.values())) + len(self.touched)):
             self._visit(graph.block())
-        # As in PyTorch, a returned attribute may become a constant, although callers can write to it.
+        # As in PyTorch, returned attributes may become constants, although callers can write to them.
         for value in graph.outputs():
             self._mark_escaped(value, of_module_only=True)
 
@@ -521,7 +524,7 @@ class _AttributeEscapeAnalysis:
         elif kind == "prim::fork":
             task = node.get("Subgraph")
             for value in (*node.inputs(), *task.outputs()):
-                if value not in self._owners:  # the attributes of a module are analyzed individually
+                if value not in self._owners:  # a task gets modules, but their attributes need not escape
                     self._mark_escaped(value)
             self._visit(task.block())
         elif kind in _ALIASING_KINDS:
@@ -543,7 +546,7 @@ class _AttributeEscapeAnalysis:
 
     def _propagate_origins(self, node: Node) -> None:
         for value in node.inputs():
-            if value in self._owners:  # a container with this module as an element is created
+            if value in self._owners:  # the node creates a container with this module as an element
                 self._mark_escaped(value)
         transfer = _CONTAINER_ORIGINS.get(node.kind(), _Origin.of_alias)
         for output in node.outputs():
@@ -557,7 +560,7 @@ class _AttributeEscapeAnalysis:
         self._mark_escaped(value)
 
     def _mark_escaped(self, value: Value, of_module_only: bool = False) -> None:
-        """Record that a value escapes to unknown code. If `of_module_only`, record only modules."""
+        """Record that `value` escapes to unknown code. With `of_module_only`, ignore `value` if no module."""
         if value.type().mutable and not of_module_only:
             self.touched |= self._origin_of(value).all()
         owner = self._owners.get(value)

@@ -76,7 +76,7 @@ def _is_convolution(node: Node) -> bool:
 
 
 def _is_only_reader(node: Node, conv: Node) -> bool:
-    """Return whether only `node` reads the result of `conv`. Queries of the shape are ignored."""
+    """Return whether only `node` reads the result of `conv`. Queries of metadata do not count."""
     return all(use.user is node or use.user.kind() in _METADATA_QUERIES for use in conv.output().uses())
 
 

@@ -171,7 +171,7 @@ def insert_bail_outs(graph: Graph) -> bool:
 
 
 class _FallbackGraph:
-    """Builder of the graph that is executed if a guard fails: a copy of the program after the guard."""
+    """Builder of the graph that runs if a guard fails: a copy of the program behind the guard."""
 
     def __init__(self, graph: Graph) -> None:
         self.full_graph = graph
@@ -180,9 +180,9 @@ class _FallbackGraph:
         self.captured: list[Value] = []
 
     def lookup(self, value: Value) -> Value:
-        """Return the copy of a program value in this graph.
+        """Return the copy of a program value in the new graph.
 
-        Values that are computed before the guard become inputs of the graph.
+        A value computed before the guard becomes an input of this graph.
         """
         mapped = self.values.get(value)
         if mapped is None:
@@ -203,7 +203,7 @@ class _FallbackGraph:
         self._copy_following(guard)
 
     def _copy_following(self, node: Node) -> None:
-        """Copy the nodes after `node` in its block, then those after the node that contains the block."""
+        """Copy the nodes behind `node` in its block, and then those behind the node around this block."""
         block = node.owning_block()
         following = node.next()
         while following is not block.return_node():

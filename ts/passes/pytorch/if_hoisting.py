@@ -61,7 +61,7 @@ def _hoist(choice: Node) -> bool:
 
 
 def _movable(block: Block) -> list[Node]:
-    """Return the nodes that run unconditionally in a block, before a side effect, write or exception."""
+    """Return the movable nodes of a block before the first side effect, write, branch or possible error."""
     movable = []
     for node in block.nodes():
         if node.blocks() or has_side_effects(node) or writes_to_inputs(node):
