@@ -52,7 +52,7 @@ class Rule(NamedTuple):
 class RuleSet:
     """Rules of the pass `name`. Changes are logged and limited under this name (`pass_logging`).
 
-    Replaced nodes are destroyed. If `leaves_dead_nodes`, they remain for `dce` instead, and nodes without
+    Replaced nodes are destroyed. With `leaves_dead_nodes`, replaced nodes remain for `dce`, and nodes without
     uses are not visited. `preserves_aliases` is False if a replacement may change which values alias.
     """
 
@@ -80,7 +80,7 @@ class Rewriter:
         self.graph = graph
         self._rules = rules
         self._next: dict[Node, None] = {}  # nodes for the next round
-        # nodes that a rule left unchanged because memory that they use is written to
+        # nodes for which `is_written` returned True, visited again after a change
         self._written: list[Node] = []
         self._aliases: AliasDb | None = None
         self._current: Node | None = None
@@ -114,7 +114,10 @@ class Rewriter:
         return self._aliases
 
     def is_written(self, value: Value) -> bool:
-        """Return whether a node of the graph writes to `value`. Writes to its elements do not count."""
+        """Return whether a node of the graph writes to `value`. Writes to elements of `value` do not count.
+
+        If so, the node to which the current rule applies is visited again after changes of the graph.
+        """
         written = is_directly_written(value) or self.aliases.has_direct_writers(value)
         if written and self._current is not None:
             self._written.append(self._current)
@@ -134,7 +137,7 @@ class Rewriter:
         return result
 
     def replace_kind(self, node: Node, kind: str, inputs: Iterable[Value] | None = None) -> list[Value]:
-        """Insert a node of `kind` before `node`, and return outputs with the types and names of `node`'s."""
+        """Insert a node of `kind` before `node`. Its outputs get the types and names of `node.outputs()`."""
         new_node = self.graph.create(kind, node.inputs() if inputs is None else inputs, len(node.outputs()))
         new_node.copy_metadata(node).insert_before(node)
         self._enqueue((new_node,))
@@ -143,7 +146,7 @@ class Rewriter:
     # -- worklist of nodes -----------------------------------------------------------------------------
 
     def _candidates(self, block: Block) -> Iterator[Node]:
-        """Yield the nodes for which rules exist in program order, with nodes in a node's blocks first."""
+        """Yield the nodes with rules in program order. Nodes in the blocks of a node precede this node."""
         by_kind = self._rules.by_kind
         for node in block.nodes():
             for inner in node.blocks():
@@ -223,7 +226,7 @@ def _parse(text: str) -> _Term:
 
 
 def _parse_term(tokens: list[str]) -> _Term:
-    """Parse one term from reversed tokens, and remove its tokens."""
+    """Parse one term from the end of `tokens`, which are in reverse order, and remove its tokens."""
     token = tokens.pop()
     if not tokens or tokens[-1] != "(":
         return int(token) if token.lstrip("-").isdigit() else _LITERALS.get(token, token)

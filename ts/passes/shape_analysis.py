@@ -82,7 +82,7 @@ def propagate_types(graph: Graph) -> bool:
 
 
 def type_of_result(node: Node) -> TensorType | None:
-    """Infer the type of the only output of `node` from the input types, or None for non-tensor types."""
+    """Return the type of the only output of `node`, inferred from the input types, or None if no tensor."""
     graph = Graph()
     copies: dict[Value, Value] = {}
     for value in node.inputs():
@@ -103,8 +103,7 @@ class Analysis:
     def __init__(self, graph: Graph, complete: bool) -> None:
         self.graph = graph
         self.complete = complete
-        # Value -> _RANK or _DTYPE, if only the rank or only the dtype of the value's sample is known to be
-        # correct
+        # value -> _RANK or _DTYPE, if only the rank or only the dtype of its sample is correct
         self.valid_property: dict[Value, int] = {}
         self.samples: dict[Value, Any] = {}  # value -> meta tensor, constant, or container of these
         self.unknown: set[int] = set()  # placeholders for unknown sizes in samples
@@ -256,9 +255,9 @@ class Analysis:
                 self.valid_property[target] = self.valid_property[source]
 
     def join(self, carried: Value, returned: Value) -> bool:
-        """Discard the known properties of the loop value `carried` that the next value `returned` lacks.
+        """Restrict the known properties of the loop-carried value `carried` to those of its next value.
 
-        Return True if a property was discarded.
+        `returned` is the next value. Return True if `carried` has lost a property.
         """
         carried_type, after = carried.type(), returned.type()
         if carried not in self.samples or not isinstance(carried_type, TensorType):
@@ -304,9 +303,9 @@ class Analysis:
         tensors = [type for type in _types(inputs) if isinstance(type, TensorType)]
         device = self.device_of_results(node, tensors)
         if not tensors and self.complete:
-            valid_property = _RANK  # the program may compute the sizes, so only the rank is known
-        # As in PyTorch, `requires_grad` is unknown for elementwise operators of several tensors. Their sizes
-        # are unknown, too, if the tensors have several dtypes of which one is an integer dtype.
+            valid_property = _RANK  # without tensor inputs, the sizes are numbers of the program
+        # As in PyTorch, the results of elementwise operators of several tensors have unknown
+        # `requires_grad`, and unknown sizes if the tensors have several dtypes, among them an integer dtype.
         is_promoted = self.by_inputs and is_elementwise(node) and len(tensors) > 1
         dtypes = {type.scalar_type for type in tensors}
         has_integers = any(code is not None and not BY_CODE[code].is_floating_point for code in dtypes)
@@ -320,7 +319,7 @@ class Analysis:
                 self.record_sample(output, sample, device, False if grads == {False} else None)
 
     def unsized_result(self, node: Node, arguments: list[Any]) -> Any:
-        """Return a sample for a result of data-dependent size, using the dtype and rank in the record."""
+        """Return a sample of unknown sizes for a result whose operator record states its dtype and rank."""
         describe = getattr(getattr(node.operator(), "record", None), "unsized", None)
         if describe is None:
             return NOT_EVALUATED
@@ -349,8 +348,7 @@ class Analysis:
             is_elementwise(node) or node.kind() in _COPYING_KINDS or _COPIES_SIZES[node.kind()]
         ):
             return results
-        # placeholder sizes did not fit together: replace them by sizes of other arguments, and use only the
-        # rank
+        # The operator rejects the placeholder sizes. With sizes of other arguments, it yields a valid rank.
         if results is NOT_EVALUATED:
             sizes_by_dim = {
                 i: n for x in tensors_in(arguments) for i, n in enumerate(x.shape) if n not in self.unknown
@@ -359,7 +357,7 @@ class Analysis:
         return results if results is NOT_EVALUATED else _map_tensors(results, self.with_rank_only)
 
     def with_lengths(self, sample: Any, sizes: dict[int, int]) -> Any:
-        """Return a sample with `sizes[i]` in place of unknown size `i`, or 1 if `sizes` lacks `i`."""
+        """Return a copy of `sample` in which an unknown size of dimension `i` is `sizes[i]`, by default 1."""
         new_sizes = [sizes.get(i, 1) if n in self.unknown else n for i, n in enumerate(sample.shape)]
         return aten.empty(new_sizes, dtype=sample.dtype, device="meta") if self.is_partial(sample) else sample
 
@@ -370,7 +368,7 @@ class Analysis:
     def arguments(self, node: Node) -> list[Any] | None:
         """Return samples of the inputs, or None if an input is unknown.
 
-        For elementwise operators, an unknown number is replaced by a number of its type.
+        Unknown numbers of elementwise operators are no obstacle: any number of the same type replaces them.
         """
         samples = [self.samples.get(value, NOT_EVALUATED) for value in node.inputs()]
         if any(sample is NOT_EVALUATED for sample in samples) and is_elementwise(node):

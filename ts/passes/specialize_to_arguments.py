@@ -40,7 +40,7 @@ from ts.passes.shape_analysis import RANK_BY_SIZES, Analysis, is_elementwise, te
 _OPEN_TYPES: Final = frozenset({"OptionalType", "AnyType", "UnionType"})
 _CASTS: Final = frozenset({"prim::unchecked_cast", "prim::unchecked_unwrap_optional"})
 _CALLS: Final = frozenset({"prim::CallFunction", "prim::CallMethod", "prim::PythonOp", "prim::fork"})
-_MAX_ROUNDS: Final = 4  # a round may decide queries that depend on the results of the previous round
+_MAX_ROUNDS: Final = 4  # maximum number of rounds, each of which may decide queries for the next round
 
 
 def queried_arguments(graph: Graph) -> list[int]:
@@ -71,8 +71,8 @@ def _specialize(graph: Graph, argument_types: Mapping[int, Type]) -> bool:
             inputs[i].set_type(type)
         propagation = _TypePropagation(graph, queries.needed)
         propagation.run_on_types()
-        # An input without sample may alias a tensor that the graph resizes or reshapes in place. The type of
-        # such an input is not known.
+        # An input without sample has an unknown type, because it may alias a tensor that the graph resizes or
+        # reshapes in place.
         for i in argument_types:
             if inputs[i] not in propagation.samples and inputs[i].type().is_subtype_of(TENSOR):
                 inputs[i].set_type(TENSOR)
@@ -146,7 +146,7 @@ class _TypeQueries:
     def arguments(self) -> list[int]:
         """Return the sorted indices of the arguments whose types decide a query."""
         if not may_query_types(self.graph) or any(node.kind() in _CALLS for node in self.graph.all_nodes()):
-            # a callee may change the shape of a tensor argument, so its type at the start decides nothing
+            # a callee may change the shape of a tensor argument, so no query is decided by argument types
             return []
         indices: set[int] = set()
         for node in self.graph.all_nodes():
@@ -232,7 +232,7 @@ def _queries_tensor(node: Node) -> bool:
 
 
 def _queries_argument(node: Node) -> bool:
-    """Return whether `node` queries the type of an argument whose declared type does not decide the query."""
+    """Return whether `node` queries an argument of an open type, such as `x is None` for an `Optional`."""
     if node.kind() not in ARGUMENT_QUERIES:
         return False
     return any(x.node().kind() == "prim::Param" and x.type().kind() in _OPEN_TYPES for x in node.inputs())
@@ -259,7 +259,7 @@ def _decides_branch(node: Node, depth: int = 8) -> bool:
 
 
 def _has_query_result_type(value: Value) -> bool:
-    """Return whether `value` has a type of query results or of computations on query results."""
+    """Return whether type queries, or computations with their results, may have the type of `value`."""
     return value.type().kind() in ("BoolType", "IntType", "ListType", "StringType", "DeviceObjType")
 
 
@@ -277,7 +277,7 @@ def _is_number(value: Value) -> bool:
 class _TypePropagation(Analysis):
     """Type inference for the nodes `needed`, on which type queries (`x.dim()`, `x.dtype`) depend.
 
-    It uses only the argument types, so the inferred types hold for every call with these types.
+    The inference uses only argument types, so its results are valid for every call with these types.
     """
 
     def __init__(self, graph: Graph, needed: set[Node]) -> None:

@@ -165,7 +165,7 @@ class _Rewriter:
         return changed
 
     def _insertion_points(self, matches: list[dict[Value, Value]], block: Block) -> list[Node | None]:
-        """Return the insertion point of each match's replacement, or None where writes prevent it."""
+        """Return for each match the insertion point of the replacement, or None if writes forbid a move."""
         graph = block.owning_graph()
         writes = graph.analysis(AliasDb) if matches and may_write(graph) else None
         return [self._insertion_point(match, writes) for match in matches]

@@ -16,7 +16,7 @@ from ts.ir.graph import Graph, Node
 
 
 def as_number(value: Any) -> Any:
-    """Mark a 0-dim tensor as a wrapped number, which represents a number in a trace. Return `value`."""
+    """Return `value`. If it is a 0-dim tensor, mark it as a wrapped number, which stands for a number."""
     if isinstance(value, Tensor) and not value.ndim:
         value.is_wrapped_number = True  # type: ignore[attr-defined]
     return value

@@ -55,7 +55,7 @@ def _may_unroll(loop: Node) -> bool:
 
 
 def _size(block: Block) -> int:
-    """Count the nodes of a loop body. If the body contains a loop, return more than `_MAX_BODY_NODES`."""
+    """Count the nodes of a loop body. A body with an inner loop has more than `_MAX_BODY_NODES`."""
     size = 0
     for node in block.nodes():
         if node.kind() == "prim::Loop":
@@ -142,7 +142,7 @@ def _copy_iterations(graph: Graph, body: Block, carried: list[Value], count: int
 
 
 class _Values(dict[Value, Value]):
-    """Map from values of a loop body to values of a copy. Values from outside map to themselves."""
+    """Map from values of a loop body to values of a copy. Values from outside the body map to themselves."""
 
     def __missing__(self, value: Value) -> Value:
         return value

@@ -139,9 +139,9 @@ def _chunks(graph: Graph, node: Node) -> list[Value]:
 
 
 def _sum_of_products(graph: Graph, node: Node) -> list[Value]:
-    """Emit the sum of products as one product of concatenated factors if their shapes are equal at run time.
+    """Emit a sum of products, computed as one product of the concatenated factors.
 
-    Otherwise, the emitted code computes each product and adds them.
+    If the shapes of the left or right factors differ at run time, each product is computed separately.
     """
     half = len(node.inputs()) // 2
     lefts, rights = node.inputs()[:half], node.inputs()[half:]
@@ -159,9 +159,9 @@ def _sum_of_products(graph: Graph, node: Node) -> list[Value]:
 
 
 def _batch_side(graph: Graph, node: Node) -> list[Value]:
-    """Emit the products with a common factor as one product if the shapes of the other factors are equal.
+    """Emit products with a common factor, computed as one product with the concatenated other factors.
 
-    Otherwise, the emitted code computes each product.
+    If the shapes of the other factors differ at run time, each product is computed separately.
     """
     common, *others = node.inputs()
     side = node["side"]

@@ -47,9 +47,10 @@ def inplace_kinds(graph: Graph) -> str:
 
 
 def _is_unobserved(aliases: AliasDb, mutation: Node, replacements: set[Value]) -> bool:
-    """Return whether the mutated value is new memory that no node reads before the mutation.
+    """Return whether `mutation` writes to new memory that no node reads before.
 
-    Values in `replacements`, the results of mutations that were already replaced, are new memory.
+    If so, move the node that allocates the memory directly before `mutation`. `replacements` are the results
+    of functional operators that have replaced earlier mutations, which are new memory, too.
     """
     value = mutation.input()
     making = value.node()
@@ -120,7 +121,7 @@ _LIST_RULES: Final = RuleSet(
 def _filled_like(node: Node) -> str:
     """Return the factory operator that replaces in-place fill `node`, such as `zeros_like`, or ""."""
     if node.inputs_size() > 1 and isinstance(node.input(1).type(), TensorType):
-        return ""  # filled with a tensor, which needs `aten::fill`
+        return ""  # `*_like` operators cannot fill with a tensor
     record = getattr(node.operator(), "record", None)
     return "" if record is None or record.variant != "inplace" else (record.base or record).filled_like
 
@@ -163,7 +164,7 @@ def functional_variant(node: Node) -> str | None:
 def _make_functional(
     accept: Callable[[Node], bool], replacements: set[Value], rewriter: Rewriter, node: Node
 ) -> Value | None:
-    """Replace an unobserved mutation. `replacements` collects the values that replace mutated values."""
+    """Replace an unobserved mutation, add the new result to `replacements`, and return it, else None."""
     if not _is_tensor_mutation(node) or not accept(node):
         return None
     if not _is_unobserved(rewriter.aliases, node, replacements):
@@ -187,8 +188,8 @@ def _make_functional(
 def _like_options(graph: Graph, like: Value, is_number: bool) -> list[Value]:
     """Return the options of a `*_like` operator: dtype, layout, device, pin_memory, memory_format.
 
-    All options are None, except that for a number as fill value (`is_number`), the dtype is that of `like`.
-    Otherwise, the number would determine the dtype.
+    All options are None, except the dtype if the fill value is a number (`is_number`): it is the dtype of
+    `like`, because the number would determine another dtype.
     """
     options = [graph.insert("prim::dtype", [like], INT) if is_number else graph.insert_constant(None)]
     return options + [graph.insert_constant(None) for _ in range(4)]

@@ -167,7 +167,7 @@ class _Attributes:
         return scope == self.path or scope.startswith(f"{self.path}.")
 
     def of(self, value: Value) -> Value:
-        """Return the value of the attribute that a `prim::TracedAttr` reads. The first use loads it."""
+        """Return the attribute that the `prim::TracedAttr` node of `value` reads, loaded on first use."""
         scope = value.node().get("scope")
         module_value = self.read.get(scope)
         if module_value is not None:
@@ -210,7 +210,7 @@ class _Body:
         copied = self._copies.get(value)
         if copied is not None:
             return copied
-        # The value is defined in a nested block, which is copied together with its values
+        # values of nested blocks need no copy here, because the blocks are copied as a whole
         if _is_inside(value.node(), self._block):
             return value
         attributes = self._attributes
