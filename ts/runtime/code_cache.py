@@ -107,7 +107,7 @@ class Entry:
     def _compiled(self, name: str) -> Any:
         """Compile and return the function `name`, which the cached code calls.
 
-        Its signature must be known, because the calls in the cached code are verified against it.
+        The verification of the calls in the cached code needs the signature of the function.
         """
         function = self._function.unit.function(name)
         if function is not None:
@@ -134,7 +134,8 @@ def entry_of(
     `variant` names the variant of the graph (`GraphVariant`). `prepare` compiles subgraphs of the code.
     `plans` creates the table of specializations from which the code selects.
     """
-    # The module `inline` stores the mode that inlines all calls. If it was not imported, the mode is off.
+    # The cache does not store functions in which all calls are inlined. This mode is off if the module
+    # `inline`, which contains the switch, was not imported.
     inline = sys.modules.get("ts.passes.inline")
     if inline is not None and inline.get_inline_everything_mode():
         return None
@@ -155,7 +156,7 @@ def _digest(function: ScriptFunction) -> tuple[str, str] | None:
         return None if function.digest is None else ("scripted", function.digest)
     if unit.policy.restricted or unit.fingerprint is None:
         return None
-    # Code of a trusted archive can write files, and must not be the code of the same archive without trust
+    # An archive has separate code with and without trust: only trusted code can write files.
     space = f"{unit.fingerprint} trusted" if unit.policy.is_trusted else unit.fingerprint
     return space, function.qualified_name
 

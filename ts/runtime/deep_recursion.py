@@ -6,9 +6,9 @@ Input: a function that recurses over syntax or graphs. Output: its result, or `N
     run_with_large_stack(lambda: compile(text))
 
 The function is first called in this thread. If it reaches Python's recursion limit, it is called again in a
-thread with a large stack and a higher limit, which suffices for 10,000 operators in one expression. In that
-thread, too, Ctrl-C interrupts it and `ts.limits` apply. The recursion limit applies to the whole process. It
-is restored when the last such thread ends.
+thread with a large stack and a higher limit, which suffices for 10,000 operators in one expression. Ctrl-C
+and `ts.limits` also interrupt that thread. Since the recursion limit applies to the whole process, it is restored
+when the last such thread ends.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from ts._core.vm.run_on_new_thread import run_on_new_thread
 from ts.errors import NestingError
 
 _T = TypeVar("_T")
-# reserves only address space, because the system allocates pages when they are first used
+# stack size of the thread. The system allocates its pages when they are first used.
 _STACK_BYTES: Final = 512 << 20
 _RECURSION_LIMIT: Final = 60_000
 _is_deep_stack: ContextVar[bool] = ContextVar("deep", default=False)  # True in a thread with a large stack
@@ -39,7 +39,7 @@ _limit_before = 0
 
 
 def run_with_large_stack(work: Callable[[], _T]) -> _T:
-    """Return `work()`. It may be called twice, so a failed call must have no side effects."""
+    """Return `work()`. After a failed call, `work` is called again, so it must not have side effects."""
     try:
         return work()
     except (RecursionError, NestingError):

@@ -110,7 +110,7 @@ def graph_for(function: ScriptFunction, args: tuple[Any, ...], kwargs: dict[str,
 def executed_graph(function: ScriptFunction) -> Graph:
     """Return a copy of the graph that runs for arguments without a specialization.
 
-    It is optimized, unless this thread disabled optimization.
+    The copy is optimized unless this thread has disabled optimization.
     """
     return transform_graph(
         function.as_compiled(), GraphVariant.OPTIMIZED if is_optimizing() else GraphVariant.WRITTEN
@@ -120,7 +120,7 @@ def executed_graph(function: ScriptFunction) -> Graph:
 def executed_graph_for(function: ScriptFunction, variant: GraphVariant, inputs: Sequence[Any]) -> Graph:
     """Return a copy of the graph of `function`, transformed for `variant` and specialized to `inputs`.
 
-    It is not specialized if the variant is WRITTEN, or if the function has breakpoints or autocast blocks.
+    The variant WRITTEN, and functions with breakpoints or autocast blocks, are not specialized.
     """
     if variant is GraphVariant.WRITTEN or function.holds_breakpoint or has_autocast(function.as_compiled()):
         return transform_graph(function.as_compiled(), variant)
@@ -190,7 +190,7 @@ class Unoptimized(FunctionVariant):
 
 
 class Differentiated(FunctionVariant):
-    """Variant that runs while autograd records. A graph that computes no tensors uses the optimized code."""
+    """Variant that runs while autograd records. Without tensors in its graph, it runs the optimized code."""
 
     variant = GraphVariant.DIFFERENTIATED
 
@@ -209,7 +209,7 @@ class Differentiated(FunctionVariant):
 
 
 def _load_cached_code(function: ScriptFunction) -> Any:
-    """Return the cached code of the differentiated variant, or None. Set the function's signature."""
+    """Return the cached code of the differentiated variant, or None. Cached code sets the signature."""
     if function.unit is None and function.digest is None:
         return None
     entry = cache_entry(function, GraphVariant.DIFFERENTIATED)
@@ -232,7 +232,7 @@ def _has_tensors(graph: Graph) -> bool:
 
 
 def prepare(function: ScriptFunction, variant: GraphVariant = GraphVariant.OPTIMIZED) -> Any:
-    """Return the code of a function. For a function with specializations, this code selects one."""
+    """Return the code of a function, or the code that selects one of its specializations."""
     if function.holds_breakpoint and os.environ.get("PYTHONBREAKPOINT") != "0":
         return resolve("breakpoint_hook").prepare_with_breakpoints(function)
     if variant is GraphVariant.WRITTEN:
@@ -255,12 +255,12 @@ def cache_entry(function: ScriptFunction, variant: GraphVariant = GraphVariant.O
 
 
 def _compile_code(function: ScriptFunction, variant: GraphVariant) -> CompiledCode:
-    """Compile a function. Return the code, and the program if the code can be serialized.
+    """Return the code of a function, and its program if the code can be serialized.
 
-    If the function has specializations, the code only selects a specialization.
+    The code of a function with specializations only selects a specialization.
     """
     graph, name = function.as_compiled(), function.name
-    # not cached, because the code refers to the class `_Block`, which exists only in this process
+    # without program: the code refers to the class `_Block`, which other processes do not have
     if has_autocast(graph):
         return prepare_graph(graph, name, function.policy, variant), None
 

@@ -51,7 +51,7 @@ def add_executor_nodes(graph: Graph, code: Any) -> Graph:
 
 
 def match_groups(records: Iterable[Any], nodes: Iterable[Node]) -> list[tuple[Any, Node | None]]:
-    """Return pairs of a fusion group's record and the node that has the same program, or None."""
+    """Return (record, node) pairs, where `node` has the program of the fusion group `record`, or is None."""
     unmatched = [(program_of_graph(node["Subgraph"])[0], node) for node in nodes]
     pairs = []
     for record in records:

@@ -157,7 +157,7 @@ class ScriptFunction(Function):
 
     @property
     def schema(self) -> FunctionSchema:
-        """Schema with name, parameters and results. Before the compilation ends, that of the declaration."""
+        """Schema with name, parameters and results, from the declaration if compilation has not ended yet."""
         if not (self.waits and self._declare()):
             self.ensure_compiled()
         if self._schema is None:
@@ -344,7 +344,7 @@ class ScriptFunction(Function):
         return created
 
     def definition(self) -> ParsedFunction | None:
-        """Return the source, parsed again if necessary, or None for a function created from a graph."""
+        """Return the parsed source, or None for a function from a graph. Parse again if necessary."""
         definition = self._definition
         return definition() if callable(definition) else definition
 

@@ -93,7 +93,7 @@ class _NameCollector:
     """Names in a function's source, including names in strings, which may be annotations."""
 
     def __init__(self, function: FunctionType, tree: ast.AST, source: str) -> None:
-        if "type:" in source and re.search(r"#\s*type:", source):  # the syntax tree has no type comments
+        if "type:" in source and re.search(r"#\s*type:", source):  # names in type comments are not in `tree`
             raise _NotFingerprintableError
         self._function = function
         self._closure = closure_of(function)

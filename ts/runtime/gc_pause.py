@@ -18,8 +18,8 @@ from contextlib import contextmanager
 from typing import Final
 
 _MIN_OBJECTS_FOR_COLLECTION: Final = 200_000  # promoted objects before a full collection, about 25 MB
-# number of calls of `_promote_objects` without effect after it found frozen objects (`gc.freeze`) of the
-# program, because counting frozen objects is slow
+# If the program has frozen objects (`gc.freeze`), this number of calls of `_promote_objects` does nothing,
+# because counting frozen objects is slow.
 _SKIPPED_CHECKS: Final = 100
 _checks_to_skip = 0
 _promoted_objects = 0  # number of objects that were promoted since the last full collection
@@ -46,7 +46,7 @@ def _promote_objects() -> None:
     if _checks_to_skip:
         _checks_to_skip -= 1
         return
-    # freezing and unfreezing all objects, which promotes them, would unfreeze those of the program
+    # `gc.unfreeze` below would also unfreeze the objects that the program has frozen
     if gc.get_freeze_count():
         _checks_to_skip = _SKIPPED_CHECKS
         return
@@ -54,7 +54,7 @@ def _promote_objects() -> None:
     if _promoted_objects > _threshold:
         from ts._core.thread import deadline  # imported while collection is off, as this imports NumPy
 
-        if not deadline.is_set():  # a limited call must not spend its time on a collection
+        if not deadline.is_set():  # a collection would use the time of a call with a limit
             gc.collect()
             _promoted_objects = 0
             _threshold = max(_MIN_OBJECTS_FOR_COLLECTION, _count_objects() // 4)

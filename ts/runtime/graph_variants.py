@@ -36,7 +36,7 @@ AnyCompiledCode = TypeVar("AnyCompiledCode", bound=CompiledCode)
 
 
 class GraphVariant(Enum):
-    """Variant of a graph. The value names the `ScriptFunction` method that returns a callee's variant."""
+    """Variant of a graph. Its value is the name of the `ScriptFunction` method for the same variant."""
 
     WRITTEN = "without_optimisation"  # not optimized
     OPTIMIZED = ""
@@ -49,7 +49,7 @@ def optimized(graph: Graph) -> Graph:
 
 
 def transform_graph(graph: Graph, variant: GraphVariant) -> Graph:
-    """Return a copy of `graph`, transformed for `variant`, but not optimized if it has autocast regions."""
+    """Return a copy of `graph`, transformed for `variant`. Graphs with autocast regions are not optimized."""
     graph = copy_unoptimized(graph)
     if not enter_autocast(graph) and variant is not GraphVariant.WRITTEN:
         run_early_passes(graph)

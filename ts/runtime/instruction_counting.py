@@ -20,7 +20,10 @@ from ts.runtime.graph_variants import prepare_program
 
 
 class CountedFunction(Function):
-    """Function that runs instrumented code of `original`. `instrumented` maps callees to such functions."""
+    """Function that runs the code of `original` with counters.
+
+    `instrumented` maps `ScriptFunction`s to their `CountedFunction`s, so that callees are counted, too.
+    """
 
     def __init__(
         self,

@@ -180,7 +180,10 @@ class ScriptModule(Module):
         return self._of_class(name)
 
     def _of_class(self, name: str) -> Any:
-        """Return an ignored or overloaded method, a function attribute, `_c` or `plan`, or raise an error."""
+        """Return attribute `name` that is not in the script object, such as an ignored method or `plan`.
+
+        Raise AttributeError for unknown names.
+        """
         member = getattr(self._concrete.python_class, name, None)
         if isinstance(member, FunctionType):
             if modifier_of(member) in ("ignore", "unused"):
@@ -193,7 +196,7 @@ class ScriptModule(Module):
             return self._concrete.python_functions[name]
         if name == "_c":  # PyTorch's private handle of the module
             return ModuleHandle(self)
-        if name == "plan":  # report on `forward`; not a property, as modules may have an attribute `plan`
+        if name == "plan":  # no property, because modules may have an attribute `plan`
             return self._forward().plan
         raise missing_attribute(f"'{type(self).__name__}' object", name, lambda: dir(self))
 
@@ -249,7 +252,7 @@ class ScriptModule(Module):
         super().__delattr__(name)
 
     def add_module(self, name: str, module: Module | None) -> None:
-        """Add a submodule. In a compiled module, only replace a submodule by a module of the same type."""
+        """Add a submodule. A compiled module only allows to replace a submodule by one of the same type."""
         if self.__dict__.get("_object") is None:
             super().add_module(name, module)
         else:
@@ -624,7 +627,7 @@ def _copy_module(
     copy_submodule: Callable[[ScriptModule], ScriptModule],
     convert: Callable[[Any], Any],
 ) -> ScriptModule:
-    """Return a copy of `module` with submodules from `copy_submodule` and other values from `convert`."""
+    """Return a copy of `module`: `copy_submodule` copies its submodules, and `convert` its other values."""
     concrete = module._concrete
     assert module._object is not None
     handle = new_object(module._object.cls)

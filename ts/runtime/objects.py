@@ -44,7 +44,7 @@ def class_spec(cls: type) -> TypeSpec | None:
 
 
 def object_of(instance: Any, expected: ObjectClass | InterfaceType) -> Object:
-    """Return the script object for a Python instance. Raise TypeError if it does not fit `expected`."""
+    """Return the script object for `instance`. Raise TypeError if `instance` does not fit `expected`."""
     handle = instance._c if isinstance(instance, RecursiveScriptClass) else instance
     handle = getattr(handle, "_object", handle)  # the script object of a scripted module
     if isinstance(expected, InterfaceType):

@@ -73,7 +73,7 @@ def format_plan_report(function: Any, name: str) -> ReportText:
 
 
 def _tape_lines(function: Any) -> Iterator[str]:
-    """Yield a line if a call ran the differentiated variant, because it recorded gradients."""
+    """Yield a line if gradients were recorded, so that a call ran the differentiated variant."""
     differentiated = getattr(function, "_differentiated", None)
     if differentiated is not None and differentiated.available_code is not None:
         yield "  gradients were recorded: it ran as differentiable graphs, which `graph_for` shows"
@@ -98,7 +98,7 @@ def _memory_lines(function: Any) -> Iterator[str]:
 
 
 def _code_of(function: Any) -> Any:
-    """Return the code whose loops are reported: of the first specialization, or else the general code."""
+    """Return the code whose loops the report lists: the first specialization, or else the general code."""
     if not is_optimizing():
         return function.compiled_code
     plans = _specializations_of(function)

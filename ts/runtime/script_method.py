@@ -73,7 +73,7 @@ class ScriptMethod:
         return self.function.get_debug_state()
 
     def start(self, *args: Any, **kwargs: Any) -> ScriptCoroutine:
-        """Return a `ScriptCoroutine` for the call, which has not started."""
+        """Return a `ScriptCoroutine` for a call of the method, without starting the call."""
         return self.function.start(self.owner._object, *args, **kwargs)
 
     @property

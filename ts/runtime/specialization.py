@@ -85,7 +85,7 @@ class Specializer:
         )
 
     def make(self, values: Sequence[Any]) -> Any:
-        """Return code specialized to the properties of `values`, or None if this has no advantage."""
+        """Return code specialized to the properties of `values`, or None if these simplify nothing."""
         kind = ArgumentSignature.of(zip(self._tested_arguments, values, strict=True))
         self.kinds.append(kind)
         try:
@@ -106,7 +106,7 @@ class Specializer:
         return graph
 
     def base_graph_for(self, kind: ArgumentSignature | None) -> tuple[Graph, list[Node]]:
-        """Return a copy of the unoptimized graph for signature `kind`, and the type queries it decides."""
+        """Return a copy of the unoptimized graph for signature `kind`, and the type queries thus decided."""
         from ts.passes.specialize_to_arguments import type_queries
 
         graph = self._begin()
