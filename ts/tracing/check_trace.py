@@ -1,6 +1,6 @@
 """Trace checking: trace a function again, and compare both traces and the results of the function.
 
-Input: a function, its trace, a callable that traces it again, and inputs. Output: a TracerWarning if results
+Input: a function, its trace, a callable for the second trace, and inputs. Output: a TracerWarning if results
 differ, or a TracingCheckError that lists the differences if the traces differ:
 
     Tracing failed sanity checks!

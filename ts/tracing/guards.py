@@ -36,7 +36,7 @@ def guard_python_value(tracer: Tracer, x: Tensor, kind: str, python_value: Any) 
     if kind in messages.ESCAPES:
         tracer.warn(messages.ESCAPES[kind])
     value = tracer.find(x)
-    # No guard is needed for a tensor from outside the trace, whose value is the same in later calls.
+    # a tensor from outside the trace (None) has the same value in later calls, and needs no guard
     if value is None or not has_guards(tracer):
         return
     graph = tracer.graph
@@ -63,8 +63,8 @@ def has_guards(tracer: Tracer) -> bool:
 def guard(tracer: Tracer, value: Value, expected: Any, descriptions: tuple[str, str] | None = None) -> None:
     """Insert a check into the trace, which fails if `value` differs from the recorded value.
 
-    For values other than numbers, `descriptions` contains texts for the recorded value and for the actual
-    value, for use in the message.
+    The message contains the recorded and the actual value. For values that are no numbers, `descriptions`
+    contains the texts of both.
     """
     fail = FAILURES[tracer.options.guards]
     if fail is None or _depends_on_random_numbers(value, tracer.deterministic_nodes):

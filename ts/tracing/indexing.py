@@ -88,9 +88,9 @@ def _apply(
     keep_missing: bool = False,
     several: Callable[[Tensor], bool] | None = None,
 ) -> tuple[Tensor, list[Tensor | None]]:
-    """Apply all indices except tensors.
+    """Apply the items of an index that are no index tensors.
 
-    Return the view, and for each dimension of the view the tensor that indexes it, or None.
+    Return the resulting view, and for each dimension of the view the index tensor, or None.
     """
     several_items = isinstance(index, tuple) or stands_for_tuple(index)
     items = [_item(item) for item in (index if several_items else (index,))]
@@ -178,7 +178,7 @@ def _is_symbolic(item: Any) -> bool:
 
 
 def _covers_dimension(item: slice, length: Any, symbolic: bool) -> bool:
-    """Return True if a slice covers a whole dimension. Among symbolic indices, only `:` does."""
+    """Return True if a slice covers a whole dimension. With `symbolic`, only the slice `:` does."""
     if symbolic:
         return item.start is item.stop is item.step is None
     bounds = (item.start or 0, _MAX_INDEX if item.stop is None else item.stop, item.step or 1)

@@ -236,7 +236,7 @@ class Tracer(TracerProtocol):
             return self.graph.insert_constant(x, source_range, tensor_type(x))
 
     def wrapped_number(self, scalar: Any) -> Value:
-        """Convert a number to a tensor with the type promotion of a number, as PyTorch records numbers."""
+        """Return a constant for a number: as in PyTorch, a 0-dim tensor marked as a wrapped number."""
         with self.paused():
             x = wrap_array(np.asarray(scalar, dtype_of_number(scalar)))
             x.is_wrapped_number = True  # type: ignore[attr-defined]
@@ -249,7 +249,7 @@ class Tracer(TracerProtocol):
     def number(self, x: Tensor, type: Type) -> Value:
         """Return the graph value of the number in tensor `x`.
 
-        The node that converts the tensor is inserted directly after the tensor's node.
+        The conversion node is inserted directly behind the node that computes `x`.
         """
         value = self.tensor(x)
         node = value.node()
@@ -299,7 +299,7 @@ class Tracer(TracerProtocol):
         makes = not any(p.kind.startswith("Tensor") for p in parameters)
         inputs = []
         raw_arguments = [self._numbers(p.kind, raw) for p, raw in zip(parameters, raw_arguments, strict=True)]
-        # Even a number as argument `other` is recorded as a tensor if `wraps` is true, as in PyTorch.
+        # True if a number as argument `other` is recorded as a tensor, as in PyTorch
         wraps = op.record is not None and op.record.wraps_numbers
         for parameter, value, raw in zip(parameters, values, raw_arguments, strict=True):
             if value is None and parameter.name == "pin_memory":
@@ -313,7 +313,7 @@ class Tracer(TracerProtocol):
         return inputs
 
     def _numbers(self, kind: str, raw: Any) -> Any:
-        """Return the argument `raw`. If its schema type is a number, replace tensors by recorded numbers."""
+        """Return the argument `raw`, with a tensor for a parameter of a number type as a recorded number."""
         if isinstance(raw, Tensor) and not kind.startswith("Tensor"):
             return self.number(raw, _number_type(kind))
         if isinstance(raw, list | tuple) and not kind.startswith("Tensor"):
@@ -373,7 +373,7 @@ class Tracer(TracerProtocol):
         return name
 
     def _warn_of_views(self, name: str, written: Tensor) -> None:
-        """Warn if a write recorded as out-of-place changes memory that other live tensors share."""
+        """Warn if other live tensors share the memory of `written`: the trace does not write to them."""
         # references to `x` by the tracer: in `table`, in the variable `x`, as argument of `getrefcount`
         own = 3
         live = 0
