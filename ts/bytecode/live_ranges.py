@@ -84,7 +84,7 @@ class LiveRanges:
 
     lifetimes   register -> LiveRange
     dying       instruction -> object registers that it reads last, or that it writes without a later read
-    dead        label, or instruction after a jump -> object registers that only the jump's other path reads
+    dead        start of a path after a conditional jump -> object registers that only the other path reads
     """
 
     def __init__(

@@ -281,7 +281,7 @@ class Lowering(FutureLowering):
         self.emit("TUPLE_GET", self.define(node.output()), self.use(node.input()), index % size)
 
     def lower_cast(self, node: Node) -> None:
-        """Lower a cast, with a type check at run time if the static types do not prove it."""
+        """Lower a cast to a run-time type check, or to a copy if the type needs no check."""
         type = node.output().type()
         if (
             node.needs_type_check
