@@ -16,7 +16,7 @@ from ts._core.value.objects import Object
 
 
 class PartialObject:
-    """Object some of whose attributes have no value yet."""
+    """Python copy of a script object, for its `repr`. Attributes without a value are shown as unset."""
 
     def __init__(self, instance: Object) -> None:
         self._class = instance.cls.name.rpartition(".")[2]
