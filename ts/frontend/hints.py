@@ -97,7 +97,7 @@ def class_attribute(name: str) -> str:
 
 
 def not_annotated(value: Value) -> str:
-    """Return the hint for a value whose type is Tensor because its parameter has no annotation, else ""."""
+    """Return the hint to annotate a parameter if `value` has the type of unannotated parameters, else ""."""
     type = value.type()
     return _NOT_ANNOTATED if isinstance(type, TensorType) and type.inferred else ""
 

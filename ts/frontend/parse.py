@@ -215,7 +215,7 @@ def parse_definition(
     parsed = ParsedFunction(node.name, node, ranges, resolver, type_comment=comment, printed=printed)
     check(parsed)
     parsed.defaults = _written_defaults(parsed)
-    if printed:  # all calls share a default list: replace it by a tuple, which they cannot modify
+    if printed:  # all calls share a default, so a list becomes a tuple, which calls cannot modify
         parsed.defaults = {k: tuple(v) if isinstance(v, list) else v for k, v in parsed.defaults.items()}
     return parsed
 

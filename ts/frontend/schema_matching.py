@@ -123,7 +123,7 @@ _FROM_NUMBER: dict[Type, str] = {FLOAT: "aten::Float", COMPLEX: "aten::Complex",
 def convert_to_type(
     range: SourceRange | None, graph: Graph, target: Type, value: Value, allow_conversions: bool
 ) -> Value:
-    """Insert the implicit conversion of `value` to `target`, or return `value` if there is none."""
+    """Return `value` after implicit conversions to type `target`, or `value` itself if none applies."""
     type = value.type()
     if type is target:
         return value
@@ -245,7 +245,7 @@ class _Matcher:
         return MatchedSchema(inputs, returns)
 
     def _keyword(self, formal: Argument, kwargs: Mapping[str, Actual]) -> str | None:
-        """Return the name of the keyword argument for `formal`. In operators, `input` means `self`."""
+        """Return the name of argument `formal` in `kwargs`, or None. Operators accept `input` for `self`."""
         if formal.name in kwargs:
             return formal.name
         is_renamed = formal.name == "self" and "input" in kwargs and self.schema.name.startswith("aten::")

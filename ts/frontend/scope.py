@@ -44,7 +44,7 @@ class Scope:
     # ---- lookup of names -----------------------------------------------------------------------------
 
     def find(self, name: str) -> SugaredValue | None:
-        """Resolve a name in this or an enclosing scope. If it is a variable, insert a load."""
+        """Return the value of a name in this or an outer scope, or None. For a variable, insert a load."""
         scope: Scope | None = self
         while scope is not None:
             value = scope.values.get(name)

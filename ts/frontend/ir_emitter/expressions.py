@@ -117,8 +117,7 @@ def emit_binary(em: Emitter, node: ast.BinOp, hint: Type | None) -> Value:
     ):
         return construct_tuple(em.graph, unpack_tuple(em.graph, left) + unpack_tuple(em.graph, right))
     if isinstance(node.op, ast.Div) and COMPLEX in (left.type(), right.type()):
-        # PyTorch gives the quotient of a complex and a real number the type float. Here, the real number is
-        # converted to complex first.
+        # Convert a real operand to complex. In PyTorch, the quotient has the wrong type float.
         left, right = (
             emit_builtin_call(range, em.graph, "aten::Complex", [v]) if v.type() in (INT, FLOAT) else v
             for v in (left, right)

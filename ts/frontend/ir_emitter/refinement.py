@@ -6,9 +6,9 @@ In: a value's type and the tested types.  Out: its refined types in the true and
     x is None               true: no refinement  false: x is Union[int, str]
     isinstance(x, int)      true: x is int       false: x is Union[str, None]
 
-For `a and b`, the refinements of both operands are valid in the true branch. In the false branch, only those
-refinements are valid that both operands have if they are false. For `a or b`, the branches are exchanged. The
-emitter inserts refinements as `prim::unchecked_cast` at the beginning of a branch.
+For `a and b`, the refinements of both operands are valid in the true branch. In the false branch, a
+refinement is valid only if both operands imply it when they are false. For `a or b`, the branches are
+exchanged. The emitter inserts refinements as `prim::unchecked_cast` at the beginning of a branch.
 """
 
 from __future__ import annotations

@@ -5,8 +5,8 @@
     %y : Future[Tensor] = prim::rpc_async(%to, %name, %args)
 
 Elements of the tuple are matched to the callee's schema here, but the keywords in the dict are known only at
-run time. The node has the callee in an attribute that graph text does not show. As in PyTorch, the expression
-of the tuple is emitted twice, where the first copy is used only to determine the types.
+run time. The callee is an attribute of the node, which graph text does not show. As in PyTorch, the tuple is
+emitted twice: the first copy only determines the types.
 """
 
 from __future__ import annotations
