@@ -136,8 +136,8 @@ def _conversion_operands(values: list[Value], record: OperatorRecord) -> list[Va
 def program_of_graph(subgraph: Graph) -> tuple[FusedProgram, list[Value]]:
     """Return the fused program of the nodes of `subgraph`, and the inputs of the program.
 
-    The inputs of the program are the inputs of `subgraph`, constant operands, and arguments of views and
-    epilogues besides their tensors.
+    These are the inputs of `subgraph`, constant operands, and the arguments of views and epilogues other than
+    the tensor.
     """
     operands_of: dict[Node, list[Value]] = {}
     epilogues: list[Node] = []

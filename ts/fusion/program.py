@@ -49,7 +49,7 @@ class FusedOp(NamedTuple):
 
 
 class ViewInput(NamedTuple):
-    """Input read through a view: the result of `operator`, or item `result_index` if it returns a list."""
+    """Input read through a view, the result of `operator`. From a list, it is item `result_index`."""
 
     operator: Any
     input: int
@@ -59,7 +59,7 @@ class ViewInput(NamedTuple):
     result_count: int = 0
 
     def view(self, args: Sequence[Any]) -> Any:
-        """Return the view of the tensor in `args`. Raise IndexError or RuntimeError for invalid arguments."""
+        """Return the view for the arguments `args`. Raise IndexError or RuntimeError if they are invalid."""
         views = self.operator(args[self.input], *(args[i] for i in self.operands))
         if self.result_count and len(views) != self.result_count:
             raise IndexError(f"{len(views)} views, not {self.result_count}")
