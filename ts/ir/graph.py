@@ -572,7 +572,7 @@ class Graph:
     # --- cached analyses ---
 
     def analysis(self, analyse: Callable[[Graph], Result]) -> Result:
-        """Return `analyse(graph)`, such as `AliasDb`. A pipeline keeps the result until the graph changes."""
+        """Return `analyse(self)`, such as an `AliasDb`. Pipelines keep the result until the graph changes."""
         version, result = (self.analyses or {}).get(analyse, (-1, None))
         if version != self.version or result is None:
             result = analyse(self)

@@ -205,9 +205,9 @@ class _Printer:
         return point
 
     def split_long(self, values: Sequence[Value]) -> None:
-        """Assign the long pending expressions among `values`, and all expressions before them, to variables.
+        """Assign long pending expressions among `values` to variables.
 
-        The expressions before a long one are assigned too, to preserve the evaluation order.
+        All pending expressions before them are assigned, too, which preserves the evaluation order.
         """
         last: Value | None = None
         for value in values:
@@ -624,12 +624,12 @@ def _can_inline(value: Value) -> bool:
     (use,) = value.uses()
     user = use.user.kind()
     if _is_variable(value) and user != "prim::Return":
-        # the value has the name of a user's variable, so the printed source has this variable, too
+        # a variable of the program is also a variable of the printed source
         return False
     if user == "prim::Loop" and use.offset >= 2:
         return False
     if node.kind() in _TASKS:
-        # a task is printed as a nested function, whose definition is a statement and cannot be inlined
+        # a task is printed as the definition of a nested function, which is a statement
         return False
     # An inlined `isinstance` would refine types a second time when the printed source is compiled.
     return user not in _TAKE_NAMES and node.kind() not in _NAMED

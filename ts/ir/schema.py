@@ -85,7 +85,7 @@ class Argument:
         return self.kwarg_only and self.is_write
 
     def accepts(self, old: Argument) -> bool:
-        """Return True if every call that passes argument `old` remains valid with this argument instead."""
+        """Return True if this argument can replace argument `old` and all calls remain valid."""
         if self.name != old.name or (self.kwarg_only and not old.kwarg_only):
             return False
         if old.has_default and (not self.has_default or self.default != old.default):

@@ -27,12 +27,12 @@ class SourceMap:
         self.ranges: list[SourceRange | None] = []
 
     def put(self, range: SourceRange | None, printed: str) -> str:
-        """Return `printed` with a mark in front of it, which refers to `range`."""
+        """Return `printed` behind a mark that refers to `range`."""
         self.ranges.append(range)
         return f"\x01{len(self.ranges) - 1}\x02{printed}"
 
     def split(self, marked_source: str) -> tuple[str, list[tuple[int, SourceRange | None]]]:
-        """Return the text without marks, and the offsets of the marks with their ranges."""
+        """Return the text without marks, and the (offset, range) pairs of the marks."""
         locations = []
         removed = 0
         for mark in _MARK.finditer(marked_source):

@@ -203,7 +203,7 @@ class Value:
         return isinstance(t, TensorType) and None not in (t.scalar_type, t.sizes(), t.strides(), t.device())
 
     def requires_grad(self) -> bool:
-        """Return True unless the type rules out a tensor, or contained tensor, that requires grad."""
+        """Return False if the type excludes that the value is, or contains, a tensor that requires grad."""
         return self._type.requires_grad()
 
     def requiresGrad(self) -> bool | None:

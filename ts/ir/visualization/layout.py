@@ -104,7 +104,10 @@ _Wires = list[tuple[Port, list[_Slot]]]
 
 
 def _layers(diagram: Diagram) -> tuple[list[list[_Slot]], _Wires]:
-    """Return the slots of each layer, linked with their neighbours. Wires of one value share slots."""
+    """Return the slots of each layer, linked with their neighbours, and the slots of each wire.
+
+    Wires of one value share slots.
+    """
     depth = {box: box.depth for box in diagram.boxes}
     consumers = {wire.target for wire in diagram.wires}
     users: dict[Box, list[int]] = defaultdict(list)
