@@ -57,7 +57,7 @@ _NEVER_FOLDED: Final = frozenset(
 
 # Kinds of declared types that are less precise than the type of a constant
 _REFINED_TYPES: Final = ("OptionalType", "TensorType")
-_MAX_TENSOR_ELEMENTS: Final = 1 << 16  # larger results are computed at run time, not stored in the graph
+_MAX_TENSOR_ELEMENTS: Final = 1 << 16  # maximum size of a folded tensor
 
 
 def constant_propagation(graph: Graph) -> bool:
@@ -245,7 +245,7 @@ def _aliases_inputs(node: Node) -> bool:
 
 
 def _is_printed_unfolded(node: Node) -> bool:
-    """Return whether PyTorch does not fold the node: a named tuple or an operator with varargs (`format`)."""
+    """Return whether `node` is a named tuple or has varargs (`format`), which PyTorch does not fold."""
     if node.kind() == "prim::TupleConstruct":
         return getattr(node.output().type(), "name", None) is not None
     schema = node.schema()

@@ -9,9 +9,9 @@
         block0():                                      dtype, device, sizes, strides, requires_grad
           ...
 
-Unknown properties of the type are not checked. The check of `requires_grad` depends on the grad mode: if it
-is disabled, no tensor requires grad. `insert_gradient_check` ignores the grad mode and tests the tensor's
-flag. The two functions correspond to `prim::TypeCheck` and `prim::RequiresGradCheck` of PyTorch.
+Unknown properties of the type are not checked. In `no_grad` mode, no tensor requires grad for
+`insert_type_check`. `insert_gradient_check` ignores the mode and tests the tensor's flag. The two functions
+correspond to `prim::TypeCheck` and `prim::RequiresGradCheck` of PyTorch.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def _type_checks(graph: Graph, value: Value, type: TensorType) -> Iterator[Check
 
 
 def _gradient_checks(graph: Graph, value: Value, type: TensorType) -> Iterator[Check]:
-    # The private field is None if it is unknown, while `requires_grad()` would return True.
+    # Read the private field, which is None for an unknown flag. `requires_grad()` would return True.
     requires_grad = type._requires_grad
     if requires_grad is None:
         return
