@@ -7,8 +7,8 @@ Input: a function that recurses over syntax or graphs. Output: its result, or `N
 
 The function is first called in this thread. If it reaches Python's recursion limit, it is called again in a
 thread with a large stack and a higher limit, which suffices for 10,000 operators in one expression. Ctrl-C
-and `ts.limits` also interrupt that thread. Since the recursion limit applies to the whole process, it is restored
-when the last such thread ends.
+and `ts.limits` also interrupt that thread. Since the recursion limit applies to the whole process, it is
+restored when the last such thread ends.
 """
 
 from __future__ import annotations

@@ -64,7 +64,7 @@ class ScriptFunction(Function):
     policy: LoadPolicy = UNRESTRICTED  # limits and allowed operators for the compilation
     unit: Any = None  # compilation unit of the archive, or None for other functions
     peak: int | None = None  # result of the last call of `peak_memory`, in bytes
-    # if True, the function is compiled at its first call. Compiled callers use its declaration until then
+    # True if the function is compiled at its first call. Until then, callers use its declaration
     waits = False
     _is_method = False  # True for a method, set by the compilation
     _unoptimized: Unoptimized | None = None  # variants are created on first use
@@ -371,7 +371,7 @@ class ScriptFunction(Function):
 
         stages: dict[str, str] = {
             "code": self.code,
-            # `as_compiled` does not disable the code cache, which reading `graph` would do
+            # not `self.graph`, which would disable the code cache
             "graph": self.as_compiled()._repr_html_(),
             "bytecode": self.bytecode,
         }
