@@ -38,7 +38,7 @@ def get_index(
 ) -> Tensor:
     """Return x[index], computed by operators.
 
-    skip_whole    whether to record no operator for slices `:` within a tuple
+    skip_whole    True if slices `:` within a tuple are not recorded
     to_number     function that converts a 0-dimensional tensor, used as an index or bound, to a number. If it
                   is given, omitted bounds of slices with a symbolic bound are passed to operators as None
     several       function that returns True if a 0-dimensional index tensor has a different value for each
