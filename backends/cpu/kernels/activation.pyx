@@ -294,11 +294,16 @@ cdef bint read_numbers(IValue *r, const int32_t *at, int count, double *paramete
     return True
 
 
-cdef int elu(Operator op, IValue *r, const int32_t *at) except -1:
-    cdef double parameters[3]
-    if not read_numbers(r, at, 3, parameters):
+cdef int run_with_numbers(Operator op, IValue *r, const int32_t *at, ActivationKind formula, int count) except -1:
+    """Run a formula whose parameters are the `count` arguments after the tensor."""
+    cdef double[3] parameters = [0, 0, 0]
+    if not read_numbers(r, at, count, parameters):
         return run_upcast_to_float32(op, r, at)
-    return run_formula(op, r, at, ELU, parameters[0], parameters[1], parameters[2])
+    return run_formula(op, r, at, formula, parameters[0], parameters[1], parameters[2])
+
+
+cdef int elu(Operator op, IValue *r, const int32_t *at) except -1:
+    return run_with_numbers(op, r, at, ELU, 3)
 
 cdef int celu(Operator op, IValue *r, const int32_t *at) except -1:
     cdef double parameters[1]
@@ -310,10 +315,7 @@ cdef int selu(Operator op, IValue *r, const int32_t *at) except -1:
     return run_formula(op, r, at, ELU, 1.6732632423543772, 1.0507009873554805, 1)
 
 cdef int softplus(Operator op, IValue *r, const int32_t *at) except -1:
-    cdef double parameters[2]
-    if not read_numbers(r, at, 2, parameters):
-        return run_upcast_to_float32(op, r, at)
-    return run_formula(op, r, at, SOFTPLUS, parameters[0], parameters[1], 0)
+    return run_with_numbers(op, r, at, SOFTPLUS, 2)
 
 cdef int log_sigmoid(Operator op, IValue *r, const int32_t *at) except -1:
     # The result must be C-contiguous. `run_formula` keeps the input's dimension order, so require such an input.
@@ -322,10 +324,7 @@ cdef int log_sigmoid(Operator op, IValue *r, const int32_t *at) except -1:
     return run_formula(op, r, at, LOG_SIGMOID, 0, 0, 0)
 
 cdef int hardtanh(Operator op, IValue *r, const int32_t *at) except -1:
-    cdef double parameters[2]
-    if not read_numbers(r, at, 2, parameters):
-        return run_upcast_to_float32(op, r, at)
-    return run_formula(op, r, at, HARDTANH, parameters[0], parameters[1], 0)
+    return run_with_numbers(op, r, at, HARDTANH, 2)
 
 cdef int relu6(Operator op, IValue *r, const int32_t *at) except -1:
     return run_formula(op, r, at, HARDTANH, 0, 6, 0)
@@ -337,16 +336,10 @@ cdef int softshrink(Operator op, IValue *r, const int32_t *at) except -1:
     return run_formula(op, r, at, SOFT_SHRINK, parameters[0], 0, 0)
 
 cdef int hardshrink(Operator op, IValue *r, const int32_t *at) except -1:
-    cdef double parameters[1]
-    if not read_numbers(r, at, 1, parameters):
-        return run_upcast_to_float32(op, r, at)
-    return run_formula(op, r, at, HARD_SHRINK, parameters[0], 0, 0)
+    return run_with_numbers(op, r, at, HARD_SHRINK, 1)
 
 cdef int threshold(Operator op, IValue *r, const int32_t *at) except -1:
-    cdef double parameters[2]
-    if not read_numbers(r, at, 2, parameters):
-        return run_upcast_to_float32(op, r, at)
-    return run_formula(op, r, at, THRESHOLD, parameters[0], parameters[1], 0)
+    return run_with_numbers(op, r, at, THRESHOLD, 2)
 
 
 # ---------------------------------------------------------------- loops of fusion groups

@@ -18,10 +18,11 @@ from numpy cimport npy_intp
 from ts._core.dispatch.operator cimport Operator, call_python_kernel
 from ts.backends.cpu.kernels.kernel_registry cimport Tile, register_channels, register_kernel
 from ts._core.value.ivalue cimport IValue, TAG_NONE
-from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, PyArrayObject, data_of, dims_of, flags_of, ndim_of, size_of
+from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, PyArrayObject, data_of, dims_of, ndim_of, size_of
 from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor
 from ts.backends.cpu.kernels.gil cimport ReleasedGil, leave_gil, take_gil
 from ts.backends.cpu.kernels.kernel cimport contiguous_array_or_null, is_tensor, new_like, set_result, scalar_type
+from ts.backends.cpu.kernels.norm cimport read_vector
 from ts.backends.cpu.kernels.channels_last cimport is_channels_last, dense_channels_last, new_channels_last
 
 cnp.import_array()
@@ -165,25 +166,6 @@ cdef void normalise(const floating *x, Batch *batch, void **vectors, Moments *m,
 
 
 # ---------------------------------------------------------------- arguments from registers
-
-cdef bint read_vector(IValue *x, int kind, npy_intp n, bint writable, void **data) noexcept:
-    """Read an optional contiguous vector of `n` elements with dtype `kind`. Return False for other arguments.
-
-    `data[0]` is set to the address of its elements, or to NULL for None. If `writable`, the array must be
-    writable.
-    """
-    cdef PyArrayObject *a
-    data[0] = NULL
-    if x.tag == TAG_NONE:
-        return True
-    a = contiguous_array_or_null(x)
-    if a == NULL or scalar_type(x) != kind or size_of(a) != n:
-        return False
-    if writable and not flags_of(a) & cnp.NPY_ARRAY_WRITEABLE:
-        return False
-    data[0] = data_of(a)
-    return True
-
 
 cdef int batch_norm(Operator op, IValue *r, const int32_t *at) except -1:
     cdef PyArrayObject *a = NULL

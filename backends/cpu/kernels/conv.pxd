@@ -40,6 +40,18 @@ cdef class SubConvolution:
     cdef int64_t furthest_row        # largest offset of an element in a channel of the output
 
 
+cdef inline int64_t row_of_position(SubConvolution p, int64_t q) noexcept nogil:
+    """Return the last row that starts at or before position `q`, by binary search."""
+    cdef int64_t low = 0, high = p.rows, middle
+    while high - low > 1:
+        middle = (low + high) // 2
+        if p.row_q[middle] <= q:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
 cdef inline void copy_row(const real *line, int64_t n, real *to) noexcept nogil:
     """Copy `n` elements. Short rows are copied without a call of memcpy."""
     if n > 64:

@@ -239,16 +239,10 @@ cdef void copy_out(
     """Add the bias to the sums of positions [q, q + count) and write the results to the rows of the
     output.
     """
-    cdef int64_t low = 0, high = p.rows, middle, begin, end, i, filter
+    cdef int64_t low = row_of_position(p, q), begin, end, i, filter
     cdef real *from_
     cdef real *to
     cdef real bias = 0
-    while high - low > 1:              # binary search for the last row that starts at or before q
-        middle = (low + high) // 2
-        if p.row_q[middle] <= q:
-            low = middle
-        else:
-            high = middle
     while low < p.rows and p.row_q[low] < q + count:
         begin = max(p.row_q[low], q)
         end = min(p.row_q[low] + p.row, q + count)

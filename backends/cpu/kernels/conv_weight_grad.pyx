@@ -29,7 +29,7 @@ from numpy cimport NPY_ARRAY_C_CONTIGUOUS, NPY_ARRAY_WRITEABLE, npy_intp
 from ts._core.tensor.ndarray cimport PyArrayObject, data_of, dims_of, flags_of, ndim_of
 from ts._core.value.no_python_construction cimport seal
 from ts.backends.cpu.kernels.aligned_memory cimport malloc_aligned
-from ts.backends.cpu.kernels.conv cimport SubConvolution, InputLayout, arrange_channel, copy_row, real, require_fitting
+from ts.backends.cpu.kernels.conv cimport SubConvolution, InputLayout, arrange_channel, copy_row, real, require_fitting, row_of_position
 from ts.backends.cpu.kernels.kernel cimport item_size
 from ts.backends.cpu.kernels.microkernels cimport Kernels, microkernels
 from ts.backends.cpu.kernels.parallel_task cimport require_partition
@@ -144,17 +144,11 @@ cdef void transpose_panel(
     """Transpose the positions [q, q + depth) of some filters to one row per position. Unused positions become
     zero rows.
     """
-    cdef int64_t lanes = w.kernels.lanes, wide = (filters + lanes - 1) // lanes * lanes, low = 0, high = p.rows, middle
-    cdef int64_t begin, end, first, i, k
+    cdef int64_t lanes = w.kernels.lanes, wide = (filters + lanes - 1) // lanes * lanes
+    cdef int64_t low = row_of_position(p, q), begin, end, first, i, k
     cdef const real *line
     cdef real *to
     memset(panel, 0, depth * wide * sizeof(real))
-    while high - low > 1:              # binary search for the last row that starts at or before q
-        middle = (low + high) // 2
-        if p.row_q[middle] <= q:
-            low = middle
-        else:
-            high = middle
     while low < p.rows and p.row_q[low] < q + depth:
         begin = max(p.row_q[low], q)
         end = min(p.row_q[low] + p.row, q + depth)

@@ -222,7 +222,43 @@ cdef int count_writes(IValue *r, const int32_t *at, const bint *used, int lists,
     return 0
 
 
+# Updates one parameter by the rule of an optimizer.
+ctypedef void (*Step)(const Work *work, const ParameterState *state, const void *rule) noexcept nogil
+
+
+cdef int run_steps(
+    Operator op, IValue *r, const int32_t *at, const bint *used, int lists, int steps_at, Step step, const void *rule
+) except -1:
+    """Update all parameters. The first `lists` arguments are lists, of which the rule uses those in `used`.
+
+    `steps_at` is the position of the list of step counts, or -1.
+    """
+    cdef Work work
+    cdef Py_ssize_t i
+    cdef list copies = []
+    cdef ReleasedGil gil_state
+    work.parameters = NULL
+    work.total = work.count = 0
+    try:
+        if not read_scaler(op, r, at, &work) or not collect_parameters(r, at, used, lists, steps_at, copies, &work):
+            return call_python_kernel(op, r, at)
+        if work.skipped:
+            return 0
+        gil_state = leave_gil(work.total * ELEMENT_COST, r, at, op.nargs)
+        unscale(&work)
+        for i in range(work.count):
+            step(&work, &work.parameters[i], rule)
+        take_gil(gil_state)
+        return count_writes(r, at, used, lists, &work)
+    finally:
+        free(work.parameters)
+
+
 # ---------------------------------------------------------------- operators
+
+cdef void sgd(const Work *work, const ParameterState *state, const void *rule) noexcept nogil:
+    step_sgd(work.floats, state.data[0], state.data[1], state.data[2], state.n, <const SgdRule *>rule)
+
 
 cdef int fused_sgd(Operator op, IValue *r, const int32_t *at) except -1:
     """Run an SGD step.
@@ -230,14 +266,8 @@ cdef int fused_sgd(Operator op, IValue *r, const int32_t *at) except -1:
     The arguments are (self, grads, momentum_buffer_list, weight_decay, momentum, lr, dampening, ...).
     """
     cdef SgdRule rule
-    cdef Work work
     cdef bint used[3]
-    cdef Py_ssize_t i
-    cdef list copies = []
-    cdef ReleasedGil gil_state
-    work.parameters = NULL
-    work.total = work.count = 0
-    if not read_scalar(&r[at[5]], &rule.lr) or not read_scaler(op, r, at, &work):
+    if not read_scalar(&r[at[5]], &rule.lr):
         return call_python_kernel(op, r, at)
     rule.weight_decay = r[at[3]].v.f
     rule.momentum = r[at[4]].v.f
@@ -247,19 +277,14 @@ cdef int fused_sgd(Operator op, IValue *r, const int32_t *at) except -1:
     rule.first = r[at[9]].v.i != 0
     used[0] = used[1] = True
     used[2] = rule.momentum != 0
-    try:
-        if not collect_parameters(r, at, used, 3, -1, copies, &work):
-            return call_python_kernel(op, r, at)
-        if work.skipped:
-            return 0
-        gil_state = leave_gil(work.total * ELEMENT_COST, r, at, op.nargs)
-        unscale(&work)
-        for i in range(work.count):
-            step_sgd(work.floats, work.parameters[i].data[0], work.parameters[i].data[1], work.parameters[i].data[2], work.parameters[i].n, &rule)
-        take_gil(gil_state)
-        return count_writes(r, at, used, 3, &work)
-    finally:
-        free(work.parameters)
+    return run_steps(op, r, at, used, 3, -1, sgd, &rule)
+
+
+cdef void adam(const Work *work, const ParameterState *state, const void *rule) noexcept nogil:
+    step_adam(
+        work.floats, state.data[0], state.data[1], state.data[2], state.data[3], state.data[4], state.n, state.step,
+        <const AdamRule *>rule
+    )
 
 
 cdef int fused_moments(Operator op, IValue *r, const int32_t *at, bint decoupled) except -1:
@@ -268,15 +293,8 @@ cdef int fused_moments(Operator op, IValue *r, const int32_t *at, bint decoupled
     Arguments: (self, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, state_steps, lr, ...).
     """
     cdef AdamRule rule
-    cdef Work work
-    cdef ParameterState *state
     cdef bint used[5]
-    cdef Py_ssize_t i
-    cdef list copies = []
-    cdef ReleasedGil gil_state
-    work.parameters = NULL
-    work.total = work.count = 0
-    if not read_scalar(&r[at[6]], &rule.lr) or not read_scaler(op, r, at, &work):
+    if not read_scalar(&r[at[6]], &rule.lr):
         return call_python_kernel(op, r, at)
     rule.beta1 = r[at[7]].v.f
     rule.beta2 = r[at[8]].v.f
@@ -287,22 +305,7 @@ cdef int fused_moments(Operator op, IValue *r, const int32_t *at, bint decoupled
     rule.decoupled = decoupled
     used[0] = used[1] = used[2] = used[3] = True
     used[4] = rule.amsgrad
-    try:
-        if not collect_parameters(r, at, used, 5, 5, copies, &work):
-            return call_python_kernel(op, r, at)
-        if work.skipped:
-            return 0
-        gil_state = leave_gil(work.total * ELEMENT_COST, r, at, op.nargs)
-        unscale(&work)
-        for i in range(work.count):
-            state = &work.parameters[i]
-            step_adam(
-                work.floats, state.data[0], state.data[1], state.data[2], state.data[3], state.data[4], state.n, state.step, &rule
-            )
-        take_gil(gil_state)
-        return count_writes(r, at, used, 5, &work)
-    finally:
-        free(work.parameters)
+    return run_steps(op, r, at, used, 5, 5, adam, &rule)
 
 
 cdef int fused_adam(Operator op, IValue *r, const int32_t *at) except -1:
@@ -313,41 +316,25 @@ cdef int fused_adamw(Operator op, IValue *r, const int32_t *at) except -1:
     return fused_moments(op, r, at, True)
 
 
+cdef void adagrad(const Work *work, const ParameterState *state, const void *rule) noexcept nogil:
+    step_adagrad(work.floats, state.data[0], state.data[1], state.data[2], state.n, state.step, <const AdagradRule *>rule)
+
+
 cdef int fused_adagrad(Operator op, IValue *r, const int32_t *at) except -1:
     """Run an Adagrad step.
 
     The arguments are (self, grads, state_sums, state_steps, lr, lr_decay, weight_decay, eps, ...).
     """
     cdef AdagradRule rule
-    cdef Work work
-    cdef ParameterState *state
     cdef bint used[3]
-    cdef Py_ssize_t i
-    cdef list copies = []
-    cdef ReleasedGil gil_state
-    work.parameters = NULL
-    work.total = work.count = 0
-    if not read_scalar(&r[at[4]], &rule.lr) or not read_scaler(op, r, at, &work):
+    if not read_scalar(&r[at[4]], &rule.lr):
         return call_python_kernel(op, r, at)
     rule.lr_decay = r[at[5]].v.f
     rule.weight_decay = r[at[6]].v.f
     rule.eps = r[at[7]].v.f
     rule.maximize = r[at[8]].v.i != 0
     used[0] = used[1] = used[2] = True
-    try:
-        if not collect_parameters(r, at, used, 3, 3, copies, &work):
-            return call_python_kernel(op, r, at)
-        if work.skipped:
-            return 0
-        gil_state = leave_gil(work.total * ELEMENT_COST, r, at, op.nargs)
-        unscale(&work)
-        for i in range(work.count):
-            state = &work.parameters[i]
-            step_adagrad(work.floats, state.data[0], state.data[1], state.data[2], state.n, state.step, &rule)
-        take_gil(gil_state)
-        return count_writes(r, at, used, 3, &work)
-    finally:
-        free(work.parameters)
+    return run_steps(op, r, at, used, 3, 3, adagrad, &rule)
 
 
 register_kernel("aten::_fused_sgd_", fused_sgd)

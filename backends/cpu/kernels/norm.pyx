@@ -23,7 +23,7 @@ from ts.backends.cpu.kernels.contiguous_arguments cimport run_with_contiguous_in
 from ts.backends.cpu.kernels.kernel_registry cimport EpilogueArgs, register_epilogue, register_kernel
 from ts.backends.cpu.kernels.upcast_half cimport run_upcast_to_float32
 from ts._core.value.ivalue cimport IValue, TAG_FLOAT, TAG_NONE
-from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, PyArrayObject, data_of, dims_of, ndim_of, size_of
+from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, PyArrayObject, data_of, dims_of, flags_of, ndim_of, size_of
 from ts.backends.cpu.kernels.gil cimport EXPENSIVE_ELEMENT_COST, ReleasedGil, leave_gil, release_gil_for_arrays, take_gil
 from ts.backends.cpu.kernels.kernel cimport MAX_DIMS, contiguous_array_or_null, new_contiguous, new_like, set_result, scalar_type
 from ts.backends.cpu.kernels.row_loops cimport RowLoops
@@ -118,14 +118,15 @@ cdef void normalise_groups(
             out += inner
 
 
-cdef bint read_vector(IValue *x, int kind, npy_intp n, void **data) noexcept:
-    """Read an optional contiguous vector of `n` elements with dtype `kind`. Return False for other values."""
+cdef bint read_vector(IValue *x, int kind, npy_intp n, bint writable, void **data) noexcept:
     cdef PyArrayObject *a
     data[0] = NULL
     if x.tag == TAG_NONE:
         return True
     a = contiguous_array_or_null(x)
     if a == NULL or scalar_type(x) != kind or size_of(a) != n:
+        return False
+    if writable and not flags_of(a) & cnp.NPY_ARRAY_WRITEABLE:
         return False
     data[0] = data_of(a)
     return True
@@ -164,7 +165,7 @@ cdef bint read_normalized_shape(IValue *x, int kind, int ndim, const npy_intp *d
     """Read an optional tensor whose shape is the normalized shape. Return False for other values."""
     cdef PyArrayObject *w
     cdef int d, first = ndim - <int>shape.size
-    if not read_vector(x, kind, n, data):
+    if not read_vector(x, kind, n, False, data):
         return False
     if data[0] == NULL:
         return True
@@ -332,9 +333,9 @@ cdef int normalise_channels(
         return run_with_contiguous_inputs(op, r, at)
     kind = scalar_type(&r[at[0]])
     channels = dims_of(a)[1]
-    if (kind != FLOAT and kind != DOUBLE) or not read_vector(weights, kind, channels, &weight):
+    if (kind != FLOAT and kind != DOUBLE) or not read_vector(weights, kind, channels, False, &weight):
         return call_python_kernel(op, r, at) if with_moments else run_upcast_to_float32(op, r, at)
-    if not read_vector(biases, kind, channels, &bias):
+    if not read_vector(biases, kind, channels, False, &bias):
         return run_with_contiguous_inputs(op, r, at)
     inner = size_of(a) // (dims_of(a)[0] * channels)
     result = new_like(a, kind)

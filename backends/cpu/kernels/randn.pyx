@@ -19,14 +19,11 @@ from libc.math cimport fabs, sqrt
 from libc.stdint cimport int32_t
 from numpy cimport npy_intp
 
-from ts._core.dispatch.operator cimport Operator, call_python_kernel
+from ts._core.dispatch.operator cimport Operator
 from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, PyArrayObject, data_of, size_of
-from ts._core.tensor.tensor cimport Tensor, wrote
-from ts._core.value.ivalue cimport IValue, TAG_NONE
-from ts.backends.cpu.kernels.create cimport is_plain_cpu, read_dtype, read_sizes
-from ts.backends.cpu.kernels.random_sampling cimport read_like, writable_float_array
+from ts._core.value.ivalue cimport IValue
+from ts.backends.cpu.kernels.random_sampling cimport sample_in_place, sample_like, sample_new
 from ts.backends.cpu.kernels.elementwise cimport Loops
-from ts.backends.cpu.kernels.kernel cimport MAX_DIMS, new_contiguous, new_like, set_result, scalar_type, set_object_result
 from ts.backends.cpu.kernels.mt19937 cimport MersenneTwister, default_stream
 from ts.backends.cpu.kernels.kernel_registry cimport register_kernel
 
@@ -135,36 +132,15 @@ cdef void fill_normal(PyArrayObject *a, int kind, double mean, double deviation)
 
 
 cdef int randn(Operator op, IValue *r, const int32_t *at) except -1:
-    cdef npy_intp dims[MAX_DIMS]
-    cdef int nd, kind = read_dtype(&r[at[1]], -1)
-    if (kind != FLOAT and kind != DOUBLE) or not is_plain_cpu(&r[at[2]], &r[at[3]], &r[at[4]]):
-        return call_python_kernel(op, r, at)
-    if default_stream() is None or not read_sizes(&r[at[0]], dims, &nd):
-        return call_python_kernel(op, r, at)
-    result = new_contiguous(nd, dims, kind)
-    fill_normal(<PyArrayObject *>result, kind, 0, 1)
-    return set_result(&r[at[op.nargs]], result, kind)
-
+    return sample_new(op, r, at, fill_normal, 0, 1)
 
 cdef int randn_like(Operator op, IValue *r, const int32_t *at) except -1:
-    cdef PyArrayObject *a = read_like(r, at)
-    cdef int kind
-    if a == NULL:
-        return call_python_kernel(op, r, at)
-    kind = scalar_type(&r[at[0]])
-    result = new_like(a, kind)
-    fill_normal(<PyArrayObject *>result, kind, 0, 1)
-    return set_result(&r[at[op.nargs]], result, kind)
-
+    return sample_like(op, r, at, fill_normal, 0, 1)
 
 cdef int normal_(Operator op, IValue *r, const int32_t *at) except -1:
-    cdef PyArrayObject *a = writable_float_array(&r[at[0]], &r[at[3]])
     cdef double mean = r[at[1]].v.f, deviation = r[at[2]].v.f
-    if a == NULL or not (fabs(mean) <= FLT_MAX and 0 <= deviation <= FLT_MAX):
-        return call_python_kernel(op, r, at)
-    fill_normal(a, scalar_type(&r[at[0]]), mean, deviation)
-    wrote(<Tensor>r[at[0]].v.o)
-    return set_object_result(&r[at[op.nargs]], <object>r[at[0]].v.o)
+    supported = fabs(mean) <= FLT_MAX and 0 <= deviation <= FLT_MAX
+    return sample_in_place(op, r, at, &r[at[3]], supported, fill_normal, mean, deviation)
 
 
 register_kernel("aten::randn", randn)

@@ -2,12 +2,19 @@
 
 from libc.stdint cimport int32_t
 
+from ts._core.dispatch.operator cimport Operator
 from ts._core.tensor.ndarray cimport PyArrayObject
 from ts._core.value.ivalue cimport IValue
 
-# Return the array of `x` if it is a writable floating tensor and `generator` selects the default generator,
-# else NULL.
-cdef PyArrayObject *writable_float_array(IValue *x, IValue *generator) noexcept
-# Return the array of the template tensor of `..._like(x, dtype, layout, device, pin_memory, memory_format)`,
-# or NULL if the arguments are unsupported.
-cdef PyArrayObject *read_like(IValue *r, const int32_t *at) noexcept
+# Fills a contiguous array of dtype `kind` with samples of a distribution, which has at most two parameters.
+ctypedef void (*Fill)(PyArrayObject *a, int kind, double first, double second) noexcept
+
+# Return a new tensor of samples, for the arguments (size, dtype, layout, device, pin_memory).
+cdef int sample_new(Operator op, IValue *r, const int32_t *at, Fill fill, double first, double second) except -1
+# Return a new tensor of samples, for the arguments (x, dtype, layout, device, pin_memory, memory_format).
+cdef int sample_like(Operator op, IValue *r, const int32_t *at, Fill fill, double first, double second) except -1
+# Replace the elements of the tensor in the first register by samples. If not `supported`, or for another
+# generator than the default one, the Python kernel runs.
+cdef int sample_in_place(
+    Operator op, IValue *r, const int32_t *at, IValue *generator, bint supported, Fill fill, double first, double second
+) except -1

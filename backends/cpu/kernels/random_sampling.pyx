@@ -34,17 +34,9 @@ ctypedef fused floating:
     double
 
 
-# ---------------------------------------------------------------- uniform numbers
+# ---------------------------------------------------------------- results of any distribution, uniform numbers
 
-cdef int uniform(PyArrayObject *a, int kind, double low, double high) noexcept:
-    if kind == FLOAT:
-        default_stream().fill_floats(<float *>data_of(a), size_of(a), <float>low, <float>high)
-    else:
-        default_stream().fill_doubles(<double *>data_of(a), size_of(a), low, high)
-    return 0
-
-
-cdef int rand(Operator op, IValue *r, const int32_t *at) except -1:
+cdef int sample_new(Operator op, IValue *r, const int32_t *at, Fill fill, double first, double second) except -1:
     cdef npy_intp dims[MAX_DIMS]
     cdef int nd, kind = read_dtype(&r[at[1]], -1)
     if (kind != FLOAT and kind != DOUBLE) or not is_plain_cpu(&r[at[2]], &r[at[3]], &r[at[4]]):
@@ -52,46 +44,54 @@ cdef int rand(Operator op, IValue *r, const int32_t *at) except -1:
     if default_stream() is None or not read_sizes(&r[at[0]], dims, &nd):
         return call_python_kernel(op, r, at)
     result = new_contiguous(nd, dims, kind)
-    uniform(<PyArrayObject *>result, kind, 0, 1)
+    fill(<PyArrayObject *>result, kind, first, second)
     return set_result(&r[at[op.nargs]], result, kind)
 
 
-cdef PyArrayObject *read_like(IValue *r, const int32_t *at) noexcept:
+cdef int sample_like(Operator op, IValue *r, const int32_t *at, Fill fill, double first, double second) except -1:
     cdef PyArrayObject *a = float_array(&r[at[0]])
     cdef IValue *format = &r[at[5]]
-    if a == NULL or default_stream() is None or not is_plain_cpu(&r[at[2]], &r[at[3]], &r[at[4]]):
-        return NULL
-    if not same_dtype(&r[at[1]], scalar_type(&r[at[0]])) or (format.tag != TAG_NONE and format.v.i > 1):
-        return NULL
-    return a
-
-
-cdef int rand_like(Operator op, IValue *r, const int32_t *at) except -1:
-    cdef PyArrayObject *a = read_like(r, at)
     cdef int kind
-    if a == NULL:
+    if a == NULL or default_stream() is None or not is_plain_cpu(&r[at[2]], &r[at[3]], &r[at[4]]):
         return call_python_kernel(op, r, at)
     kind = scalar_type(&r[at[0]])
+    if not same_dtype(&r[at[1]], kind) or (format.tag != TAG_NONE and format.v.i > 1):
+        return call_python_kernel(op, r, at)
     result = new_like(a, kind)
-    uniform(<PyArrayObject *>result, kind, 0, 1)
+    fill(<PyArrayObject *>result, kind, first, second)
     return set_result(&r[at[op.nargs]], result, kind)
 
 
-cdef PyArrayObject *writable_float_array(IValue *x, IValue *generator) noexcept:
-    cdef PyArrayObject *a = float_array(x)
-    if a == NULL or generator.tag != TAG_NONE or default_stream() is None:
-        return NULL
-    return a if flags_of(a) & cnp.NPY_ARRAY_WRITEABLE else NULL
-
-
-cdef int uniform_(Operator op, IValue *r, const int32_t *at) except -1:
-    cdef PyArrayObject *a = writable_float_array(&r[at[0]], &r[at[3]])
-    cdef double low = r[at[1]].v.f, high = r[at[2]].v.f, max_bound = FLT_MAX / 2
-    if a == NULL or not (fabs(low) <= max_bound and fabs(high) <= max_bound and low <= high):
+cdef int sample_in_place(
+    Operator op, IValue *r, const int32_t *at, IValue *generator, bint supported, Fill fill, double first, double second
+) except -1:
+    cdef PyArrayObject *a = float_array(&r[at[0]])
+    if not supported or a == NULL or generator.tag != TAG_NONE or default_stream() is None:
         return call_python_kernel(op, r, at)
-    uniform(a, scalar_type(&r[at[0]]), low, high)
+    if not flags_of(a) & cnp.NPY_ARRAY_WRITEABLE:
+        return call_python_kernel(op, r, at)
+    fill(a, scalar_type(&r[at[0]]), first, second)
     wrote(<Tensor>r[at[0]].v.o)
     return set_object_result(&r[at[op.nargs]], <object>r[at[0]].v.o)
+
+
+cdef void fill_uniform(PyArrayObject *a, int kind, double low, double high) noexcept:
+    if kind == FLOAT:
+        default_stream().fill_floats(<float *>data_of(a), size_of(a), <float>low, <float>high)
+    else:
+        default_stream().fill_doubles(<double *>data_of(a), size_of(a), low, high)
+
+
+cdef int rand(Operator op, IValue *r, const int32_t *at) except -1:
+    return sample_new(op, r, at, fill_uniform, 0, 1)
+
+cdef int rand_like(Operator op, IValue *r, const int32_t *at) except -1:
+    return sample_like(op, r, at, fill_uniform, 0, 1)
+
+cdef int uniform_(Operator op, IValue *r, const int32_t *at) except -1:
+    cdef double low = r[at[1]].v.f, high = r[at[2]].v.f, max_bound = FLT_MAX / 2
+    supported = fabs(low) <= max_bound and fabs(high) <= max_bound and low <= high
+    return sample_in_place(op, r, at, &r[at[3]], supported, fill_uniform, low, high)
 
 
 # ---------------------------------------------------------------- integers
@@ -201,12 +201,8 @@ cdef int bernoulli_p(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int bernoulli_(Operator op, IValue *r, const int32_t *at) except -1:
-    cdef PyArrayObject *a = writable_float_array(&r[at[0]], &r[at[2]])
-    if a == NULL or not 0 <= r[at[1]].v.f <= 1:
-        return call_python_kernel(op, r, at)
-    fill_bernoulli(a, scalar_type(&r[at[0]]), r[at[1]].v.f, 1)
-    wrote(<Tensor>r[at[0]].v.o)
-    return set_object_result(&r[at[op.nargs]], <object>r[at[0]].v.o)
+    cdef double p = r[at[1]].v.f
+    return sample_in_place(op, r, at, &r[at[2]], 0 <= p <= 1, fill_bernoulli, p, 1)
 
 
 # ---------------------------------------------------------------- dropout
