@@ -39,7 +39,7 @@ class Liveness:
         return self._last_use.get(value)
 
     def dying(self, node: Node) -> Sequence[Value]:
-        """Return the values of `node`'s block that are dead after `node`, including its unused outputs."""
+        """Return the values of `node`'s block that are dead after `node`, and unused outputs of `node`."""
         return self._dying.get(node, ())
 
     def outer_values(self, block: Block) -> Sequence[Value]:
