@@ -274,7 +274,7 @@ class Lowering(FutureLowering):
         index = self.constant_value(node.input(1))
         type = node.input().type()
         size = len(type.elems) if isinstance(type, TupleType) else 0
-        # the index is not constant or is out of range: the operator computes it or fails
+        # an index that is not constant, or out of range, requires the operator
         if not isinstance(index, int) or not -size <= index < size:
             self.lower_operator(node)
             return

@@ -50,7 +50,7 @@ def register_format(format: str) -> str:
 
 
 class Opcode(NamedTuple):
-    """One opcode. `operators` are the overloads that it implements, with their inputs in order."""
+    """One opcode. `operators` are the overloads that it implements, with the operands as inputs."""
 
     name: str
     format: str

@@ -137,7 +137,7 @@ class RegisterAllocator:
     def first_free(
         self, index: int, group: int, free_colours: dict[str, list[int]], occupied: list[tuple[int, int]]
     ) -> int:
-        """Return the first free real register that does not interfere with `group`, or add one if needed."""
+        """Return the first free real register that does not interfere with `group`, or a new register."""
         kind, lifetime = self.classes[group], self.lifetimes[group]
         candidates = free_colours.setdefault(kind, [])
         rejected = []

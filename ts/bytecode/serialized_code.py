@@ -357,7 +357,7 @@ class _LineTable:
         self.texts: list[Any] = []
 
     def stack_index(self, stack: Any) -> int:
-        """Return the index of `stack` in the table, to which a new stack is added."""
+        """Return the index of `stack` in the table. Add `stack` if it is new."""
         index = self._numbers.get(stack)
         if index is None:
             index = self._numbers[stack] = len(self.stacks)

@@ -21,7 +21,7 @@ from ts.bytecode.opcodes import NUMBER, OPCODES
 if TYPE_CHECKING:
     from ts._core.vm.code import Code
 
-# emits one instruction; parameters: w (the function builder), pc, a, b, c
+# emits one instruction. Parameters: w (the function builder), pc, a, b, c
 Builder = Callable[[FunctionBuilder, int, int, int, int], None]
 
 _OPERATOR_COST = 16
