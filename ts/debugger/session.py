@@ -113,7 +113,7 @@ class DebugSession:
         return debug_function(*args, **kwargs)
 
     def interrupt(self) -> bool:
-        """Request a stop at the next line, in a signal handler.
+        """Request a stop at the next line. This method may be called in a signal handler.
 
         Return False if a stop is already requested or the program is stopped.
         """
