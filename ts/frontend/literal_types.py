@@ -99,7 +99,7 @@ def select_literal_type(
 
 
 def construct_literal(em: Emitter, value: object, type: Type) -> Value:
-    """Emit a Python list or dict as nested construction nodes, like a literal."""
+    """Emit the construction of the list or dict `value`, as for a literal, or any other constant."""
     if isinstance(value, list):
         options = hinted_types(type, ListType, None)
         elem = options[0].elem if options else ANY

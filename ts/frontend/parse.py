@@ -100,7 +100,7 @@ class ParsedFunction:
         self.source = ranges.source
         self.ranges = ranges
         self.resolver = resolver
-        # type comment such as "# type: (int, Tensor) -> int", also if it was written per argument
+        # type comment as "# type: (int, Tensor) -> int", even if the source has one comment per argument
         self.type_comment = type_comment
         self.function = function  # the Python function, or None for source text
         # True for printed source (`fn.code`), which may define nested functions for forked tasks

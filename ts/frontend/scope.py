@@ -44,7 +44,7 @@ class Scope:
     # ---- lookup of names -----------------------------------------------------------------------------
 
     def find(self, name: str) -> SugaredValue | None:
-        """Return the value of a name in this or an outer scope, or None. For a variable, insert a load."""
+        """Resolve a name in this scope and enclosing scopes. Emit a load for a variable."""
         scope: Scope | None = self
         while scope is not None:
             value = scope.values.get(name)

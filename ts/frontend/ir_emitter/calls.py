@@ -59,7 +59,7 @@ _FormEmitter = Callable[[Emitter, ast.Call, SpecialForm, Type | None], SugaredVa
 
 @sugared(ast.Call)
 def emit_call(em: Emitter, node: ast.Call, n_binders: int, hint: Type | None) -> SugaredValue:
-    """Emit a special form such as `isinstance`, or any other call by method `call` of the sugared callee."""
+    """Emit a special form such as `isinstance`. For other calls, run method `call` of the sugared callee."""
     em.calling = node
     callee = em.callee(node.func)
     range = em.range(node.func)

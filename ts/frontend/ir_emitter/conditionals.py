@@ -148,7 +148,8 @@ def _comparison(em: Emitter, node: ast.Compare) -> Condition:
 def _evaluated_once(em: Emitter, node: ast.expr) -> ast.expr:
     """Return operand `node` of a chained comparison, or a temporary variable for an operand with a call.
 
-    Two comparisons use the operand. PyTorch evaluates it twice, the variable only once as in Python.
+    Two comparisons use the operand. With the variable, the call runs once, as in Python. In PyTorch, it runs
+    twice.
     """
     if not any(isinstance(inner, ast.Call) for inner in ast.walk(node)):
         return node

@@ -234,7 +234,7 @@ def emit_list(em: Emitter, node: ast.List, hint: Type | None) -> Value:
 def _element_type(
     em: Emitter, node: ast.List, values: Sequence[Value], hint: Type | None, options: Sequence[ListType]
 ) -> Type:
-    """Return the element type of a list literal. Raise CompilationError if it contradicts the hint."""
+    """Return the element type of a list literal. Raise CompilationError if the hint excludes this type."""
 
     def holds(option: ListType) -> bool:
         return all(value.type().is_subtype_of(option.elem) for value in values)
@@ -280,7 +280,7 @@ def _dict_type(
     hint: Type | None,
     options: Sequence[DictType],
 ) -> Type:
-    """Return the type of a non-empty dict literal. Raise CompilationError if it contradicts the hint."""
+    """Return the type of a non-empty dict literal. Raise CompilationError if the hint excludes it."""
     range = em.range(node)
 
     def all_of(checked: Sequence[Value], type: Type) -> bool:

@@ -280,7 +280,7 @@ def set_attribute(
     assigned: Value,
     annotated: Type | None = None,
 ) -> None:
-    """Emit `base.name = assigned`. `annotated` is the type declared by the assignment."""
+    """Emit `base.name = assigned`. `annotated` is the type T in `base.name: T = assigned`."""
     value = base.simple or base.receiver
     type = value.type() if value is not None else None
     if isinstance(type, ClassType) and not _is_constructing(em, type) and _is_frozen(type.python_class):

@@ -223,7 +223,7 @@ _NOT_OPERATORS: Final = frozenset({"jit", "annotate", "nn", "cpu", "cuda", "Tens
 
 
 def operator_of(module: str, name: str) -> str | None:
-    """Return the operator name for function `name` in `module`, a module of `ts`, or None."""
+    """Return the name of the operator for function `name` of `module`, a module of `ts`, or None."""
     if name in _NOT_OPERATORS or module.startswith(_NO_OPERATORS_IN):
         return None
     # The function of `ts` is written in the script language, so it is compiled and is no operator.
