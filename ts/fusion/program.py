@@ -49,7 +49,7 @@ class FusedOp(NamedTuple):
 
 
 class ViewInput(NamedTuple):
-    """Input read through a view, the result of `operator`. From a list, it is item `result_index`."""
+    """Input read through a view: the result of `operator`, or item `result_index` of a list result."""
 
     operator: Any
     input: int
