@@ -211,7 +211,7 @@ class Block:
             self.append_node(copy)
             for old, new in zip(node._outputs, copy._outputs, strict=True):
                 if old._name:
-                    # The copied name is set a second time, to get the number suffix that PyTorch would add
+                    # set the name again, which adds the number suffix that copies have in PyTorch
                     new.set_debug_name(old._name)
                 local[old] = new
         for value in source.outputs():

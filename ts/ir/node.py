@@ -548,7 +548,7 @@ class Node:
         raise InternalError("nodes of different graphs are compared")
 
     def path(self) -> tuple[float, ...]:
-        """Return the position in the graph as a tuple. Tuples of nodes compare in program order.
+        """Return the position in the graph as a tuple. These tuples compare in program order.
 
         The tuple alternates node positions and block indices, from the top block to this node.
         """
