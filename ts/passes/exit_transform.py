@@ -93,7 +93,7 @@ class _Exits:
 
 
 class _ExitStatus(Enum):
-    """Frequency of a block's early exit, if known. A block with RAISES always raises an exception."""
+    """Compile-time knowledge of a block's early exit. A block with RAISES always raises an exception."""
 
     NEVER = auto()
     MAYBE = auto()

@@ -70,7 +70,7 @@ def _has_iteration(graph: Graph, loop: Node) -> Value:
 
 
 def _views(loop: Node) -> list[Node]:
-    """Return the loop-invariant views of a loop body that precede its first side effect."""
+    """Return the loop-invariant views of a loop body that precede the first side effect in the body."""
     body = loop.blocks()[0]
     loop_values: set[Value] = set(body.inputs())
     views: list[Node] = []

@@ -66,7 +66,7 @@ def make_versions(loop: Node) -> bool:
 
 
 def _has_versions(loop: Node) -> bool:
-    """Return whether `loop` already has versions: it is the original loop in the nested ifs."""
+    """Return whether `loop` is the original loop in the nested ifs that select versions of it."""
     choice = loop.owning_block().owning_node()
     if choice is None or choice.kind() != "prim::If" or loop.owning_block() is not choice.blocks()[1]:
         return False

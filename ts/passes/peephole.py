@@ -87,7 +87,7 @@ def _move_constant_right(_: Rewriter, node: Node) -> None:
 
 
 def _identity(_: Rewriter, node: Node) -> Value | None:
-    """Return the input of a conversion if it already has the type of the result, else None."""
+    """Return the input of a conversion that keeps the type, or None for other conversions."""
     value = node.inputs()[0]
     return value if value.type() == node.output().type() else None
 

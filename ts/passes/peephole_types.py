@@ -52,7 +52,7 @@ def _fold_count_of_sizes(rewriter: Rewriter, node: Node) -> Value | None:
 
 
 def _fold_requires_grad(rewriter: Rewriter, node: Node) -> Value | None:
-    """Replace `requires_grad` of a tensor without writers if its type determines the result."""
+    """Replace `x.requires_grad` by a constant if no node writes to `x` and the type of `x` decides it."""
     type = node.input().type()
     requires_grad = type._requires_grad if isinstance(type, TensorType) else None
     if requires_grad is None or rewriter.is_written(node.input()):

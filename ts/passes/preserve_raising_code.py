@@ -35,7 +35,7 @@ def set_graph_to_execute(graph: Graph, runs: Graph) -> None:
 
 
 def graph_to_execute(graph: Graph) -> Graph:
-    """Return the graph to execute instead of `graph`: the stored copy, or `graph` if it was edited."""
+    """Return the graph that runs for `graph`: the stored copy if there is one and `graph` is unedited."""
     if graph.stored_copy is None:
         return graph
     before: Graph

@@ -387,7 +387,7 @@ class Analysis:
 
 
 def _out_arguments(graph: Graph) -> list[Value]:
-    """Return the `out=` arguments in `graph`, because an operator may change the shape of its `out=`."""
+    """Return the `out=` arguments in `graph`, whose shapes the operators may change."""
     outputs = []
     for node in graph.all_nodes():
         record = getattr(node.operator(), "record", None)

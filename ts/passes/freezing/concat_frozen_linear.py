@@ -63,7 +63,7 @@ def _key(layer: Node) -> tuple[Any, ...] | None:
 
 
 def _join(layers: list[Node]) -> None:
-    """Replace `layers` by one layer with concatenated weights, and their results by slices of its result."""
+    """Replace `layers` by one layer with concatenated weights, and their results by slices of one result."""
     first, graph = layers[0], layers[0].owning_graph()
     weights, biases = ([constant_value(node.input(i)) for node in layers] for i in (1, 2))
     with graph.inserting_before(first):
