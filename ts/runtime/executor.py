@@ -209,7 +209,7 @@ class Differentiated(FunctionVariant):
 
 
 def _load_cached_code(function: ScriptFunction) -> Any:
-    """Return the cached code of the differentiated variant, or None. Cached code sets the signature."""
+    """Return the cached code of the differentiated variant, and set the signature, or return None."""
     if function.unit is None and function.digest is None:
         return None
     entry = cache_entry(function, GraphVariant.DIFFERENTIATED)
