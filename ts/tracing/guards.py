@@ -36,7 +36,7 @@ def guard_python_value(tracer: Tracer, x: Tensor, kind: str, python_value: Any) 
     if kind in messages.ESCAPES:
         tracer.warn(messages.ESCAPES[kind])
     value = tracer.find(x)
-    # a tensor from outside the trace (None) has the same value in later calls, and needs no guard
+    # `value` is None for a tensor from outside the trace, which is the same in later calls
     if value is None or not has_guards(tracer):
         return
     graph = tracer.graph
