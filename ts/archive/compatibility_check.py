@@ -50,7 +50,7 @@ class MissingFeature:
               "class" defined neither in the archive nor in `ts`, "backend" to which a part of the model is
               delegated, "code" that fails to compile for another reason
     name      `aten::relu`, `__torch__.torch.classes.quantized.Conv2dPackedParamsBase`, ...
-    locations records that refer to the feature, such as `code/__torch__/net.py:12` and `data.pkl`
+    locations uses of the feature: source lines (`code/__torch__/net.py:12`) and pickles (`data.pkl`)
     why       the compiler's message, for "overload" and "code"
     """
 
@@ -80,11 +80,10 @@ class _CompatibilityScan:
         self.records = records
         self.sources = read_sources(records)
         self.files = {name: _definitions(source) for name, source in self.sources.items()}
-        # (kind, name) of a missing feature -> source locations that need it (the keys of the dict, in this
-        # order)
+        # (kind, name) of a missing feature -> ordered set of the locations that use the feature
         self.features: dict[tuple[str, str], dict[str, None]] = {}
         self.reasons: dict[tuple[str, str], str] = {}
-        # functions that refer to missing features, and are therefore not compiled
+        # functions and methods that are not compiled, because they use missing features
         self.excluded: set[ast.AST] = set()
 
     def run(self) -> list[MissingFeature]:
@@ -124,7 +123,10 @@ class _CompatibilityScan:
                     self.excluded.add(node)
 
     def is_defined(self, name: str) -> bool:
-        """Return True if the archive defines `name` or a dotted prefix of it, such as a method's class."""
+        """Return True if `name`, or a class or function that is a prefix of `name`, is defined.
+
+        Definitions are those of the archive's code, and the C++ classes that `ts` implements.
+        """
         if name in CUSTOM_CLASSES:
             return True
         prefix, _, last = name.rpartition(".")
@@ -144,10 +146,10 @@ class _CompatibilityScan:
         Unpickler(self.records.bytes(record), names, lambda reference: None).load()
 
     def calls(self) -> None:
-        """Compile the functions in which no missing feature was found, and record the compilation errors."""
+        """Compile the functions outside of `excluded`, and record compilation errors as missing features."""
         try:
             unit = ModuleReader(self.records, None).unit
-        except ArchiveError:  # may be caused by the missing features, which are reported already
+        except ArchiveError:  # The features that are already recorded may be the cause.
             if self.features:
                 return
             raise
@@ -182,7 +184,7 @@ class _CompatibilityScan:
 
     def functions(self, function_or_class: Any, definition: Definition) -> Iterable[Any]:
         if isinstance(definition, ast.FunctionDef):
-            # True if no module name denotes the file, because of its path, such as "code/../x.py"
+            # Definitions in a file whose path is no module name, such as "code/../x.py", cannot be found.
             unreached = function_or_class is None
             return () if unreached or definition in self.excluded else (function_or_class,)
         if not isinstance(function_or_class, ClassType):
@@ -200,7 +202,7 @@ def _definitions(source: Source) -> dict[str, Definition]:
 
 
 def _syntax_nodes(definition: Definition) -> Iterable[ast.AST]:
-    """Return the syntax nodes to scan: a function itself, or the statements of a class body."""
+    """Return the function `definition` as the only node, or the statements of a class body."""
     return (definition,) if isinstance(definition, ast.FunctionDef) else definition.body
 
 
@@ -216,7 +218,7 @@ def _kind_of_name(name: str) -> tuple[str, str]:
 
 
 def _operator_at(range: SourceRange) -> str:
-    """Return the name of the operator in the call at a source range."""
+    """Return the operator that the source text at `range` names: `torch.relu` -> `aten::relu`."""
     match range.text().split("."):
         case ["torch", name]:
             return f"aten::{name}"

@@ -24,14 +24,14 @@ from ts.ir.types import ANY
 
 _FORMAT: Final = "FORMAT_WITH_STRING_TABLE"
 _MAX_SOURCE_CHARS: Final = 1 << 26  # maximum size of one source in characters
-_MAX_LINES: Final = 1 << 31  # line numbers must be smaller than this
-# ((string indices of the lines, string index of the file name, number of the first line), start, end) for an
-# empty source. Index 0 is the empty string.
+_MAX_LINES: Final = 1 << 31  # upper bound of line numbers and character positions, exclusive
+# Range of an empty source, written for unknown locations. Layout: ((string indices of the lines, string
+# index of the file name, number of the first line), start, end). Index 0 is the empty string.
 _UNKNOWN_LOCATION: Final[tuple[Any, ...]] = (([0], 0, 0), 0, 0)
 
 
 def write_source_locations(locations: Iterable[tuple[int, SourceRange | None]]) -> bytes:
-    """Return the debug record for the source locations of a file."""
+    """Return the debug record of a file, given (offset, range) pairs. None is an unknown location."""
     string_indices: dict[str, int] = {"": 0}
     sources: dict[Source, tuple[Any, ...]] = {}
     entries = []
@@ -50,7 +50,7 @@ def write_source_locations(locations: Iterable[tuple[int, SourceRange | None]]) 
             source = sources[range.source] = (lines, name, range.source.first_line)
         entries.append((offset, (source, range.start, range.end), tag))
     record = (_FORMAT, tuple(string_indices), tuple(entries))
-    # written with the type ANY, because a tuple type would list the type of each source location
+    # A tuple type would contain one element type for each location. ANY needs none.
     return Pickler(str, str, _no_tensor).dump(record, ANY)
 
 
@@ -59,9 +59,9 @@ def _no_tensor(tensor: object) -> NoReturn:
 
 
 def read_source_locations(data: bytes) -> Callable[[int], SourceRange | None]:
-    """Return a function from file offsets to source ranges.
+    """Return a function `find_range(offset)`, which returns the source range at a file offset, or None.
 
-    The function parses the record when first called.
+    `find_range` parses the record `data` at its first call.
     """
     ranges: list[tuple[int, SourceRange]] | None = None
 
@@ -104,7 +104,7 @@ def _entries(record: Any) -> list[tuple[int, SourceRange]]:
 
 
 def _is_count(x: Any) -> bool:
-    """Return True if a value is a valid count of lines or characters."""
+    """Return True if `x` is a valid number of a line, or position of a character."""
     return isinstance(x, int) and 0 <= x < _MAX_LINES
 
 

@@ -44,7 +44,10 @@ class LegacyArchive(NamedTuple):
 
 
 def write(file: IO[bytes], value: bytes, storages: Iterable[tuple[str, int, NDArray[np.uint8]]]) -> None:
-    """Write a file: the pickle of the value, then the key, element count and bytes of each storage."""
+    """Write a legacy file.
+
+    `value` is the pickle of the value. `storages` has the key, element count and bytes of each storage.
+    """
     storages = list(storages)
     system = {"protocol_version": _VERSION, "little_endian": True, "type_sizes": _SIZES}
     for header_value in (_MAGIC, _VERSION, system):
@@ -85,7 +88,7 @@ def read(file: IO[bytes]) -> LegacyArchive:
     for key in keys:
         name, location, numel = collector.storages_by_key[key]
         kind = storage_type(name)
-        assert kind is not None  # `_StorageCollector.storage` has rejected unknown names of storage classes
+        assert kind is not None  # `_StorageCollector.storage` has raised for unknown names
         end = offset + 8 + numel * kind.dtype.itemsize
         if end > len(data):
             raise ArchiveError(f"storage {key!r} is truncated: the file ends before its last byte")
@@ -98,7 +101,7 @@ def read(file: IO[bytes]) -> LegacyArchive:
 
 
 def view_of_storage(storage: Storage, view: Any) -> Storage:
-    """Return the elements of a storage that `view` = (name, offset, size) selects, or all for None."""
+    """Return the section of `storage` that `view` selects: all elements if None, else (key, offset, size)."""
     match view:
         case None:
             return storage
@@ -114,10 +117,7 @@ class _StorageCollector:
         self.storages_by_key: dict[str, tuple[str, str, int]] = {}
 
     def storage(self, reference: Any) -> Any:
-        """Record the storage that a persistent id denotes.
-
-        A persistent id can also denote a module class with its source. In this case, return the class.
-        """
+        """Record the storage of a persistent id and return None. If the id denotes a class, return it."""
         match reference:
             case ("module", Global() as cls, _, _):
                 return cls

@@ -54,12 +54,14 @@ def read(
 ) -> Object:
     """Read the script object of the module from an archive.
 
-    `map_location` selects the device of tensors: a device, a dictionary from device names in the archive to
-    device names, or a function of a storage's elements (on the CPU) and its device name that returns the
-    elements on another device, or None to leave them on the CPU. The keys of `extra_files` are names of
-    additional records, whose contents become the values. `policy` restricts the archive's code, also in later
-    calls. If it restricts operators, or if untrusted code may write files, all code is compiled immediately.
-    With `mapped`, large storages are mapped into memory if the file is given by path.
+    map_location  target of tensors: a device, a dictionary from device names in the archive to device
+                  names, None for the devices in the archive, or a function. The function receives a
+                  storage's elements on the CPU and the device name. It returns the moved elements, or None
+                  to leave them on the CPU.
+    extra_files   dictionary whose keys name additional records. Its values are set to their contents.
+    policy        limits on the archive's code, which apply to loading and to later calls. All code is
+                  compiled at once if the policy restricts operators, or if untrusted code may write files.
+    mapped        True to map large storages into memory, if `f` is a path
     """
     mapped = mapped and isinstance(f, str | os.PathLike)
     with open_archive(f) as file, policy.within(), ZipRecords(file, mapped=mapped) as records:
@@ -77,7 +79,7 @@ def read(
 
 
 def read_sources(records: ZipRecords) -> dict[str, Source]:
-    """Return the source files, with the original source locations if the archive has debug records."""
+    """Return the sources by record name. Those with debug records have original source locations."""
     sources = {}
     for name in records.entries:
         if name.startswith("code/") and name.endswith(".py"):
@@ -113,7 +115,7 @@ class ModuleReader(TensorLoader):
                 f"for reading is {NEWEST_VERSION}. Your ts installation may be too old."
             )
         self.converted: dict[tuple[int, TypeSpec], tuple[Any, Any]] = {}
-        # id of an object whose attributes are not set yet -> the object
+        # Objects that wait for `set_state`, by `id`.
         self.uninitialized: dict[int, Object] = {}
         constants: list[object] = []
         self.unit = ArchiveUnit(read_sources(records), constants, version, policy)
@@ -156,9 +158,9 @@ class ModuleReader(TensorLoader):
         return Global(name) if call is None else Global(full, call)
 
     def definition(self, name: str) -> Global:
-        """Return the unpickling rules of a class or enum of the archive, or of packed parameters.
+        """Return the unpickling rules of `name`: a class or enum of the archive, or packed parameters.
 
-        Raise ArchiveError for any other name.
+        Raise ArchiveError if the archive does not define `name`.
         """
         if name.startswith(CUSTOM_CLASS_PREFIX):
             custom = quantized.custom_class(name)
@@ -199,9 +201,9 @@ class ModuleReader(TensorLoader):
             raise ArchiveError(f"an object of type {type} does not match its class: {error}") from error
 
     def convert(self, value: Any, spec: TypeSpec) -> Any:
-        """Convert a list, dict or tuple to the interpreter's container of type `spec`.
+        """Return `value` unchanged, unless it is a list, dict or tuple: convert these to the type `spec`.
 
-        A container that is referenced several times is converted once. Other values are returned unchanged.
+        A container that is referenced several times is converted once, so that it remains shared.
         """
         if not isinstance(value, list | dict | tuple):
             return value
@@ -213,7 +215,7 @@ class ModuleReader(TensorLoader):
         return converted
 
     def container(self, value: Any, spec: TypeSpec) -> Any:
-        """Convert a container and its elements to the type `spec`. Raise TypeError for other values."""
+        """Convert a container and its elements to the type `spec`. Raise TypeError if it does not match."""
         kind, element_specs = spec.kind, spec.children
         if kind == KINDS["AnyType"] or spec.annotation_str in ("list", "tuple"):
             return self.convert(value, infer_spec(value))
@@ -268,7 +270,7 @@ def _member(enum: type[Any], value: Any) -> Any:
 
 
 def _first(value: Any, *rest: Any) -> Any:
-    """Return the container `value` and ignore its pickled type, since classes declare attribute types."""
+    """Return `value` without its pickled type `rest`. The class declares the type of the attribute."""
     return value
 
 

@@ -33,7 +33,7 @@ from ts.ir.types import NONE, TupleType
 ExtraFiles = Mapping[str, str | bytes] | None
 
 _OLDEST_VERSION: Final = 3
-# first format version that stores its number in the record `.data/version`
+# Archives of this and later format versions store the version in `.data/version`, older ones in `version`.
 _MIN_DATA_VERSION_ENTRY: Final = 6
 
 
@@ -96,7 +96,7 @@ class ArchiveWriter:
         """Write the source files of all definitions that the data of the module refers to."""
         files: dict[str, list[str]] = {}
         printers: dict[str, DefinitionPrinter] = {}
-        # printing a definition may append more definitions to the list
+        # The loop also visits the definitions that it appends to the list.
         for function_or_class in self.names.definitions:
             prefix = self.names.name(function_or_class).rpartition(".")[0]
             printer = printers.get(prefix)
@@ -105,8 +105,7 @@ class ArchiveWriter:
                 printers[prefix], files[prefix] = printer, []
             constant_count = len(self.constants)
             files[prefix].append(printer.definition(function_or_class))
-            # The new constants may be objects: format their types, so that their classes are added to the
-            # definitions
+            # Formatting the type of a constant adds its class to the definitions.
             for constant in self.constants[constant_count:]:
                 self.names.format_type(type_of_constant(constant) or NONE)
         for prefix, definitions in files.items():
@@ -116,9 +115,10 @@ class ArchiveWriter:
             self.record(f"{name}.debug_pkl", write_source_locations(locations), zipfile.ZIP_DEFLATED)
 
     def check(self, function: Any) -> None:
-        """Raise ArchiveError for calls of Python functions, and update the archive's format version.
+        """Raise ArchiveError if `function` calls a Python function.
 
-        The version is the oldest with all operators of the module, so that old releases can read the file.
+        Else raise `version` to the first format version that has all of its operators. Thus the archive
+        gets the oldest possible version, for old releases of PyTorch.
         """
         graph: Graph = function.graph
         for node in graph.all_nodes():

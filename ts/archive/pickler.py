@@ -55,7 +55,7 @@ _BUILDERS: Final[dict[Type, str]] = {
 
 
 def check_state_methods(type: ClassType) -> None:
-    """Raise RuntimeError if `__setstate__` of a class does not accept the result of `__getstate__`."""
+    """Raise ArchiveError if `__setstate__` of a class does not accept the result of `__getstate__`."""
     returned = type.methods["__getstate__"].schema.returns[0].type
     expected = type.methods["__setstate__"].schema.arguments[-1].type
     if not returned.is_subtype_of(expected):
@@ -74,16 +74,17 @@ class Pickler:
         name: Callable[[Type], str],
         storage_ref: Callable[[Tensor], TensorStorageRef],
     ) -> None:
-        """Store the callbacks.
+        """Create an empty pickle.
 
-        `format_type` returns the annotation of a type, `name` the qualified name of a class in the archive,
-        and `storage_ref` the reference from a tensor to its storage.
+        format_type   function from a type to its annotation
+        name          function from a class to its qualified name in the archive
+        storage_ref   function from a tensor to the reference to its storage
         """
         self.format_type = format_type
         self.name = name
         self.storage_ref = storage_ref
         self.chunks: list[bytes] = [b"\x80\x02"]
-        # string, global name, or id of a container or object that was written -> its memo index
+        # Memo indices of written values. Keys: a string, a global name, or the id of a container or object.
         self.memo: dict[object, int] = {}
         self.references: list[object] = []
 
@@ -241,12 +242,15 @@ class Pickler:
         self.write(few.get(len(value), b"t"))
 
     def object(self, value: Object) -> None:
-        """Write an object with the result of the compiled `__getstate__`, or with all attributes by name."""
+        """Write an object: class name, then its state.
+
+        The state is the result of the compiled `__getstate__`, or else a dict of all attributes.
+        """
         type: ClassType = value.cls.type
         self.write_global(*self.split(type))
         self.write(b")\x81")
         self.memoize(id(value))
-        save = type.methods.get("__getstate__")  # only a compiled method, not Python's pickle method
+        save = type.methods.get("__getstate__")  # `methods` has no Python methods
         if save is not None and "__setstate__" in type.methods:
             state_type = save.schema.returns[0].type
             check_state_methods(type)
@@ -326,14 +330,17 @@ class Pickler:
 
 
 def _own_type(value: Any, type: Type) -> Type:
-    """Return the type under which `value` is written. Its declared type may be a union or Optional."""
+    """Return the type under which `value` of the declared type `type` is written.
+
+    For an Optional or union, this is the member type that `value` has.
+    """
     if isinstance(type, OptionalType):
         return _own_type(value, type.elem)
     if isinstance(value, Object) or isinstance(type, ListType | DictType | TupleType):
         return type
     python_value = from_core(value) if isinstance(value, List | Dict | Tuple) else value
     if isinstance(python_value, tuple) and type is ANY and python_value is value:
-        return ANY  # `push` writes each element of a tuple declared as ANY with the type of the element
+        return ANY  # `push` finds the type of each element
     constant_type = type_of_constant(python_value) or type
     if isinstance(type, UnionType):
         same_kind = [option for option in type.contained_types() if option.kind() == constant_type.kind()]

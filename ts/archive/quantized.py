@@ -38,7 +38,7 @@ from ts.ops.quantizer import (
 )
 
 REBUILD: Final = "torch._utils._rebuild_qtensor"
-# bits per element of the dtypes with several elements per byte. The sizes of their storages are in bytes.
+# dtype with several elements per byte -> bits per element. Storages of these dtypes count bytes.
 _BITS: Final = {QUINT4X2: 4, QUINT2X4: 2}
 SCHEMES: Final = {
     "torch.per_tensor_affine": False,
@@ -54,7 +54,7 @@ DeviceMap = Callable[[Tensor, str], Tensor]
 def tensor(
     map_to_device: DeviceMap, storage: Any, offset: Any, size: Any, stride: Any, parameters: Any, *rest: Any
 ) -> Tensor:
-    """Return the dequantized tensor of a storage reference, moved to its device by `map_to_device`."""
+    """Dequantize the integers of a storage reference, and move the result with `map_to_device`."""
     if not isinstance(storage, Storage) or storage.quantized is None:
         raise ArchiveError("expected a storage of integers for a quantized tensor")
     integers = _integers(storage, offset, size, stride)
@@ -106,8 +106,8 @@ def make_storage_ref(
 ) -> TensorStorageRef:
     """Return the storage reference of the integers of quantized tensor `x`.
 
-    `of` computes the storage reference of a tensor. `references` keeps the tensor of integers alive, so that
-    its id remains unique.
+    `of` computes the storage reference of a tensor. The tensor of integers is appended to `references`, so
+    that it stays alive and its address remains unique.
     """
     grid = grid_of(x)
     assert grid is not None

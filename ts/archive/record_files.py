@@ -48,7 +48,7 @@ class PyTorchFileWriter:
         write_record(self._zip, f"{self._name}/{name}", memoryview(content)[:size])
 
     def write_end_of_file(self) -> None:
-        """Write the records that the format requires and close the file."""
+        """Add the records that the format requires, such as the version, and close the file."""
         self.write_record("version", _VERSION, len(_VERSION))
         self.write_record("byteorder", b"little", len(b"little"))
         self._zip.close()

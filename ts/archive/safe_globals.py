@@ -55,7 +55,7 @@ class safe_globals:
 
 
 def safe_global(name: str) -> Global | None:
-    """Return the unpickling rules of an allowed global, by full name, or None for other names."""
+    """Return the unpickling rules of the allowed global with the full name `name`, or None."""
     for each in _safe:
         allowed_object, path = each if isinstance(each, tuple) else (each, _name_in_files(each))
         if path == name:
@@ -67,15 +67,12 @@ def safe_global(name: str) -> Global | None:
 
 
 def _name_in_files(allowed_object: Callable[..., Any]) -> str:
-    """Return the full name of a class or function in files: PyTorch's name for an object of `ts`."""
+    """Return the full name of a class or function in files. Names of `ts` become PyTorch's names."""
     return f"{torch_name(allowed_object.__module__)}.{allowed_object.__qualname__}"
 
 
 def _restore_state(instance: Any, state: Any) -> None:
-    """Restore the state of an object as Python's unpickler does.
-
-    This calls `__setstate__`, or sets attributes and slots.
-    """
+    """Call `__setstate__` with `state`, or set attributes and slots if the class has no such method."""
     if hasattr(instance, "__setstate__"):
         instance.__setstate__(state)
         return

@@ -74,9 +74,9 @@ def _write(value: Any, file: IO[bytes]) -> None:
 
 
 def type_of_spec(spec: TypeSpec) -> Type:
-    """Return a type with the type descriptor `spec`; raise ArchiveError if values of it cannot be saved.
+    """Return the type that the type descriptor `spec` describes. It is `int` for dtypes and other int codes.
 
-    Dtypes and other values that scripts store as int codes have the type `int`.
+    Raise ArchiveError if values of the type cannot be saved.
     """
     simple = _SIMPLE_TYPES.get(spec.kind)
     if simple is not None:
@@ -98,7 +98,7 @@ def _tuple_type(spec: TypeSpec) -> Type:
 
 
 def _class_type(spec: TypeSpec) -> Type:
-    # the detail of a descriptor is the interface type, or the Python class of a script class
+    # `spec.detail` is a type for an interface, and a Python class for a script class.
     class_type: Type = spec.detail if isinstance(spec.detail, Type) else spec.detail.type
     return class_type
 

@@ -47,7 +47,7 @@ class StorageWriter:
     def __init__(self) -> None:
         self.arrays: dict[str, NDArray[Any]] = {}  # storage key -> bytes of the storage
         self._keys: dict[tuple[int, int], str] = {}
-        self._references: list[object] = []  # keeps the tensors alive, so that their addresses remain unique
+        self._references: list[object] = []  # live tensors, whose addresses remain unique
 
     def storage_ref_of_storage(self, storage: UntypedStorage | TypedStorage) -> TensorStorageRef:
         """Return a reference to all elements of a storage."""
@@ -79,7 +79,7 @@ class StorageWriter:
             root.nbytes if name == "UntypedStorage" else root.nbytes // item,
             (_address(array) - start) // item,
             tuple(array.shape),
-            # NumPy's strides of an empty array are 0
+            # NumPy has strides of 0 for empty arrays, PyTorch has other strides.
             tuple(stride // item for stride in array.strides) if array.size else tensor.stride(),
         )
 
@@ -89,7 +89,10 @@ def _address(array: NDArray[Any]) -> int:
 
 
 def _root(array: NDArray[Any]) -> NDArray[Any]:
-    """Return the array that owns the memory of a view, or a copy if the memory is not contiguous."""
+    """Return the array that owns the memory of the view `array`.
+
+    Return a contiguous copy of `array` if this memory or the strides of `array` have no place in a storage.
+    """
     root = array
     while isinstance(root.base, np.ndarray):
         root = root.base
@@ -107,11 +110,11 @@ class StorageType(NamedTuple):
     """Element type of a storage class such as `torch.FloatStorage`."""
 
     dtype: dtype
-    # PyTorch's number of the quantized dtype, or None if the storage is not quantized
+    # PyTorch's code of the quantized dtype, or None if the storage is not quantized
     quantized: int | None = None
 
 
-# name of a storage class -> dtype of its integers, and PyTorch's number of the quantized dtype
+# name of a quantized storage class -> dtype of its integers, and PyTorch's code of the quantized dtype
 QUANTIZED: Final = {
     "QInt8Storage": StorageType(dtypes.int8, 12),
     "QUInt8Storage": StorageType(dtypes.uint8, 13),
@@ -133,7 +136,10 @@ _IN_MODULES: Final = QUANTIZED | {name_in_modules(d): StorageType(d) for d in dt
 
 
 def storage_type(name: str, in_module: bool = False) -> StorageType | None:
-    """Return the element type of a storage class, or None. Only modules may have quantized types."""
+    """Return the element type of the storage class `name`, or None for an unknown name.
+
+    Quantized types, and types without a storage class in PyTorch, are known only if `in_module` is True.
+    """
     dtype = _NAMES.get(name)
     if dtype is not None:
         return StorageType(dtype)
@@ -194,7 +200,7 @@ def view(storage: Storage, offset: int, size: tuple[int, ...], stride: tuple[int
     item = elements.dtype.itemsize
     steps = [step * item for step in stride]
     if 0 in size:
-        # viewed as raw bytes, because NumPy cannot create strided views with the dtypes of `ml_dtypes`
+        # `as_strided` fails for the dtypes of `ml_dtypes`, so it gets raw bytes.
         anything = elements[:0].view(f"V{item}")
         return np.lib.stride_tricks.as_strided(anything, size, steps).view(elements.dtype)
     last = offset + sum((n - 1) * step for n, step in zip(size, stride, strict=True))

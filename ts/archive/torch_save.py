@@ -78,7 +78,7 @@ _DEVICE: Final = _GlobalName("torch", "device")
 _DTYPES: Final = {d: _GlobalName("torch", d.name) for d in dtypes.ALL}
 
 
-# The pickler that is written in Python. The C pickler would check that each global name exists in its module.
+# The pickler written in Python. The C pickler rejects names of modules that do not exist, such as `torch`.
 _PythonPickler: Any = pickle._Pickler  # type: ignore[attr-defined]
 
 
@@ -132,13 +132,16 @@ class _TensorPickler(_PythonPickler):  # type: ignore[misc]
             return _SIZE, (tuple(obj),)
         if isinstance(obj, devices.device):
             return _DEVICE, (obj.type,) if obj.index is None else (obj.type, obj.index)
-        # a result of `Module.state_dict`: written as OrderedDict, since PyTorch lacks this subclass of `ts`
+        # `Module.state_dict` returns a subclass of `ts`, which PyTorch lacks. It is written as OrderedDict.
         if isinstance(obj, OrderedDict) and is_own(type(obj).__module__):
             return OrderedDict, (), dict(vars(obj)), None, iter(obj.items())
         return NotImplemented
 
     def reference(self, storage_ref: TensorStorageRef) -> _StorageReference:
-        """Return the persistent id of a storage. Raise RuntimeError if views of it have different types."""
+        """Return the persistent id of the storage that `storage_ref` denotes.
+
+        Raise RuntimeError if an earlier reference to the storage has another storage class.
+        """
         reference = self.references.get(storage_ref.key)
         if reference is None:
             identity = (
@@ -183,7 +186,7 @@ class _TensorPickler(_PythonPickler):  # type: ignore[misc]
 
 
 def _sparse_components(x: Tensor) -> tuple[Any, ...]:
-    """Return the tensors of a sparse tensor, then the size and, for a COO tensor, `is_coalesced`."""
+    """Return a tuple of the tensors of `x`, the size, and `is_coalesced` if `x` has the layout COO."""
     components = sparse_components(x)
     tensors = [component for component in components if isinstance(component, Tensor)]
     return (*tensors, (Size(components[len(tensors)]), *components[len(tensors) + 1 :]))
@@ -221,7 +224,10 @@ def _layout(name: Any) -> dtypes.layout:
 
 
 def _name_in_pytorch(obj: Any) -> _GlobalName:
-    """Return the PyTorch name of a class or function of `ts`. Layers have other module names in PyTorch."""
+    """Return the PyTorch name of a class or function of `ts`.
+
+    Members of `ts.nn` and `ts.nn.functional` get the name of the package, not of the defining module.
+    """
     from ts import nn
     from ts.nn import functional
 
@@ -310,12 +316,15 @@ def load(
 ) -> Any:
     """Read a value from a file of `torch.save` or `ts.save`.
 
-    `map_location` selects the device of tensors: a device, a dictionary from device names in the file to
-    device names, or a function of a storage's elements (on the CPU) and its device name that returns the
-    elements on another device, or None to leave them on the CPU. Unless `weights_only` is False, only objects
-    of the types that the module's docstring lists are constructed. With `mmap`, large tensors of a file are
-    mapped into memory: pages are read on first access, and writes to the tensors do not change the file.
-    Strings that Python 2 wrote are decoded with `encoding`, where "bytes" keeps them as bytes.
+    map_location  target of tensors: a device, a dictionary from device names in the file to device names,
+                  None for the devices in the file, or a function. The function receives a storage's
+                  elements on the CPU and the device name. It returns the moved elements, or None to leave
+                  them on the CPU.
+    weights_only  False to construct objects of any class. Otherwise, only numbers, strings, containers,
+                  tensors and the other types in the module's docstring are allowed.
+    mmap          True to map large tensors into memory: pages are read on first access, and writes to the
+                  tensors do not change the file
+    encoding      codec of strings that Python 2 wrote. "bytes" keeps them as bytes.
     """
     options = {"encoding": "utf-8", **pickle_load_args}
     is_trusted = weights_only is not None and not weights_only
@@ -329,11 +338,11 @@ def load(
         raise ValueError("f must be a file path in order to use the mmap argument")
     try:
         begin = f.tell()
-    except (AttributeError, OSError):  # `f` is not seekable, such as a pipe: all of it is read
+    except (AttributeError, OSError):  # `f` is not seekable, for example a pipe
         return _load(io.BytesIO(f.read()), map_location, build, False)
     contents = _read_rest(f)
     value = _load(contents, map_location, build, False)
-    f.seek(begin + contents.tell())  # continue after the value, because another value may follow in the file
+    f.seek(begin + contents.tell())  # another value may follow in the file
     return value
 
 
@@ -377,7 +386,7 @@ def _load(file: IO[bytes], map_location: Location, build: _BuildFunction, mapped
 
 
 def _value(encoding: str, data: bytes, reader: _ZipTensorLoader) -> Any:
-    """Unpickle a value. Only objects of allowed types are constructed."""
+    """Unpickle a value. Raise an error for objects of types that are not allowed."""
     return Unpickler(data, reader.name, partial(reader.storage, "data"), encoding).load()
 
 
@@ -387,7 +396,7 @@ def _unpickle_unrestricted(options: dict[str, Any], data: bytes, reader: _ZipTen
 
 
 class _UnrestrictedUnpickler(pickle.Unpickler):
-    """Unpickler that imports any name. PyTorch's names are replaced by their equivalents in `ts`."""
+    """Unpickler that imports any name, for trusted files. Names of PyTorch are resolved in `ts`."""
 
     def __init__(self, data: bytes, reader: _ZipTensorLoader, options: dict[str, Any]) -> None:
         super().__init__(io.BytesIO(data), **options)
@@ -435,7 +444,7 @@ class _ZipTensorLoader(TensorLoader):
         return global_object
 
     def find_global(self, module: str, name: str) -> Any:
-        """Return the object for a global name that files may contain, or None for other names."""
+        """Return the object or unpickling rules for a global name, or None if files must not contain it."""
         full = f"{module}.{name}".replace("__builtin__.", "builtins.")
         if module == "torch" and name in dtypes.NAMES:
             return dtypes.by_name(name)
@@ -486,7 +495,7 @@ class _ZipTensorLoader(TensorLoader):
         return super().tensor(storage.stored if isinstance(storage, LoadedStorage) else storage, *storage_ref)
 
     def rebuild_old_tensor(self, storage: Any, offset: Any, size: Any, stride: Any) -> Tensor:
-        """Return the tensor of a storage reference that PyTorch before 0.4 wrote, without `requires_grad`."""
+        """Rebuild a tensor from the storage reference of PyTorch before 0.4, which lacks `requires_grad`."""
         return self.tensor(storage, offset, size, stride, False, None)
 
     def rebuild_tensor_of_dtype(
@@ -500,7 +509,7 @@ class _ZipTensorLoader(TensorLoader):
         dtype: Any,
         marks: Any = None,
     ) -> Tensor:
-        """Return the tensor of a reference to an untyped storage, with an explicit dtype."""
+        """Rebuild a tensor from an untyped storage, whose bytes are interpreted as elements of `dtype`."""
         if not isinstance(storage, LoadedStorage) or not isinstance(dtype, dtypes.dtype):
             raise ArchiveError("a tensor has no valid storage or dtype")
         storage = storage.stored
@@ -521,9 +530,9 @@ class _ZipTensorLoader(TensorLoader):
 
 
 class _LegacyTensorLoader(_ZipTensorLoader):
-    """Resolver of global names and storage references in a legacy file (older than the zip format).
+    """Resolver of global names and storage references in a legacy file.
 
-    `storages` contains all storages of the file, which are already loaded.
+    `storages` has the loaded storages of the file, by key.
     """
 
     def __init__(self, storages: dict[str, Storage], map_location: Location) -> None:
@@ -533,7 +542,7 @@ class _LegacyTensorLoader(_ZipTensorLoader):
 
     def storage(self, archive: str, reference: Any) -> Any:
         """Return the storage, view of a storage, or module class that a persistent id denotes."""
-        # with `encoding="bytes"`, the strings of a pickle from Python 2 are bytes
+        # Strings of Python 2 arrive as bytes if the caller of `load` passed `encoding="bytes"`.
         reference = [field.decode("ascii") if isinstance(field, bytes) else field for field in reference]
         if reference[0] == "module":
             return reference[1]

@@ -27,7 +27,10 @@ _STEPS_PER_CHECK: Final = 256  # number of opcodes after which the limits on tim
 
 
 class Global:
-    """Resolved global of a pickle. `call`, `new` and `build` define the permitted operations."""
+    """Class or function that a pickle names, with its implementation of REDUCE, NEWOBJ and BUILD.
+
+    `call`, `new` and `build` implement these opcodes. Opcodes without a function raise ArchiveError.
+    """
 
     def __init__(
         self,
@@ -57,7 +60,7 @@ class PlaceholderValue(dict[Any, Any]):
 
 
 def placeholder_global(module: str, name: str) -> Global:
-    """Return a `Global` that creates placeholders, for scans of a pickle that only search for names."""
+    """Return a `Global` whose calls and instances are placeholders, to find the names in a pickle."""
     return Global(f"{module}.{name}", call=_blank, new=PlaceholderValue, build=_ignore)
 
 
@@ -66,7 +69,7 @@ def _blank(*arguments: Any) -> PlaceholderValue:
 
 
 def _ignore(created: Any, state: Any) -> None:
-    """Do nothing: a scan for names needs no state of objects."""
+    """Ignore the state of an object, which a scan for names does not need."""
 
 
 class Unpickler:
@@ -189,14 +192,17 @@ class Unpickler:
         callee = self.require_global(self.pop())
         if callee.call is None:
             self.fail(f"{callee.name} cannot be called")
-        # To create an enum member, PyTorch writes the value itself, not a tuple of arguments.
+        # For an enum member, PyTorch writes the only argument without a tuple.
         created = callee.call(*(arguments if isinstance(arguments, tuple) else (arguments,)))
         if callee.build is not None:
             self.created[id(created)] = created, callee
         self.stack.append(created)
 
     def new(self) -> None:
-        """Run NEWOBJ: create an object of an allowed class. Only some classes take arguments."""
+        """Run NEWOBJ: create an object of an allowed class.
+
+        Raise ArchiveError for arguments, unless the class has `takes_arguments`.
+        """
         arguments = self.pop()
         cls = self.require_global(self.pop())
         if cls.new is None or not isinstance(arguments, tuple) or (arguments and not cls.takes_arguments):
@@ -262,7 +268,7 @@ class Unpickler:
         self.stack.append(data if self.encoding == "bytes" else data.decode(self.encoding))
 
     def read_sized(self, form: str) -> bytes:
-        """Consume a byte string that follows its length, and return it."""
+        """Consume a length in the `struct` format `form` and as many bytes. Return the bytes."""
         size = self.read_number(form)
         if size < 0:
             self.fail("negative size of a string")
@@ -276,14 +282,14 @@ def _pairs(values: list[Any]) -> dict[Any, Any]:
 
 
 def checked_key(key: Any) -> Any:
-    """Check the size of a dictionary key, because hashing visits all nested elements. Return the key."""
+    """Return `key`. Raise ValueError for a large nested tuple, because its hash takes too much time."""
     if isinstance(key, tuple) and not is_small(key):
         raise ValueError("a dictionary key is too large")
     return key
 
 
 def ordered_dict(pairs: Any = ()) -> OrderedDict[Any, Any]:
-    """Build an `OrderedDict` from pickled pairs, after a check of the keys."""
+    """Build an `OrderedDict` from (key, value) pairs. Raise ValueError if a key is too large."""
     return OrderedDict((checked_key(key), value) for key, value in pairs)
 
 

@@ -36,11 +36,11 @@ from ts.errors import ArchiveError, MissingCudaError
 Location = str | device | Mapping[str, str] | Callable[[Any, str], Any] | None
 
 _CHUNK_BYTES: Final = 1 << 20  # number of bytes that are read before the time limit is checked again
-# smaller records are read, which takes no longer than to map them into memory
+# Records below this size are read, because mapping them into memory would take longer.
 _MIN_MAPPED_BYTES: Final = 1 << 16
-# alignment of records in bytes: mapped records become tensors, whose elements must be aligned
+# Required alignment of mapped records in bytes. Kernels need aligned tensors.
 _ALIGNMENT: Final = 64
-_LOCAL_HEADER: Final = struct.Struct("<4s22xHH")  # signature, length of the name, length of the extra field
+_LOCAL_HEADER: Final = struct.Struct("<4s22xHH")  # signature, lengths of the name and the extra field
 _MAX_SOURCE_BYTES: Final = 1 << 30  # maximum size of a source file or pickle
 _ZIP_ERRORS: Final = (zipfile.BadZipFile, zlib.error, struct.error)
 _DAMAGED: Final = (
@@ -61,7 +61,7 @@ def _convert_zip_errors() -> Iterator[None]:
 
 
 def open_archive(f: str | os.PathLike[str] | IO[bytes]) -> IO[bytes]:
-    """Open a path, or the rest of an open file, for random access to records."""
+    """Open a path for reading, or return the rest of an open file as BytesIO. Both are seekable."""
     if not isinstance(f, str | os.PathLike):
         return io.BytesIO(f.read())
     if not os.path.exists(f):
@@ -235,7 +235,10 @@ class TensorLoader:
         hooks: Any,
         marks: Any = None,
     ) -> Tensor:
-        """Rebuild a tensor from a storage reference, and apply the `conj` and `neg` marks of lazy views."""
+        """Rebuild a tensor from `storage` on its target device.
+
+        `marks` has PyTorch's flags `conj` and `neg` of lazy views. They are applied to the elements.
+        """
         if not isinstance(storage, Storage) or storage.quantized is not None:
             raise ArchiveError("a tensor has no valid storage")
         from ts._core.tensor.tensor import wrap_array
@@ -247,7 +250,7 @@ class TensorLoader:
         return tensor
 
     def map_to_device(self, elements: Tensor, location: str) -> Tensor:
-        """Move a tensor to the device that `map_location` selects."""
+        """Move a tensor from the CPU to the device that `map_location` selects for the name `location`."""
         map_location = self.map_location
         if callable(map_location):
             moved = map_location(elements, location)

@@ -50,7 +50,7 @@ def write_record(
     entry.compress_type = method
     stream = file.fp
     assert stream is not None
-    # `zipfile` adds an extra field of 20 bytes to the header under this condition
+    # For large data, `zipfile` adds an extra field of 20 bytes to the header.
     is_large = len(data) * 1.05 > zipfile.ZIP64_LIMIT
     start = stream.tell() + 30 + len(entry.filename.encode()) + 4 + 20 * is_large
     padding = -start % _ALIGNMENT
