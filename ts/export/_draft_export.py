@@ -3,10 +3,10 @@
     program = draft_export(module, args, dynamic_shapes=...)
     print(program._report)
 
-The traced program runs on fake tensors and on the example arguments.  The example decides data-dependent
-conditions, which the exported program asserts at run time.  Violated dimension specs become `Dim.AUTO`.
-Custom operators without a correct fake kernel return fake tensors like the results for the example, with
-unbacked sizes.
+Each operator of the traced program runs on fake tensors and on the tensors of the example. The example
+decides data-dependent conditions, and the exported program asserts the same decisions at run time. Dimension
+specs that the program violates become `Dim.AUTO`. If a custom operator has no correct fake kernel, fake
+tensors with unbacked sizes replace its results.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ class DraftExportReport:
     failures: list[FailureReport] = field(default_factory=list)
 
     def successful(self) -> bool:
-        """Return True if no failures were recorded, so that `export` would return the same program."""
+        """Return True if there are no failures. `export` would then return the same program."""
         return not self.failures
 
     def add(self, kind: FailureType, key: str, **data: Any) -> None:
@@ -173,7 +173,7 @@ def draft_export(
 
 
 def _with_auto_dims(shapes: Any) -> Any:
-    """Replace `Dim` specs and `Dim.DYNAMIC` in `shapes` by `Dim.AUTO`."""
+    """Return `shapes` with each `Dim` and `Dim.DYNAMIC` replaced by `Dim.AUTO`."""
     return pytree.tree_map(
         lambda x: Dim.AUTO if isinstance(x, Dim) or getattr(x, "kind", "") == "DYNAMIC" else x,
         shapes,
@@ -182,15 +182,15 @@ def _with_auto_dims(shapes: Any) -> Any:
 
 
 class _DraftPolicy(DecisionPolicy):
-    """Policy that knows the example value of each unbacked symbol.
+    """Policy of a draft export: the example also decides conditions on unbacked symbols.
 
-    A condition on unbacked symbols is reported, and assumed to have the value that it has in the example.
+    Each such decision is added to the report, and the graph asserts it at run time.
     """
 
     def __init__(self, report: DraftExportReport) -> None:
         self.report = report
         self.examples: dict[Any, Any] = {}
-        self.outer = len(stack())  # number of frames of the user's code on the stack when the export began
+        self.outer = len(stack())  # number of user frames outside of the export
 
     def in_example(self, environment: ShapeEnv, expression: Any) -> Any:
         """Return the value of a sympy expression for the example arguments.
@@ -219,7 +219,7 @@ class _DraftPolicy(DecisionPolicy):
 
 
 class _DraftRecorder(ExportTracer):
-    """Tracer that also runs recorded operators on the example's elements."""
+    """Tracer that runs each operator on fake tensors, and on the real tensors of the example."""
 
     def __init__(self, policy: _DraftPolicy) -> None:
         super().__init__(ShapeEnv(policy))
@@ -265,7 +265,7 @@ class _DraftRecorder(ExportTracer):
     ) -> Any:
         try:
             real_arguments = [self._real(x) for x in values]
-        except KeyError:  # an argument has no real tensor, because a control-flow operator returned it
+        except KeyError:  # An argument without example value is a result of a control-flow operator.
             return super().run_on_fakes(op, values, new_size)
         try:
             fake_result = super().run_on_fakes(op, values, new_size)
@@ -335,7 +335,7 @@ class _DraftRecorder(ExportTracer):
         if not isinstance(fake, SymNumber):
             return
         environment, expression = self.environment, fake.node.expr
-        # a boolean that depends on tensor elements is represented by the condition u == 1 for a symbol u
+        # A data-dependent boolean is stored as the condition `u == 1` on an unbacked symbol `u`.
         if isinstance(expression, sympy.Eq) and isinstance(real, bool):
             expression, real = expression.lhs, int(real)
         if expression.is_Symbol and expression not in environment.hints:
@@ -344,7 +344,7 @@ class _DraftRecorder(ExportTracer):
     # ---- custom operators with insufficient fake kernels
 
     def _with_unbacked_sizes(self, real: Any) -> Any:
-        """Create fake tensors for real results. Each size of a tensor becomes a new unbacked symbol."""
+        """Return `real` with each tensor replaced by a fake tensor, whose sizes are new unbacked symbols."""
         if isinstance(real, list | tuple):
             return type(real)(map(self._with_unbacked_sizes, real))
         if not isinstance(real, Tensor):
@@ -397,9 +397,9 @@ class _Draft(Export):
         return _DraftRecorder(_DraftPolicy(self.report))
 
     def report_guards(self, shapes: Any) -> None:
-        """Add a failure to the report for each guard, because the guard contradicts the dimension specs.
+        """Add a failure to the report for each guard, since guards contradict the given dimension specs.
 
-        `shapes` are the specs that the export uses instead.
+        `shapes` are the specs that replace the given ones.
         """
         for condition, frame in self.environment.guards:
             sources = {str(s): self.environment.sources[s][0].code for s in condition.free_symbols}

@@ -16,7 +16,10 @@ from ts.utils import _pytree as pytree
 
 
 def check_arguments(program: ExportedProgram, leaves: Sequence[Any]) -> None:
-    """Raise RuntimeError if the flattened arguments `leaves` violate the program's metadata or guards."""
+    """Raise RuntimeError if `leaves` (flattened arguments) do not match the program's metadata.
+
+    Raise AssertionError if they violate a guard.
+    """
     specs = program.graph_signature.input_specs
     nodes = [n for n in program.graph.nodes if n.op == "placeholder"]
     users = [n for n, s in zip(nodes, specs, strict=True) if s.kind is InputKind.USER_INPUT]

@@ -19,20 +19,22 @@ def is_cast(x: Tensor, dtype: Any) -> bool:
 
 
 def rule_of(op: Any, device: str) -> str:
-    """Return an operator's autocast rule for a device type.
+    """Return the autocast rule of an operator on the device type `device`.
 
-    The rule is the dtype of the converted arguments: "lower" (the dtype that the autocast block selects),
-    "float32", or "widest" (float32 if an argument is float32, otherwise the dtype for "lower"). The rule ""
-    means no conversion. Another rule is the message of the error that autocast raises.
+    ""           arguments are not converted
+    "lower"      arguments are converted to the dtype of the autocast block
+    "float32"    arguments are converted to float32
+    "widest"     arguments are converted to float32 if one of them has this dtype, else as for "lower"
+    other text   message of the error that a call raises
     """
     rule = "" if op.record is None else op.record.autocast
     return rule if isinstance(rule, str) else rule.get(device, "")
 
 
 def find_autocast_flag(values: list[Any]) -> int | None:
-    """Return the index of the autocast setting for the device of the first tensor.
+    """Return the index of the autocast setting for the device of the first tensor in `values`.
 
-    Return None if autocast is disabled or unsupported on this device.
+    Return None without a tensor, or if autocast is disabled or unsupported on its device.
     """
     first = next(tensors_in(values), None)
     if first is None or (device := device_of(first).type) not in autocast.LOWER_DTYPES:
@@ -42,7 +44,7 @@ def find_autocast_flag(values: list[Any]) -> int | None:
 
 
 def cast_dtype(op: Any, values: list[Any]) -> Any:
-    """Return the autocast dtype of an operator, or None if its arguments are not converted.
+    """Return the dtype to which autocast converts the arguments of `op`, or None for no conversion.
 
     Raise RuntimeError for operators that autocast does not allow.
     """

@@ -50,7 +50,7 @@ def _count(increment: int) -> None:
 
 
 def _is_user_call() -> bool:
-    """Return True if this thread records an export and the builtin is called by code outside of `ts`."""
+    """Return True if this thread records an export, and user code (outside of `ts`) calls the builtin."""
     tracer = current_tracer()
     is_export = tracer is not None and tracer.is_export
     return is_export and not is_own(sys._getframe(2).f_globals.get("__name__"))

@@ -15,9 +15,10 @@ from ts.export import sympy_functions as e
 
 
 def canonical_inequality(condition: Any) -> Any:
-    """Normalize an inequality to `a < b` or `a <= b` with positive terms and without a common factor.
+    """Normalize an inequality, or each inequality of an And or Or: `u0 - 2 > 0` becomes `2 < u0`.
 
-    Other conditions are returned unchanged. `u0 - 2 > 0` becomes `2 < u0`, and `u0 > 1.5` becomes `1.5 < u0`.
+    The result is `a < b` or `a <= b`. If all coefficients are ints, its terms are positive and have no
+    common factor. Other conditions are returned unchanged.
     """
     if isinstance(condition, sympy.And | sympy.Or):
         return condition.func(*map(canonical_inequality, condition.args), evaluate=False)
@@ -47,7 +48,10 @@ def is_simple_guard(condition: Any) -> bool:
 
 
 def canonical_equality(condition: Any) -> Any:
-    """Cancel common terms of an equality. Other conditions are returned unchanged."""
+    """Cancel equal terms on both sides: `s0 + s1 == s0 + 2*s2` becomes `s1 == 2*s2`.
+
+    Conditions that are no equalities, and comparisons with an int, are returned unchanged.
+    """
     if not isinstance(condition, sympy.Eq) or any(x.is_Integer for x in condition.args):
         return condition
     terms = [t.as_coeff_Mul() for t in sympy.Add.make_args(sympy.expand(condition.lhs - condition.rhs))]
@@ -61,7 +65,7 @@ def canonical_equality(condition: Any) -> Any:
 
 
 def as_multiple(condition: Any) -> Any:
-    """Rewrite `n * (x // n) == x` as `x % n == 0`."""
+    """Rewrite `n * (x // n) == x` as `x % n == 0`. Other conditions are returned unchanged."""
     if not isinstance(condition, sympy.Eq):
         return condition
     difference = sympy.expand(condition.lhs - condition.rhs)
@@ -81,6 +85,6 @@ def without_constant(expression: Any) -> tuple[Any, Any]:
 
 
 def is_linear(expression: Any, symbol: Any) -> bool:
-    """Return True if exactly one term contains `symbol`, and this term is a multiple of the symbol."""
+    """Return True if `symbol` occurs in one term only, and this term is a number times `symbol`."""
     terms = [t for t in sympy.Add.make_args(expression) if symbol in t.free_symbols]
     return len(terms) == 1 and terms[0].as_coeff_Mul()[1] == symbol

@@ -1,6 +1,6 @@
-"""Operators whose boolean result depends on tensor elements.
+"""Replacements for operators whose boolean result depends on tensor elements, such as `equal`.
 
-Exports do not record these operators, but the operators that the functions in `BOOL_OPERATORS` call.
+An export calls the function in `BOOL_OPERATORS` and records the operators that this function calls.
 """
 
 from __future__ import annotations

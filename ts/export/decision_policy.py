@@ -20,11 +20,11 @@ from ts.export.user_frames import UserFrame, current_user_frame, is_in_assert
 if TYPE_CHECKING:
     from ts.export.shape_env import ShapeEnv
 
-_LARGE_SIZE = 8191  # smallest value that `guess` substitutes for symbols without example values
+_LARGE_SIZE = 8191  # `guess` assumes this or a larger size for unbacked symbols
 
 
 class Guard(NamedTuple):
-    """Condition on argument sizes that control flow or an operator assumed during the export."""
+    """Condition on argument sizes that the export assumed. Calls with other sizes raise an error."""
 
     condition: Any
     where: UserFrame | None
@@ -36,7 +36,7 @@ class Requirement(NamedTuple):
     condition: Any
     message: str
     where: UserFrame | None
-    # `Mod` terms in the condition whose dividend could be negative when the condition was recorded
+    # `Mod` terms of `condition` whose dividends were not known to be non-negative
     signed_remainders: tuple[Any, ...] = ()
 
 
@@ -47,14 +47,18 @@ class UndecidableError(Exception):
 class DecisionPolicy:
     """Policy of an export: the example arguments decide, and guards ensure the same decisions in calls.
 
-    The methods are called only for conditions and expressions whose values do not follow from the facts of
-    the environment. The methods `specialize`, `guess` and `require` receive simplified expressions.
+    The environment calls these methods if its facts do not decide a condition or expression. It passes
+    simplified expressions to `specialize`, `guess` and `require`.
     """
 
-    is_frozen = False  # True if decisions by this policy add no facts to the environment
+    is_frozen = False  # True if decisions add no facts to the environment
 
     def decide(self, environment: ShapeEnv, condition: Any) -> bool:
-        """Return a condition's value for the example arguments, and add a guard that it keeps this value."""
+        """Return the value of `condition` for the example arguments, and add a guard for this value.
+
+        If an unbacked symbol has no example value, call `undetermined`. Within an `assert` statement, require
+        the condition and return True.
+        """
         condition = as_multiple(environment.simplify(condition))
         try:
             holds = bool(environment.hint(condition))
@@ -67,7 +71,7 @@ class DecisionPolicy:
         return holds
 
     def specialize(self, environment: ShapeEnv, expression: Any) -> Any:
-        """Return the example value of an expression, and add a guard that the expression has this value."""
+        """Return the example value of `expression`, and add the guard `expression == value`."""
         try:
             example_value = environment.hint(expression)
         except KeyError:
@@ -78,18 +82,18 @@ class DecisionPolicy:
     def guess(self, environment: ShapeEnv, condition: Any) -> bool:
         """Return the value of `condition` for the example arguments, without adding a guard.
 
-        Called for conditions that only select a memory layout, such as contiguity. Unbacked symbols, which
-        have no example values, are replaced by large numbers.
+        The condition only selects a memory layout: it is contiguity, for example. Large numbers replace
+        unbacked symbols, which have no example values.
         """
         symbols = sorted(condition.free_symbols, key=str)
         numbers = {s: environment.hints.get(s, _LARGE_SIZE + 2 * i) for i, s in enumerate(symbols)}
         return bool(e.value(condition, numbers))
 
     def assume(self, environment: ShapeEnv, condition: Any) -> None:
-        """Add a guard for a condition.
+        """Add a guard for `condition`, and add it to the facts of the environment.
 
-        If `environment.defers_guards` is True, only simple conditions, such as bounds of a symbol, become
-        guards, and the graph asserts other conditions.
+        If `environment.defers_guards` is True, only simple conditions become guards, such as bounds of a
+        symbol. The graph asserts all other conditions.
         """
         if environment.defers_guards and not is_simple_guard(condition):
             condition = environment.simplify(condition)
@@ -99,9 +103,9 @@ class DecisionPolicy:
         environment.learn(condition)
 
     def require(self, environment: ShapeEnv, condition: Any, message: str) -> None:
-        """Add a guard for a condition. If it depends on tensor elements, let the graph assert the condition.
+        """Add a guard for `condition`, or let the graph assert it if it depends on tensor elements.
 
-        Raise RuntimeError if the condition is false.
+        Raise RuntimeError if `condition` is false for the example arguments.
         """
         if environment.has_hint(condition):
             if not environment.hint(condition):
@@ -117,10 +121,7 @@ class DecisionPolicy:
 
 
 class FrozenPolicy(DecisionPolicy):
-    """Policy for a replay, in which conditions must follow from the facts of the exported program.
-
-    Other conditions raise UndecidableError.
-    """
+    """Policy for a replay: raises UndecidableError for conditions that the known facts do not decide."""
 
     is_frozen = True
 

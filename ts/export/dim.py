@@ -33,9 +33,9 @@ class _Hint:
 
 
 class Dim:
-    """Named dimension: dimensions with the same name have the same size.
+    """Spec of a dynamic dimension with a name. Dimensions with the same name have the same size.
 
-    A `Dim` has a range, or is a linear expression of another `Dim`.
+    A `Dim` has a range, or is a linear expression of another `Dim`, such as `2 * batch`.
     """
 
     AUTO = _Hint("AUTO")

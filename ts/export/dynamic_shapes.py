@@ -72,10 +72,7 @@ class ShapesCollection:
 
 
 class AdditionalInputs:
-    """Collection of additional example arguments: sizes that differ between examples become dynamic.
-
-    `verify` runs an exported program on all example arguments.
-    """
+    """Collection of additional example arguments. Sizes and ints that differ between examples are dynamic."""
 
     def __init__(self) -> None:
         self._examples: list[tuple[Any, Any]] = []
@@ -89,7 +86,10 @@ class AdditionalInputs:
         self._examples.append((args, kwargs))
 
     def dynamic_shapes(self, m: Any, args: Any, kwargs: Any = None) -> Any:
-        """Return the argument `dynamic_shapes` of `export`: `Dim.DYNAMIC` where sizes or ints differ."""
+        """Return the argument `dynamic_shapes` of `export`, by comparison of `args` with all examples.
+
+        It contains `Dim.DYNAMIC` for sizes and ints that differ. Raise ValueError for other differences.
+        """
         first = arguments_by_name(m, args, kwargs or {})
         others = [arguments_by_name(m, a, k or {}) for a, k in self._examples]
 
@@ -109,7 +109,7 @@ class AdditionalInputs:
         return pytree.tree_map(shape, first, *others)
 
     def verify(self, ep: Any) -> None:
-        """Run the program on all example arguments. Raise RuntimeError if its guards reject one of them."""
+        """Run the program `ep` on all examples. Raise RuntimeError if it does not accept their sizes."""
         from ts.export.argument_checks import check_arguments
         from ts.export.runner import flattened
 
@@ -123,9 +123,9 @@ Shape = dict[int, Any]
 
 
 def by_leaf(arguments: Mapping[str, Any], shapes: Any) -> list[Any]:
-    """Return a list of the dimension specs of each argument leaf.
+    """Return the dimension specs of each argument leaf.
 
-    The list contains a dictionary (dimension index -> spec) for a tensor, and a spec for a number.
+    They are a dictionary (dimension index -> spec) for a tensor, and one spec for a number.
     """
     count = len(pytree.tree_leaves(dict(arguments)))
     if shapes is None or (isinstance(shapes, list | tuple | dict) and not shapes and not count):
@@ -187,8 +187,7 @@ def _visit_specs(value: Any, shape: Any, path: str, append: Callable[[Any], None
         for name, child in value.items():
             _visit_specs(child, shape[name], f"{path}['{name}']", append)
         return
-    # The `shape` of a container that is no list or tuple, such as a dataclass, may be a list with one element
-    # for each child.
+    # The `shape` of a dataclass or another registered container may be a list with one element per child.
     sequence = issubclass(kind, list | tuple)
     if isinstance(shape, dict) or (sequence and isinstance(shape, list | tuple) and type(shape) is not kind):
         raise _mismatch(f"`inputs{path}` is a {kind}, but `dynamic_shapes{path}` is a {type(shape)}")
@@ -316,12 +315,12 @@ class _SuggestedFixParser:
     def __init__(self, fixes: Mapping[str, str]) -> None:
         self.fixes = fixes
         self.original_dims: dict[str, Dim] = {}
-        # name of a dimension -> value of its suggested fix, with the fixes of other dimensions applied
+        # name of a dimension -> its refined value (int or Dim), in which all fixes are applied
         self.resolved: dict[str, Any] = {}
         self.reading: list[str] = []
 
     def of(self, dim: Dim) -> Any:
-        """Return the refined value of a dimension: an int or a Dim."""
+        """Return the int or Dim that replaces `dim`."""
         if dim.root is dim:
             return self._resolve_name(dim.__name__)
         return self._resolve_name(dim.root.__name__) * dim.factor + dim.offset

@@ -17,8 +17,7 @@ from ts.errors import ArchiveError
 
 _MAX_FORMULA_CHARS: Final = 1 << 14  # maximum length of a formula
 _MAX_NESTING_DEPTH: Final = 60  # maximum depth of nested parentheses and calls
-# maximum height of the syntax tree. It is limited separately, because the tree of a long sum is high although
-# nothing is nested.
+# maximum height of the syntax tree. A long sum has a high tree without nested parentheses.
 _MAX_TREE_HEIGHT: Final = 150
 _TOKEN: Final = re.compile(
     r"\s*(?:(?P<number>(?:\d+\.\d*|\.\d+|\d+)(?:[eE][+-]?\d+)?)|(?P<name>[A-Za-z_]\w*)"
@@ -78,12 +77,13 @@ class Operation:
 class Source(NamedTuple):
     """Location of a symbol in the arguments: a dimension of a tensor, or a number.
 
-    Formulas of guards contain locations instead of names.
+    The symbol is `(value - offset) // factor` for the size or number `value` at this location. In formulas of
+    guards, locations replace the names of symbols.
     """
 
     name: str  # expression that denotes the argument, such as x or batch['a'][0]
     dim: int | None
-    factor: int = 1  # the size or number at this location equals factor * symbol + offset
+    factor: int = 1  # value == factor * symbol + offset
     offset: int = 0
     leaf: int = 0  # index of the argument among the flattened arguments
 
@@ -95,7 +95,7 @@ class Source(NamedTuple):
 
     @property
     def size(self) -> Source:
-        """Location of the complete size or number, without `factor` and `offset`."""
+        """Location of the size or number itself: `factor` is 1 and `offset` is 0."""
         return self._replace(factor=1, offset=0)
 
     @property
@@ -151,7 +151,7 @@ class _Parser:
         raise ArchiveError(f"the formula {self.source[:80]!r} cannot be parsed: {why}")
 
     def advance(self) -> str:
-        """Move to the next token and return the previous one."""
+        """Read the next token into `token`, and return the token before it."""
         before = self.token
         match = _TOKEN.match(self.source, self.at)
         if match is None:

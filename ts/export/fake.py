@@ -31,7 +31,7 @@ class Fake(Layer):
     mode    fake tensor mode that runs operators on the tensor, or None in exports
     """
 
-    level = 0  # a fake tensor belongs to no function transform, whose levels start at 1
+    level = 0  # levels of function transforms start at 1
 
     def __init__(self, inner: Tensor, device: devices.device, mode: Any = None) -> None:
         super().__init__(0 if mode is None else FAKES, inner)
@@ -39,8 +39,8 @@ class Fake(Layer):
         self.mode = mode
         # known elements of the tensor (`constant_propagation.Constant`), or None if they are unknown
         self.constant: Any = None
-        # True if the fake tensor stands for a real tensor. A write then raises an error, because it would not
-        # change the real tensor.
+        # True if the fake tensor stands for a real tensor. A write, which could not change the real tensor,
+        # then raises an error.
         self.of_real = False
 
     @property
@@ -49,7 +49,10 @@ class Fake(Layer):
         return self.stands_on
 
     def element(self, x: Tensor) -> Any:
-        """Return the single element of a tensor, or a symbol for the element under a tracer."""
+        """Return a symbol for the single element of `x`, from the tracer or the fake tensor mode.
+
+        Raise RuntimeError if neither is active.
+        """
         recorder = current_tracer()
         context = recorder if recorder is not None and recorder.has_elements else self.mode
         if context is None:
@@ -99,7 +102,7 @@ def fake_array(shape: Iterable[Any], dtype: Any, strides: Sequence[Any] | None =
 
 
 def substitute_constants(array: MetaArray) -> MetaArray:
-    """Return `array` with each symbolic size or stride that can have only one value replaced by this int."""
+    """Return `array` with ints for those symbolic sizes and strides that can have only one value."""
     if not any(substitute_constant(n) is not n for n in array.shape):
         return array
     return MetaArray(
@@ -111,7 +114,7 @@ def substitute_constants(array: MetaArray) -> MetaArray:
 
 
 def substitute_constant(n: Any) -> Any:
-    """Return the int that a symbol is known to equal. Other values are returned unchanged."""
+    """Return the int to which the SymInt `n` is known to be equal. Return other values unchanged."""
     constant = n.node.maybe_as_int() if isinstance(n, SymInt) else None
     return n if constant is None else constant
 

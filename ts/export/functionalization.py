@@ -3,8 +3,9 @@
     program    y = x[0]; y.add_(1); x.sum()
     graph      select(x, 0); add(select, 1); select_scatter(x, add, 0, 0); sum(select_scatter)
 
-A tensor is a base, or a view of a base by a chain of view operators. A write to a view computes a new
-base by inverting the chain (`unview`). Other views are recomputed from the new base when they are read.
+A tensor is a base, or the result of a chain of view operators on a base. A write to a view computes a new
+base by the inverses of these operators (`unview`). The other views are recomputed from the new base at their
+next read.
 """
 
 from __future__ import annotations
@@ -45,10 +46,10 @@ class StorageState:
 
 @dataclass(frozen=True)
 class View:
-    """Call of a view operator.
+    """Call of a view operator, without the viewed tensor.
 
-    `arguments` are the arguments except the viewed tensor. `index` selects one of several results, and is
-    None if the operator has one result.
+    arguments   all other arguments
+    index       index of the selected result, or None for an operator with one result
     """
 
     op: Any
@@ -69,8 +70,9 @@ class View:
 class TensorAlias:
     """Description of a tensor as a view of a storage.
 
-    `views` is the chain of view operators that are applied to the base. `synced_writes` is the number of
-    writes to the storage that the node of the tensor includes.
+    base            state of the storage
+    views           view operators that compute the tensor from the base, in order
+    synced_writes   `base.writes` at the time when the node of the tensor was last computed
     """
 
     base: StorageState
@@ -88,11 +90,11 @@ class FunctionalizingTracer(ExportTracer):
         self._decompositions = decompositions
         # node of the old graph that is being replayed. New nodes copy its metadata.
         self.origin: Node | None = None
-        # conditions on sizes that hold for the example arguments. They become guards of the new program.
+        # conditions on sizes that the example arguments decided. They become guards of the new program.
         self.noted: list[Any] = []
         self.reshaped: list[Tensor] = []  # tensors whose shape an in-place operator changed
         self._decomposition_depth = 0
-        # True in composed decompositions: `x * 2` is `mul.Scalar`, as in PyTorch's C++ functions
+        # True while a decomposition runs in which `x * 2` calls `mul.Scalar`, as in PyTorch's C++ functions
         self._calls_scalar_overloads = False
         # id of a tensor -> (the tensor, its alias record)
         self._aliases: dict[int, tuple[Tensor, TensorAlias]] = {}
@@ -146,7 +148,7 @@ class FunctionalizingTracer(ExportTracer):
         return self.environment.guessing()
 
     def write(self, x: Tensor, value: Tensor) -> None:
-        """Record `value` as the new value of `x`. The base and all views of its storage change, too."""
+        """Record `value` as the new value of `x`. The storage's other tensors get new values when read."""
         with self.recording():
             self._write(x, value)
 
@@ -171,21 +173,21 @@ class FunctionalizingTracer(ExportTracer):
         return self.alias_of(x).base.writes > 0
 
     def to(self, x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
-        """Record `x.to(...)` and return its result. A tensor batched by `vmap` is converted as a whole."""
+        """Record `x.to(...)` and return its result. Under `vmap`, the node converts the whole batch."""
         converted = self.open_batches.converted(x, args, kwargs)
         if converted is None and self._decomposition_depth:
             return ts.ops.aten.to(x, *args, **kwargs)  # type: ignore[no-any-return]
         return super().to(x, args, kwargs) if converted is None else converted
 
     def of_tensors(self, op: Any) -> Any:
-        """Return the overload that PyTorch would call: composed decompositions keep Scalar overloads."""
+        """Return the overload to record for `op`: some decompositions keep the overload `Scalar`."""
         return op if self._calls_scalar_overloads and op.overload == "Scalar" else super().of_tensors(op)
 
     def run(self, op: Any, values: list[Any]) -> Any:
-        """Record an operator without mutation, and return its result.
+        """Record nodes without mutation for a call of `op`, and return its result.
 
-        If autocast is enabled, its casts are recorded first. The operator is replaced by its decomposition if
-        it has one. An operator that mutates arguments is replaced by its functional variant.
+        First, casts of autocast are recorded. Then the decomposition of `op` runs. Without one, the operator
+        is recorded, or its functional variant if it mutates arguments.
         """
         values = [self._with_fakes(x) for x in values]
         alias = find_autocast_flag(values)
@@ -194,7 +196,7 @@ class FunctionalizingTracer(ExportTracer):
         ):
             return self._run(op, values)
         dtype = cast_dtype(op, values)
-        # the casts are recorded below: disable autocast, so that the decomposition does not cast again
+        # Autocast is disabled, so that the decomposition does not repeat the casts below.
         autocast.set_enabled(alias, False)
         try:
             if dtype is not None:
@@ -205,7 +207,7 @@ class FunctionalizingTracer(ExportTracer):
             autocast.set_enabled(alias, True)
 
     def _cast(self, x: Any, dtype: Any) -> Any:
-        """Convert the tensors in an argument to the autocast dtype."""
+        """Convert the tensors in the argument `x` that autocast would convert to `dtype`."""
         if isinstance(x, list):
             return [self._cast(y, dtype) for y in x]
         is_other = isinstance(x, Tensor) and is_cast(x, dtype)
@@ -240,7 +242,10 @@ class FunctionalizingTracer(ExportTracer):
         return result
 
     def by_decomposition(self, op: Any, values: list[Any]) -> Any:
-        """Run an operator's decomposition, or return NotImplemented if none is registered."""
+        """Return the result of an operator's decomposition.
+
+        Return NotImplemented if there is none, or if it depends on a condition that cannot be decided.
+        """
         decomposition = self._decompositions.get(op.key) or _composite_function(op)
         if decomposition is None:
             return NotImplemented
@@ -256,7 +261,6 @@ class FunctionalizingTracer(ExportTracer):
         try:
             with self.recording():
                 return decomposition(*positional, **named)
-        # not decomposed: the decomposition depends on a condition on sizes that cannot be decided
         except UndecidableError:
             return NotImplemented
         finally:
@@ -264,7 +268,10 @@ class FunctionalizingTracer(ExportTracer):
             self._calls_scalar_overloads = before
 
     def _reshaped(self, op: Any, values: list[Any]) -> Tensor:
-        """Run an operator that changes its argument's shape in place. Record a view of the argument."""
+        """Record a view operator for `op`, which changes the shape of its argument in place.
+
+        The argument gets the node and metadata of the view.
+        """
         x = values[0]
         view = self.run(_without_write(op), values)
         with self.recording():
@@ -276,7 +283,10 @@ class FunctionalizingTracer(ExportTracer):
         return x  # type: ignore[no-any-return]
 
     def _run_mutating_operator(self, op: Any, values: list[Any], written: list[int]) -> Any:
-        """Run the functional variant of an operator, and assign its results to the mutated arguments."""
+        """Run the functional variant of `op`, and record its results as new values of mutated arguments.
+
+        Return these arguments. Custom operators are recorded as `auto_functionalized_v2`.
+        """
         if not op.name.startswith("aten::"):
             return self._functionalized(op, values)
         functional = _without_write(op)
@@ -290,7 +300,7 @@ class FunctionalizingTracer(ExportTracer):
         return targets[0] if len(targets) == 1 else tuple(targets)
 
     def _functionalized(self, op: Any, values: list[Any]) -> Any:
-        """Record a custom operator that mutates arguments as `auto_functionalized_v2`, which copies them."""
+        """Record a custom operator as `auto_functionalized_v2`, which runs it on copies of its arguments."""
         parameters = op.signature.parameters
         if any(each.view_of >= 0 for each in op.signature.returns):
             raise RuntimeError(
@@ -320,7 +330,7 @@ class FunctionalizingTracer(ExportTracer):
     def _mutated_arguments(self, name: str, x: Any, bases: list[StorageState]) -> dict[str, Any]:
         """Return the `auto_functionalized_v2` arguments that describe the mutated argument `x`.
 
-        Append the storages of `x` that `bases` does not contain to `bases`.
+        The storages of `x` are appended to `bases` if they are missing there.
         """
         if isinstance(x, list):
             described_arguments = {f"{name}_length": len(x)}

@@ -1,4 +1,4 @@
-"""Gradients computed by an exported program: the operations of the backward pass become graph nodes.
+"""Gradients that an exported program computes: operations of the backward pass become graph nodes.
 
     y = x.detach().requires_grad_()                   detach(x)
     ts.autograd.grad((y * y).sum(), y)                mul, sum, ones_like, expand, mul, mul, add
@@ -45,16 +45,16 @@ class TapeEntry(NamedTuple):
 
     op: Any
     values: list[Any]
-    # the results by the schema: one element for each return value, which may be a list of tensors
+    # one element for each return value of the schema, which may be a list of tensors
     results: list[Any]
-    differentiable: bool  # True if grad mode was enabled during the call, so that gradients flow through it
-    # index of the call in the tape, compared with the indices of writes. Calls of a decomposition have the
+    differentiable: bool  # grad mode during the call
+    # Index of the call in the tape, to find later writes. Operators that a decomposition calls have the
     # index of the decomposed call.
     time: int = 0
 
 
 class CustomFunctionNode(NamedTuple):
-    """Value of `TapeEntry.op` for a call of a `torch.autograd.Function`, which is no operator."""
+    """Replacement for the operator in a `TapeEntry`, for a call of a `torch.autograd.Function`."""
 
     key: str
 
@@ -65,14 +65,14 @@ class ExportTape:
     def __init__(self, recorder: ExportTracer) -> None:
         self.recorder = recorder
         self.entries: list[TapeEntry] = []
-        # Nodes that the backward passes recorded. At the end, those with unused results are removed.
+        # Nodes that backward passes recorded. Those with unused results are removed at the end of the export.
         self.nodes: set[Node] = set()
         # id of a tensor with a gradient hook -> (the tensor, description of the hook)
         self.watched: dict[int, tuple[Tensor, str]] = {}
         self._in_backward = False
         self._memory = AliasTracker(recorder)
-        # Ids of tensors that the backward pass computed again, and whose value differs because a tensor that
-        # they depend on was mutated after the first computation.
+        # Ids of tensors that the backward pass computed again from mutated tensors. They differ from the
+        # tensors of the forward pass.
         self._stale: set[int] = set()
 
     def record_operator(self, op: Any, values: list[Any], result: Any) -> None:
@@ -101,10 +101,10 @@ class ExportTape:
         self.watched[id(x)] = x, how
 
     def simplified(self, op: Any, values: list[Any]) -> Any:
-        """Return x for conj(x) of a real tensor in a backward pass, which needs no node, or None.
+        """Simplify a call of `op` in a derivative formula: return x for conj(x) of a real tensor, else None.
 
-        If a formula passes only numbers to an operator whose first parameter is a tensor, also replace the
-        first number in `values` by a 0-d tensor.
+        The caller records no node for a returned x. If `values` are numbers but the first parameter of `op`
+        is a tensor, replace the first number in `values` by a 0-d tensor.
         """
         if not self._in_backward:
             return None
@@ -151,9 +151,9 @@ class ExportTape:
         inputs: Sequence[Tensor] | None,
         create: bool,
     ) -> None:
-        """Accumulate gradients of `roots` in the attribute `grad` of `inputs` (None: all leaf tensors).
+        """Add the gradients of `roots` to the attribute `grad` of `inputs`, or of all leaves for None.
 
-        Raise UserError if one of these tensors is a parameter.
+        Raise UserError if one of the tensors with a gradient is a parameter.
         """
         leaves = self._leaves(roots) if inputs is None else list(map(self.recorder.fake_of, inputs))
         state = {id(fake_tensor) for _, fake_tensor in self.recorder._fakes.values()}
@@ -168,7 +168,7 @@ class ExportTape:
                     x.grad = gradient
                 elif create:
                     x.grad = x.grad + gradient
-                else:  # the leaf already has a gradient: accumulate in place, as without an export
+                else:  # in place, as in eager code
                     x.grad.add_(gradient)
 
     def _leaves(self, roots: Sequence[Tensor]) -> list[Tensor]:
@@ -219,7 +219,7 @@ class ExportTape:
         inputs: Sequence[Tensor],
         dependents: set[int],
     ) -> None:
-        """Raise UserError if the backward pass reaches an operator through which gradients cannot pass."""
+        """Raise UserError if the backward pass would reach an operator or hook that is not supported."""
         reached = {id(x): x for x in roots}
         memory = _memory(entries)
         computed_ids = {id(x) for x in inputs}
@@ -227,7 +227,7 @@ class ExportTape:
         for entry in reversed(entries):
             written = _written_tensors(entry) if entry.differentiable else []
             depends = any(id(x) in dependents for x in tensors_in(entry.values))
-            # the tensor may have been written through one view while `roots` depend on another view
+            # `roots` may depend on another view of the written memory.
             if written and depends:
                 written_memory = {memory.get(id(x), id(x)) for x in written}
                 if any(memory.get(i, i) in written_memory for i in reached):
@@ -288,7 +288,7 @@ class ExportTape:
         return self._by_formula(entry, derivative, sums, dependents)
 
     def _decomposition(self, record: Any, derivative: Derivative | None) -> Callable[[list[Any]], Any] | None:
-        """Return an operator's decomposition as a function of the argument list, or None without one."""
+        """Return a function that runs an operator's decomposition on an argument list, or None."""
         if derivative is not None:
             return self._script(formulas.get_decomposition(record)) if derivative.decomposition else None
         return (lambda values: record.kernel(*values)) if record.tensor_kernel else None
@@ -386,8 +386,7 @@ class AliasTracker:
     def __init__(self, recorder: ExportTracer) -> None:
         self._recorder = recorder
         self._aliases = Aliases()
-        # root id, equal for all tensors with the same memory (`Aliases.root`) -> times of the writes to the
-        # memory
+        # root id (`Aliases.root`), equal for tensors with the same memory -> times of writes to the memory
         self._writes: dict[int, list[int]] = {}
 
     def record_operator(self, op: Any, values: list[Any], result: Any, time: int) -> None:
@@ -401,7 +400,7 @@ class AliasTracker:
             return
         with self._recorder.environment.guessing(), self._recorder.paused():
             aliases.record_operator(op, values, result)
-        if op.name == "aten::detach_":  # not a write, because it changes no elements
+        if op.name == "aten::detach_":  # changes no elements
             return
         for argument, value in zip(op.schema.arguments, values, strict=True):
             if argument.alias is not None and argument.is_write:
@@ -488,7 +487,10 @@ def _to_tensor(x: Any) -> Any:
 
 
 def _passes(entry: TapeEntry) -> bool:
-    """Return True if gradients pass through the recorded call to its arguments."""
+    """Return True if the backward pass continues from the results of the call to its arguments.
+
+    Raise RuntimeError for an operator that rejects arguments that require grad.
+    """
     if not entry.differentiable:
         return False
     if isinstance(entry.op, CustomFunctionNode):
@@ -525,7 +527,7 @@ def _memory(entries: list[TapeEntry]) -> dict[int, int]:
 
 
 def _find_dependents(entries: list[TapeEntry], inputs: Sequence[Tensor]) -> set[int]:
-    """Return the ids of `inputs` and of all tensors computed from `inputs`."""
+    """Return the ids of `inputs` and of all floating-point and complex tensors computed from them."""
     dependents = {id(x) for x in inputs}
     for entry in entries:
         if _passes(entry) and any(id(x) in dependents for x in tensors_in(entry.values)):
@@ -541,7 +543,7 @@ def _add(sums: dict[int, Tensor], x: Tensor, gradient: Tensor) -> None:
 
 
 def _like(x: Tensor, gradient: Tensor) -> Tensor:
-    """Sum `gradient` over broadcast dimensions to the shape of `x`, and convert it to the dtype of `x`."""
+    """Return `gradient` summed over broadcast dimensions and converted: it has shape and dtype of `x`."""
     lead = gradient.ndim - x.ndim
     dims = list(range(lead))
     for d, n in enumerate(x.shape):

@@ -51,30 +51,28 @@ class FxGraphBuilder(TracerProtocol):
     def __init__(self, environment: ShapeEnv, graph: Graph | None = None) -> None:
         self.environment = environment
         self.graph = Graph() if graph is None else graph
-        # records the calls of submodules. It is None while a graph is replayed, which contains no such calls.
+        # Recorder of submodule calls, or None for the replay of a graph, which contains no such calls.
         self.calls: ModuleCalls | None = None
-        # counts the nodes that call each function, for the metadata `torch_fn`, or None to write no such
-        # metadata
+        # Counter of the nodes that call each function, or None if nodes get no metadata `torch_fn`.
         self.functions: FunctionCounter | None = None
         self._tensors: dict[int, tuple[Tensor, Node]] = {}  # id of a tensor -> (the tensor, its node)
         # id of a real tensor -> (the real tensor, the fake tensor that stands for it)
         self._fakes: dict[int, tuple[Tensor, Tensor]] = {}
-        # id of a tensor -> its layer when its node was recorded. If it has another layer later, the program
-        # has executed `x.data = y`.
+        # id of a tensor -> its layer when its node was recorded. `x.data = y` in the program changes the
+        # layer.
         self._layers: dict[int, Any] = {}
         self._size_nodes: dict[Any, Node] = {}  # expression of a symbolic number -> node that computes it
         self.constants: list[tuple[Node, Tensor]] = []
         # name of an attribute of the graph's module -> subgraph of a control-flow operator
         self.submodules: dict[str, Any] = {}
         self.batches = 0  # number of `vmap` calls that have begun and not ended
-        self.outer = len(stack())  # number of frames of the user's code on the stack when the recording began
+        self.outer = len(stack())  # number of user frames outside of the recorded program
         self.casts: list[tuple[Any, ...]] = []  # autocast blocks that the program has entered and not left
-        # node -> grad-mode and autocast blocks around it, outermost first
+        # node -> grad-mode and autocast blocks that contain the call, outermost first
         self.blocks: dict[Node, tuple[Block, ...]] = {}
         self.notes_blocks = True
         self._gradients_around = ts.is_grad_enabled()
-        # grad mode before the call of the `torch.autograd.Function` that is running, or None outside of such
-        # calls
+        # grad mode before the current call of a `torch.autograd.Function`, or None outside of such calls
         self._gradients_of_call: bool | None = None
         # the last placeholder. Nodes that compute sizes of arguments are inserted after it.
         self._last_placeholder: Node | None = None
@@ -108,9 +106,10 @@ class FxGraphBuilder(TracerProtocol):
     # ---- graph inputs
 
     def placeholder(self, name: str, value: Any) -> Node:
-        """Create a graph input with a valid and unique name, which may be the name of a Python builtin.
+        """Create a graph input for `value`, with a valid and unique name.
 
-        Invalid characters become `_`. A duplicate name gets a numeric suffix.
+        Invalid characters in `name` become `_`. A duplicate name gets a numeric suffix. Names of Python
+        builtins are allowed.
         """
         name = word(name)
         node = self.graph.placeholder(name)
@@ -143,8 +142,8 @@ class FxGraphBuilder(TracerProtocol):
         """Return `x` with each tensor and symbolic number in it replaced by its node."""
         if isinstance(x, Tensor):
             return self._tensor_node(self.fake_of(x))
-        # The node is looked up by the expression as it was recorded (`expression`). `expr` applies the
-        # equalities that were found later.
+        # `expression` is the recorded expression, a key of `_size_nodes`. In `expr`, equalities that were
+        # found later are applied.
         if isinstance(x, SymNumber):
             if not self.environment.frozen and (constant := x.node.expr).is_number:
                 return sympy_functions.to_python_number(constant)
@@ -160,10 +159,7 @@ class FxGraphBuilder(TracerProtocol):
         return x
 
     def fake_of(self, x: Tensor) -> Tensor:
-        """Return the fake tensor of `x`.
-
-        A tensor unknown to the recording becomes a constant of the graph.
-        """
+        """Return the fake tensor of `x`. A real tensor that is not yet in the graph becomes a constant."""
         entry = self._fakes.get(id(x))
         if entry is None and is_fake(x) and (shared_fake := self._same_memory(x)) is not None:
             entry = self._fakes[id(x)] = x, shared_fake
@@ -221,10 +217,9 @@ class FxGraphBuilder(TracerProtocol):
         return self._computed(expression)
 
     def _size_of_input(self, expression: Any) -> Node | None:
-        """Return a `sym_size` node of a tensor size that equals `expression`, or None if no size is equal.
+        """Return a new `sym_size` node for a tensor size equal to `expression`, or None without such a size.
 
-        The sizes of arguments are searched. If `expression` is a plain symbol, the sizes of all tensors are
-        searched.
+        If `expression` is a symbol, the sizes of all tensors are searched, otherwise those of the arguments.
         """
         for x, node in list(self._tensors.values()):
             if node.op != "placeholder" and not expression.is_Symbol:
@@ -245,7 +240,7 @@ class FxGraphBuilder(TracerProtocol):
         return None
 
     def _solved(self, symbol: Any) -> Node | None:
-        """Return a node that computes a symbol from an argument size `factor * symbol + offset`."""
+        """Return a node that computes `symbol` from an argument size `factor * symbol + offset`, or None."""
         for x, node in list(self._tensors.values()):
             for n in x.array.shape if node.op == "placeholder" else ():
                 expression = n.node.expr if isinstance(n, SymInt) else None
@@ -268,9 +263,12 @@ class FxGraphBuilder(TracerProtocol):
         return None
 
     def _find_size_node_position(self, argument: Node, dim: int) -> Node:
-        """Return the node after which the `sym_size` node of `argument` and `dim` is inserted."""
+        """Return the node behind which the `sym_size` node of `argument` and `dim` is inserted.
+
+        These nodes follow the placeholders, in the order of arguments and dimensions.
+        """
         node = self._last_placeholder
-        assert node is not None  # the size is that of an argument, which has a placeholder
+        assert node is not None  # `argument` is a placeholder
         before, first = set(), argument.prev
         while first.op == "placeholder":
             before.add(first)
@@ -312,7 +310,10 @@ class FxGraphBuilder(TracerProtocol):
         return result  # type: ignore[no-any-return]
 
     def arithmetic(self, function: Any, arguments: tuple[Any, ...], result: Any) -> None:
-        """Record a node for Python arithmetic on symbols, unless a node already computes this expression."""
+        """Record a node that computes `result`, unless the graph already has a node for its expression.
+
+        `function` is a Python operation on symbols. Nothing is recorded while another tracer is active.
+        """
         if ts._core.thread.context.current_tracer() is not self:
             return
         expression = result.node.expr
@@ -351,7 +352,7 @@ class FxGraphBuilder(TracerProtocol):
 
     @contextmanager
     def in_function(self) -> Iterator[None]:
-        """Within this context, changes of the grad mode belong to an autograd function and start no block."""
+        """Return a context for the call of an autograd function, whose grad-mode changes start no block."""
         before = self._gradients_of_call
         self._gradients_of_call = ts.is_grad_enabled() if before is None else before
         try:

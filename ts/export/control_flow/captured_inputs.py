@@ -37,7 +37,7 @@ class Sources:
                     self.names_by_expression.setdefault(x.node.expr, path)
 
     def tensor(self, *tensors: Tensor | None) -> str | None:
-        """Return the path of the first tensor in `tensors` with a stored path, or None."""
+        """Search a stored path for `tensors`, in order. Return the first path found, or None."""
         return next((self._tensors[id(x)] for x in tensors if id(x) in self._tensors), None)
 
 

@@ -52,9 +52,10 @@ def record_cond(recorder: ExportTracer, pred: Any, true_fn: Any, false_fn: Any, 
 
 
 def captured_nodes(*branches: Branch) -> list[Node]:
-    """Return the nodes that the branches capture.
+    """Return the nodes of the surrounding graph that the branches capture.
 
-    The nodes that all branches capture come first, then the other nodes of each branch, sorted by name.
+    First are the nodes that all branches capture, sorted by name. The other nodes of the first branch follow,
+    sorted by name, then those of the second branch.
     """
     capturers: dict[Node, list[int]] = {}
     names: dict[Node, str] = {}
@@ -69,9 +70,9 @@ def captured_nodes(*branches: Branch) -> list[Node]:
 
 
 def _merged(environment: ShapeEnv, a: Any, b: Any) -> Any:
-    """Return the result of `cond` whose value is `a` in the first branch and `b` in the second branch.
+    """Return a result of `cond`, given the results `a` and `b` of its two branches.
 
-    Numbers, and tensor sizes, that differ between the branches become new symbols.
+    A number or tensor size that differs between the branches becomes a new symbol.
     """
     if not isinstance(a, Tensor):
         return a if is_provably_equal(a, b) else _between(environment, a, b)
@@ -88,7 +89,7 @@ def _merged(environment: ShapeEnv, a: Any, b: Any) -> Any:
 
 
 def _strides(sizes: Sequence[Any], like: MetaArray) -> list[Any]:
-    """Return strides for `sizes`, with the dimensions in the memory order of `like`."""
+    """Return the strides of a dense array of `sizes` whose dimensions have the memory order of `like`."""
     order = sorted(range(len(sizes)), key=lambda d: (_to_int(like.strides[d]), -d))
     strides: list[Any] = [0] * len(sizes)
     step: Any = like.itemsize
@@ -110,7 +111,7 @@ def _follows_from_data(environment: ShapeEnv, n: Any) -> bool:
 
 
 def _between(environment: ShapeEnv, n: Any, m: Any) -> Any:
-    """Create a symbol whose range covers the ranges of the sizes `n` and `m`."""
+    """Return a new symbol. Its range is the smallest one that includes the ranges of `n` and `m`."""
     intervals = [environment.between(expression_of(x)) for x in (n, m)]
     low, high = min(e.low for e in intervals), max(e.high for e in intervals)
     symbol = environment.unbacked()

@@ -76,7 +76,7 @@ def record_map(recorder: ExportTracer, f: Any, xs: Any, args: Any) -> Any:
         results = [x if x is None else _stacked(x, xs[0].array.shape[0]) for x in body_result.leaves]
     inputs = list(branch.lifted)
     module = module_of(branch, inputs, tuple(map(branch.node_of, body_result.leaves)))
-    # other arguments are Python values, which the graph of the body contains as constants
+    # Python values in `args` are constants in the graph of the body.
     operands = [x for x in args if isinstance(x, Tensor | SymNumber)]
     first, others = [list(map(recorder.node_of, group)) for group in (xs, operands)]
     graphs = attributes(recorder, {"body_graph": module})

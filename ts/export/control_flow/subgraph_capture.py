@@ -28,7 +28,7 @@ from ts.utils import _pytree as pytree
 
 
 class Branch(ExportTracer):
-    """Tracer of one function of a control-flow operator, within the recording of the tracer `parent`."""
+    """Tracer of a branch or body function, used while the tracer `parent` records the operator's call."""
 
     inside = True
 
@@ -52,7 +52,7 @@ class Branch(ExportTracer):
         self._outside: list[Tensor] = []
 
     def add_inputs(self, values: Sequence[Any]) -> list[Node | None]:
-        """Return a new input node for each tensor or symbol of `values`, and None for each other value."""
+        """Create an input node for each tensor or symbol of `values`. Return None for each other value."""
         nodes: list[Node | None] = []
         for x in values:
             if isinstance(x, Tensor | SymNumber):
@@ -62,7 +62,7 @@ class Branch(ExportTracer):
         return nodes
 
     def capture(self, function: Callable[..., Any], args: Any) -> SubgraphResult:
-        """Record `function`, and return its results and its effects on memory (writes and aliases)."""
+        """Call `function(*args)`, record its operators, and return its results, writes and aliases."""
         environment = self.environment
         before, environment.observer = environment.observer, self.arithmetic
         try:
@@ -135,7 +135,7 @@ class Branch(ExportTracer):
             return self._size_nodes[expression]
         name = self._sources.names_by_expression.get(expression)
         if expression in self._read:
-            # make the tensor an input of the subgraph, in which the size is then computed from it
+            # The tensor becomes an input, from which the subgraph computes the size.
             self.node_of(self._read[expression])
         if name is None or expression in self._read:
             if (size := self._size_of_input(expression)) is not None:
@@ -147,7 +147,7 @@ class Branch(ExportTracer):
     def is_batch_element(self, node: Node) -> bool:
         """Return True if `node` is an input that stands for one element of a surrounding `vmap` batch.
 
-        An input for an argument of the function, such as a carried value, may represent an element, too.
+        The result is also True for arguments of the function, such as carried values, which may be elements.
         """
         if node.op != "placeholder":
             return False
@@ -157,7 +157,7 @@ class Branch(ExportTracer):
     # ---- operators that the function calls
 
     def run(self, op: Any, values: list[Any]) -> Any:
-        """Record an operator call and which results alias its arguments, and return the call's result."""
+        """Record an operator call, and the aliases between its results and arguments. Return its result."""
         values = [self._with_fakes(x) for x in values]
         result = super().run(op, values)
         with self._comparing_examples():
@@ -181,9 +181,10 @@ class Branch(ExportTracer):
         return sizes
 
     def record_constructed(self, x: Tensor, function: str) -> Any:
-        """Record a tensor made of Python numbers as a graph attribute.
+        """Record the call of `function` that created `x` from Python numbers, and return a fake tensor.
 
-        The subgraph copies the tensor at each call, because the program creates a new tensor at each call.
+        `x` becomes an attribute of the graph. Each call of the subgraph copies the attribute, as each call of
+        the program creates a new tensor.
         """
         name = f"_tensor_constant{len(self.attributes)}"
         with self.paused():
@@ -200,7 +201,7 @@ class Branch(ExportTracer):
 
     @contextmanager
     def _comparing_examples(self) -> Iterator[None]:
-        """Within this context, compare sizes by their example values, without adding guards or nodes."""
+        """Return a context in which example values decide comparisons of sizes, without guards and nodes."""
         before, self.environment.quiet = self.environment.quiet, True
         try:
             with self.paused():

@@ -17,14 +17,14 @@ from ts.fx.node import Node, map_arg
 if TYPE_CHECKING:
     from ts.export.tracer import ExportTracer
 
-# Operators in whose subgraphs the inputs have the names of the operator's operands.
+# Operators whose operands give their names to the inputs of the subgraphs.
 _OPERATORS_NAMING_INPUTS: Final = ("cond", "map_impl")
 
 
 def module_of(branch: Branch, inputs: Sequence[Node], output: Any) -> GraphModule:
     """Return the module of a captured function.
 
-    inputs  nodes of the surrounding graph that the operator passes after the function's arguments
+    inputs  captured nodes of the surrounding graph, in the order of the inputs that follow the arguments
     output  result nodes of the function
     """
     graph = branch.graph
@@ -55,9 +55,9 @@ def _copy_graph(graph: Graph, inputs: Sequence[Node], names: Sequence[str]) -> G
 
 
 def attributes(recorder: ExportTracer, modules: dict[str, GraphModule]) -> list[Node]:
-    """Register subgraph modules as `NAME_N`, with the first number N that is free for all names.
+    """Register subgraphs as attributes of the graph's module, and return their `get_attr` nodes.
 
-    Return their `get_attr` nodes.
+    The names get the first common suffix that is free: `true_graph_1` and `false_graph_1`.
     """
     suffix = 0
     while any(f"{name}_{suffix}" in recorder.submodules for name in modules):
@@ -79,7 +79,7 @@ def call(recorder: ExportTracer, target: Any, args: tuple[Any, ...], results: Se
 
 
 def name_inputs(module: GraphModule) -> None:
-    """Rename the inputs of all subgraphs to the names of the operands, recursively."""
+    """Rename the inputs of the subgraphs of `cond` and `map` to the operands' names, recursively."""
     for node in module.graph.nodes:
         if node.op != "call_function" or getattr(node.target, "__module__", "") != "torch.ops.higher_order":
             continue

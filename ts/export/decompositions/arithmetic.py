@@ -75,7 +75,7 @@ def _dtype_of(scalar: Any) -> Any:
 
 
 def _wrapped(scalar: Any, x: Tensor | None) -> Tensor:
-    """Convert `scalar` to a 0-d tensor of the dtype that type promotion of `x` and `scalar` yields."""
+    """Convert `scalar` to a 0-d tensor. Its dtype is the result of type promotion of `x` and `scalar`."""
     dtype = _dtype_of(scalar) if x is None else ts.result_type(x, scalar)
     device = None if x is None else x.device
     return aten.scalar_tensor(scalar, dtype=dtype, device=device)
@@ -178,7 +178,7 @@ def frac(x: Tensor) -> Tensor:
 
 @decomposes("aten::sgn")
 def sgn(x: Tensor) -> Tensor:
-    """Return the sign of a real tensor, or keep the operator for a complex tensor."""
+    """Decompose a real tensor to `sign`. For a complex tensor, keep the operator."""
     return NotImplemented if x.is_complex() else aten.sign(x)
 
 

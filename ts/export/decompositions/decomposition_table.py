@@ -5,8 +5,8 @@
 
     decomposes_as_composed("aten::hstack")  the expression that `compose` declares for autograd and `vmap`
 
-A decomposition is an ordinary function of tensors: in eager code it returns its operator's result.  It
-returns NotImplemented for arguments for which the operator is to be kept.
+A decomposition is an ordinary function of tensors: in eager code it returns its operator's result. It returns
+NotImplemented if the operator must be kept for the given arguments.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ _DECOMPOSITION_MODULES: Final = (
 def decomposes(*keys: str, implicit: bool | Collection[str] = False) -> Callable[[F], F]:
     """Register a function as the decomposition of the operators `keys`, such as "aten::add.Tensor".
 
-    implicit    the keys of operators for which dispatch modes do not receive the operator itself, but the
-                operators that the decomposition calls, or True for all `keys`
+    implicit    keys of the operators that PyTorch decomposes before dispatch modes, or True for all `keys`.
+                A mode receives the operators that the decomposition calls, not the operator itself.
     """
 
     def register(function: F) -> F:
@@ -53,9 +53,9 @@ def decomposes(*keys: str, implicit: bool | Collection[str] = False) -> Callable
 
 
 class ComposedDecomposition:
-    """Decomposition by the expression that autograd and `vmap` use, which `compose` declares.
+    """Decomposition by the expression that `compose` declares for an operator.
 
-    calls_scalar_overloads    True if `x * 2` in it is `mul.Scalar`, as in PyTorch's C++ functions
+    calls_scalar_overloads    True if `x * 2` in the expression calls `mul.Scalar`, as in PyTorch's C++ code
     """
 
     def __init__(self, key: str, calls_scalar_overloads: bool) -> None:
@@ -81,9 +81,9 @@ class ComposedDecomposition:
 
 
 def decomposes_as_composed(keys: str, implicit: bool = True) -> None:
-    """Register the expressions that `compose` declares as decompositions of operators, separated by spaces.
+    """Register decompositions of the operators `keys` (separated by spaces), which `compose` declares.
 
-    If `implicit`, dispatch modes receive the operators that a decomposition calls instead of the operator.
+    implicit    True if dispatch modes receive the operators that a decomposition calls
     """
     for key in keys.split():
         _decompositions[key] = ComposedDecomposition(key, calls_scalar_overloads=implicit)
@@ -92,10 +92,10 @@ def decomposes_as_composed(keys: str, implicit: bool = True) -> None:
 
 
 def _operator_for_modes(key: str, function: F) -> F:
-    """Wrap a decomposition, so that other decompositions can call it like the operator `key`.
+    """Return a function for calls by other decompositions, in place of the operator `key`.
 
-    If a dispatch mode is active, the mode receives a call of this operator instead of the operators that the
-    decomposition calls.
+    It calls the operator if a dispatch mode is active, so that the mode receives the operator. Otherwise, it
+    calls the decomposition `function`.
     """
 
     @functools.wraps(function)

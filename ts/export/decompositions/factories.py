@@ -61,9 +61,9 @@ def fill_tensor(x: Tensor, value: Tensor) -> Tensor:
 
 @decomposes("aten::copy")
 def copy(x: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
-    """Return `src` itself if it is computed by the recorded graph and has the shape, dtype and device of `x`.
+    """Return `src` if it is the result of a node and has the shape, dtype and device of `x`.
 
-    Otherwise keep the operator, which returns a copy.
+    Otherwise, keep the operator, which returns a copy.
     """
     same_layout = x.dtype is src.dtype and x.device == src.device and list(x.shape) == list(src.shape)
     return src if same_layout and is_computed(src) else NotImplemented
@@ -193,7 +193,7 @@ def bernoulli(x: Tensor, *, generator: Any = None) -> Tensor:
     implicit=True,
 )
 def identity(x: Tensor) -> Tensor:
-    """Return a real tensor unchanged, or keep the operator for a complex tensor."""
+    """Return `x` if it is real. For a complex tensor, keep the operator."""
     return NotImplemented if x.is_complex() else x
 
 

@@ -156,7 +156,7 @@ def one_hot(x: Tensor, num_classes: int = -1) -> Tensor:
 
 
 def _padded(x: Tensor, pad: list[Any], source_index: Any) -> Tensor:
-    """Pad the last dimensions: padded element i is the element of `x` with index `source_index(i, size)`."""
+    """Pad the last dimensions with elements of `x`: result[i] = x[source_index(i, size)], per dimension."""
     n = len(pad) // 2
     for k in range(n):
         dim = x.dim() - 1 - k

@@ -51,9 +51,9 @@ def matmul(x: Tensor, y: Tensor) -> Tensor:
 
 
 def _can_fold(x: Tensor, y: Tensor) -> bool:
-    """Return True if `matmul` may fold the batch dimensions of `x` into its rows.
+    """Return True if `matmul` merges the batch dimensions of `x` with its rows, for one product by `mm`.
 
-    The result is True if a view can merge the batch dimensions and rows, or if `y` requires grad.
+    This is the case if a view can merge them, or if `y` requires grad.
     """
     if y.requires_grad:
         return True
@@ -133,7 +133,7 @@ def einsum(equation: str, tensors: list[Tensor], *, path: Any = None) -> Tensor:
     terms, result = _terms(equation, tensors)
     letters = [*result, *sorted({c for term in terms for c in term} - set(result))]
     operands = [_along(x, term, letters) for x, term in zip(tensors, terms, strict=True)]
-    # positions of the labels that do not occur in the result: the product is summed over these dimensions
+    # dimensions whose labels are missing in the result, which are summed over
     rest = range(len(result), len(letters))
     product = operands[0]
     if len(operands) == 1:
@@ -162,7 +162,7 @@ def einsum(equation: str, tensors: list[Tensor], *, path: Any = None) -> Tensor:
 def _terms(equation: str, tensors: list[Tensor]) -> tuple[list[list[str]], list[str]]:
     """Parse an einsum equation, and return the dimension labels of each operand and of the result.
 
-    The labels of the dimensions of `...` are digits.
+    Digits label the dimensions that `...` denotes.
     """
     left, arrow, right = equation.replace(" ", "").partition("->")
     subscripts = left.split(",")

@@ -15,8 +15,8 @@ from ts.export.decompositions.decomposition_table import decomposes
 aten = ts.ops.aten
 
 State = tuple[Tensor, ...]
-# Function of one step: (linear(input, w_ih, b_ih), state, w_hh, b_hh) -> next state, whose first tensor is
-# the output of the cell.
+# Function of one time step: (linear(input, w_ih, b_ih), state, w_hh, b_hh) -> next state. The first tensor of
+# a state is the output of the cell.
 CellFunction = Callable[[Tensor, State, Tensor, Any], State]
 
 
