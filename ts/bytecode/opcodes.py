@@ -44,7 +44,7 @@ OBJECTS_IN = {
 
 
 def register_format(format: str) -> str:
-    """Return the register class of an operand format: i f b o x, s v r, or "" if it is not a register."""
+    """Return the register class of an operand format: i f b o x, s v r, or "" for other operands."""
     register_kind = format.lstrip("=+")
     return "o" if register_kind in OBJECTS_IN else register_kind if register_kind in "ifboxsvr" else ""
 
