@@ -98,7 +98,7 @@ class LoadPolicy:
                 raise CompilationError(message, range or node.range)
 
     def _admit_file_access(self, graph: Graph, range: SourceRange | None) -> None:
-        """Raise CompilationError if a graph contains an operator that writes files and is not allowed."""
+        """Raise CompilationError if a graph contains a forbidden operator that writes files."""
         if self.is_trusted:
             return
         for node in graph.all_nodes():
