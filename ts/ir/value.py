@@ -92,7 +92,7 @@ class Value:
         return self
 
     def uses(self) -> list[Use]:
-        """Return a copy of the list of uses, in order of creation, during whose iteration uses may change."""
+        """Return a copy of the list of uses, in order of creation. A loop over the copy may change uses."""
         return list(self._uses.values())
 
     def has_uses(self) -> bool:
