@@ -153,7 +153,7 @@ class Analysis:
         return length
 
     def enter_argument(self, value: Value, argument: Any) -> None:
-        """Record `argument`, a tensor or a script object, as the value of an argument or attribute."""
+        """Record that `value`, an argument or attribute, is `argument`, a tensor or a script object."""
         if isinstance(argument, Object):
             self.samples[value] = argument
         elif getattr(argument, "device", None) is not None and value.type().is_subtype_of(TENSOR):
