@@ -505,7 +505,7 @@ def _declared(function: Any) -> ScriptFunction:
 
 
 def _fingerprint_of(function: Any) -> FunctionFingerprint | None:
-    """Return the fingerprint that identifies a function in the code cache, or None if not cached."""
+    """Return the fingerprint of a function in the code cache, or None for uncached functions."""
     if disk_cache.cache_folder() is None or not isinstance(function, FunctionType):
         return None
     from ts.runtime.function_fingerprint import fingerprint_of
