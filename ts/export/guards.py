@@ -18,8 +18,8 @@ from ts.export.input_guards import InputGuard, Line, guard_bound
 from ts.export.shape_env import ShapeEnv
 from ts.export.size_operations import RELATIONS
 
-# operator -> (precedence of its result, minimal precedence of its first operand, minimal precedence of the
-# others): an operand with a lower precedence is put in parentheses
+# operator -> (its precedence, minimal precedence of its first operand, and of its other operands). Operands
+# with a lower precedence get parentheses.
 _PRECEDENCE: Final = {
     "if": (0, 1, 1), "or": (1, 2, 2), "and": (2, 3, 3), "not": (3, 3, 3),
     **dict.fromkeys((op.sign for op in RELATIONS.values()), (4, 8, 8)),
@@ -30,13 +30,16 @@ _PRECEDENCE: Final = {
 
 
 def format_condition(expression: Any, names: Callable[[Any], str], outer: int = 0) -> str:
-    """Format an expression as Python, with symbols named by `names`."""
+    """Return an expression as Python code, in which `names(symbol)` replaces each symbol.
+
+    The code has parentheses if the expression's precedence is below `outer`.
+    """
     written, level = _format_with_level(expression, names)
     return f"({written})" if level < outer else written
 
 
 def _format_with_level(x: Any, names: Callable[[Any], str]) -> tuple[str, int]:
-    """Return an expression as Python source, and the precedence of its outermost operator."""
+    """Return an expression as Python code, and the precedence of its outermost operator."""
     operation, function = e.FUNCTIONS.get(x.func, (None, None))
     sign, operands = "", x.args
     if x.is_Symbol:
@@ -66,7 +69,7 @@ def _format_with_level(x: Any, names: Callable[[Any], str]) -> tuple[str, int]:
 
 
 def to_formula(x: Any, sources: Mapping[Any, Source]) -> Any:
-    """Convert an expression to a formula in which locations in the arguments replace the symbols."""
+    """Convert an expression to a formula. `sources` maps its symbols to locations in the arguments."""
     if x.is_Symbol:
         return sources[x]
     if not x.args:
@@ -93,9 +96,9 @@ class GuardBuilder:
         self.environment = environment
 
     def min_sizes(self, min_sizes: Mapping[Any, int]) -> list[InputGuard]:
-        """Return guards that reject sizes 0 and 1 if they change the value of a condition of the export.
+        """Return guards with lower bounds for sizes, since conditions may have other values for 0 and 1.
 
-        min_sizes   symbol -> smallest allowed value
+        min_sizes   symbol -> smallest size for which the conditions of the export keep their values
         """
         environment = self.environment
         return [
@@ -114,13 +117,13 @@ class GuardBuilder:
     def equal(self, source: Source, expression: Any) -> InputGuard:
         """Return a guard that the size or number at `source` equals `expression`.
 
-        Archives omit the guard, as they store the expression in the metadata of arguments.
+        Archives do not contain this guard, because the metadata of the argument contains the expression.
         """
         sources = {s: self.environment.sources[s][0] for s in expression.free_symbols}
         return guard_equal(source, expression, sources)
 
     def guard(self, condition: Any, where: Line | None = None) -> InputGuard:
-        """Convert `condition`, whose symbols must have sources in the arguments, to a guard."""
+        """Convert `condition` to a guard. All of its symbols must have locations in the arguments."""
         sources = {s: self.environment.sources[s][0] for s in condition.free_symbols}
         code = format_condition(condition, lambda s: sources[s].code)
         text = format_condition(condition, lambda s: str(sources[s]))

@@ -1,11 +1,11 @@
-"""Extraction of `no_grad` and `autocast` blocks of the program into subgraphs.
+"""Conversion of the grad-mode and `autocast` blocks of a program to subgraphs.
 
     with ts.no_grad():              submod_1: linear = aten.linear(x, w), return (linear,)
         h = self.a(x)               linear = wrap_with_set_grad_enabled(False, submod_1, x, w)
     self.b(h)                       getitem = linear[0], aten.linear(getitem, ...)
 
-The tracer records the blocks that enclose each node (`FxGraphBuilder.blocks`). If a node is in a grad-mode
-block and an autocast block, the autocast block is the outer one.
+The tracer records the blocks that enclose each node (`FxGraphBuilder.blocks`). Autocast blocks are always
+recorded as the outer blocks of a grad-mode block.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ WRAPPERS = (set_grad_op.name, autocast_op.name)
 
 
 def block_of_grad(enabled: bool) -> Block:
-    """Return the description of a `with ts.no_grad()` or `with ts.enable_grad()` block."""
+    """Return the `Block` for `with ts.no_grad()` or `with ts.enable_grad()`."""
     return set_grad_op, enabled
 
 
 def block_of_autocast(device: str, dtype: Any, enabled: bool) -> Block:
-    """Return the description of a `with ts.autocast(...)` block whose `cache_enabled` is False."""
+    """Return the `Block` for `with ts.autocast(...)`. Its argument `cache_enabled` is False."""
     return autocast_op, device, dtype, enabled, False
 
 
@@ -45,12 +45,15 @@ class _Region:
 
 
 def wrap(graph: Graph, blocks: dict[Node, tuple[Block, ...]], submodules: dict[str, Any]) -> dict[str, str]:
-    """Move each block of `graph` into a subgraph, and return a dict from old to new names of results."""
+    """Replace each block of `graph` by a call of a subgraph, which is added to `submodules`.
+
+    Return a dictionary: old name of a renamed result -> new name.
+    """
     return _RegionExtractor(graph, blocks, submodules, 0).run()
 
 
 class _RegionExtractor:
-    """Extractor of the blocks of one graph. The graph as a whole is inside `depth` blocks."""
+    """Extractor of the blocks of one graph. All nodes of the graph are inside of `depth` blocks already."""
 
     def __init__(
         self,
@@ -76,15 +79,15 @@ class _RegionExtractor:
         return self.renamed
 
     def _regions(self) -> tuple[list[_Region], int]:
-        """Return the graph's regions inside of blocks, and the number of its last region.
+        """Return the regions that are in blocks, and the number of the graph's last region.
 
-        Regions outside of blocks are numbered, too. Nodes without block information (numbers, assertions)
-        belong to a region if they are between two nodes of the region.
+        The sections between these regions have numbers, too. Numbers and assertions are not recorded in
+        `blocks`: they belong to a region if they are between two of its nodes.
         """
         regions: list[_Region] = []
         now = _Region(None, 0)
-        # nodes without block information after the last node that has it. The next node that has it decides
-        # whether they belong to the region.
+        # Nodes that are not in `blocks`, since the last one that is. They belong to the region `now` if the
+        # next node in `blocks` does.
         undecided: list[Node] = []
         for node in self.graph.nodes:
             if node.op != "call_function":
@@ -105,8 +108,11 @@ class _RegionExtractor:
         return regions, now.index + (now.block is not None)
 
     def _wrap(self, region: _Region, name: str) -> None:
-        """Replace a region by a call of its subgraph and `getitem` nodes. Erase a region without effect."""
-        assert region.block is not None  # `_regions` returns only regions that have a block
+        """Replace a region by a call of its subgraph, with a `getitem` node for each result.
+
+        Erase the region if it has neither results nor side effects.
+        """
+        assert region.block is not None
         inside = set(region.nodes)
         outputs = [n for n in region.nodes if any(user not in inside for user in n.users)]
         if not outputs and not any(n.is_impure() for n in region.nodes):
@@ -144,10 +150,10 @@ class _RegionExtractor:
                 item.name = output_name
 
     def _module(self, region: _Region, outputs: Sequence[Node]) -> tuple[list[Node], GraphModule]:
-        """Return the nodes whose values the region uses, and the module of the region's subgraph."""
+        """Return the operands of the call (outer nodes that the region uses), and the subgraph's module."""
         graph, nodes = Graph(), region.nodes
-        # node outside of the region -> name of the subgraph's input for it. In an outermost autocast block,
-        # the inputs are numbered.
+        # Outer node -> name of the subgraph's input, if the names differ. An outermost autocast block has
+        # numbered names for the inputs of the graph.
         names: dict[Node, str] = {}
         if region.block is not None and region.block[0] is autocast_op and self.depth == 0:
             inputs = [n for n in self.graph.nodes if n.op == "placeholder"]

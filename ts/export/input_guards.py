@@ -66,8 +66,7 @@ class InputGuard:
         """
         try:
             return bool(self._holds(leaves))
-        # invalid arguments: a size of 0 as a divisor, too few dimensions, or a string in place of a number,
-        # for example
+        # Invalid arguments have too few dimensions, a size 0 as divisor, or a string as number, for example.
         except (ArithmeticError, IndexError, TypeError, ValueError):
             return False
 
@@ -101,14 +100,14 @@ def guard_size(source: Source) -> InputGuard:
 
 
 def guard_bound(source: Source, relation: str, bound: Any) -> InputGuard:
-    """Return the guard that compares the size or number at `source` with a bound."""
+    """Return the guard `size relation bound`, such as `size <= 16`, for the size or number at `source`."""
     return InputGuard(
         Operation(relation, (source.size, Constant(bound))), f"{source.size} {relation} {bound}"
     )
 
 
 def guard_divisible(source: Source) -> InputGuard:
-    """Return the guard that `size - source.offset` is divisible by `source.factor`."""
+    """Return the guard `(size - offset) % factor == 0` for the size, offset and factor of `source`."""
     difference = Operation("-", (source.size, Constant(source.offset)))
     condition = Operation("==", (Operation("%", (difference, Constant(source.factor))), Constant(0)))
     text = str(source._replace(factor=1))
@@ -157,9 +156,9 @@ def _dotted(formula: Formula) -> str:
 
 
 def _numbers_only(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Wrap `function` to reject arguments other than numbers.
+    """Return `function` with a check that raises TypeError for arguments that are not numbers.
 
-    A string times a large integer could exhaust memory.
+    Without the check, the product of a string and a large integer could exhaust memory.
     """
 
     def computed(*operands: Any) -> Any:
@@ -197,7 +196,7 @@ _VARIADIC: Final = frozenset(name for name, function in _FUNCTIONS.items() if fu
 class GuardsFn(Module):
     """Module that evaluates a program's guards in order. The first violated guard raises AssertionError."""
 
-    # the results of its calls are unused, but dead code elimination must keep the calls
+    # Dead code elimination must keep calls of this module, although they have no results.
     _is_impure: Final = True
 
     def __init__(self, guards: Iterable[InputGuard]) -> None:

@@ -64,9 +64,9 @@ class InterpreterModule(Module):
 
 
 class InterpreterModuleDispatcher(Module):
-    """Module that the program calls several times, with one graph for each call.
+    """Module for a submodule that the program calls several times, with one graph for each call.
 
-    `forward` runs these graphs in turn.
+    The k-th call of `forward` runs the k-th graph. After the last graph, the first one follows.
     """
 
     def __init__(self, calls: list[InterpreterModule]) -> None:
@@ -84,7 +84,7 @@ class InterpreterModuleDispatcher(Module):
         return list(self._calls)
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
-        """Run the graph of the next call. After the last call, start again with the first one."""
+        """Run the graph of the next call."""
         module = self._calls[self._next]
         self._next = (self._next + 1) % len(self._calls)
         return module(*args, **kwargs)

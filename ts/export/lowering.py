@@ -46,7 +46,7 @@ from ts.ir.types import (
 from ts.ops.namespace import OpOverload, overload_named
 from ts.ops.node_schema import find_operator
 
-# (Python types, type in scripts of an input whose example value has one of these types)
+# (Python types of an input's example value, type of the input in the script)
 _TYPES: Final[tuple[tuple[tuple[type, ...], Type], ...]] = (
     ((Tensor,), TENSOR), ((bool, SymBool), BOOL), ((int, SymInt), INT), ((float, SymFloat), FLOAT),
     ((str,), STR),
@@ -54,11 +54,11 @@ _TYPES: Final[tuple[tuple[tuple[type, ...], Type], ...]] = (
 
 
 _MAX_ITERATIONS: Final = (1 << 63) - 1
-# Type of the error that a compiled program raises for an integer of more than 64 bits. The caller then runs
-# the Python code, which has no such limit.
+# Class name of the error that a compiled program raises for an integer of more than 64 bits. The caller then
+# runs the Python code, which has no such limit.
 OVERFLOW_ERROR: Final = "builtins.OverflowError"
-# integers with a larger absolute value are rejected. The limit is not 2 ** 63, because the check computes
-# with floats, which are inexact for large integers.
+# Limit of the absolute value of integers. It is below 2 ** 63, because the check uses floats, which are
+# inexact for large integers.
 _INT64_LIMIT: Final = 2.0**62
 _ASSERTION: Final = overload_named("aten::_assert_scalar", "")
 _MAX_SIZE: Final = (1 << 31) - 1  # the product of two sizes that are at most this large fits into 64 bits
@@ -71,12 +71,14 @@ class UnsupportedNodeError(Exception):
 def lower_graph_module(
     module: GraphModule, state: Sequence[Node] = (), skipped: Collection[Node] = ()
 ) -> Callable[..., Any]:
-    """Return a scripted function of the graph's inputs that returns the outputs as a list.
+    """Compile the graph of `module` to a scripted function, which returns the graph's outputs as a list.
 
-    If an integer exceeds 64 bits, the function raises ScriptRuntimeError with the type OVERFLOW_ERROR, and
-    the caller runs the Python code instead. If the graph has side effects, which must not happen twice, the
-    type is RuntimeError. The `get_attr` nodes in `state` become the first inputs. Nodes in `skipped` are not
-    emitted.
+    state     `get_attr` nodes that become inputs of the function, before the inputs of the graph
+    skipped   nodes that are not compiled
+
+    If an integer exceeds 64 bits, the function raises a ScriptRuntimeError with the class OVERFLOW_ERROR: the
+    caller can then run the Python code. The class is RuntimeError if the graph has side effects, which a
+    second run would repeat. Raise UnsupportedNodeError for nodes that scripts cannot express.
     """
     from ts.runtime.function import create_function_from_graph
 
@@ -105,7 +107,7 @@ class _Lowering:
     def __init__(self, graph: Graph, module: GraphModule, around: _Lowering | None = None) -> None:
         self.graph = graph
         self.module = module
-        # True if the graph has side effects, so that after an error it must not run a second time in Python
+        # True if the graph has side effects. Then Python must not run it again after an overflow.
         self.has_side_effects: bool = around.has_side_effects if around else _has_side_effects(module)
         # node -> Value of its result, or a list of Values if it has several results
         self.values: dict[Node, Any] = {}
@@ -156,7 +158,7 @@ class _Lowering:
                 return self._scan(*node.args)
         kind = SCRIPT_OPERATORS.get(target)
         if target is operator.pow and not isinstance(node.meta.get("val"), SymFloat):
-            # rejected, because `pow` of two ints returns a float in scripts
+            # In scripts, `pow` of two ints is a float.
             raise UnsupportedNodeError("a power of integers")
         if kind is None or node.kwargs:
             raise UnsupportedNodeError(f"a call of {target}")
@@ -176,7 +178,10 @@ class _Lowering:
         return output
 
     def _check_overflow(self, kind: str, operands: list[Value]) -> None:
-        """Emit code that raises the error described in `lower_graph_module` if an integer exceeds 64 bits."""
+        """Emit code that raises the overflow error (`lower_graph_module`) if a result exceeds 64 bits.
+
+        `kind` is the integer operator, and `operands` are its operands.
+        """
         size = self.graph.insert(kind, [self.graph.insert("aten::Float", [x]) for x in operands])
         is_long = self.graph.insert("aten::gt", [self.graph.insert("prim::abs", [size]), _INT64_LIMIT])
         error = "builtins.RuntimeError" if self.has_side_effects else OVERFLOW_ERROR
@@ -270,10 +275,10 @@ class _Lowering:
         start: list[Value],
         step: Callable[[Value, list[Value]], tuple[list[Value], list[Value]]],
     ) -> tuple[list[Value], list[Value]]:
-        """Emit a Loop of `count` iterations, each with the nodes that `step` emits.
+        """Emit a Loop of `count` iterations, in whose block `step` emits the nodes.
 
-        `step` is a function from the iteration number and the carried values to the next carried values and
-        the outputs. Return the final carried values, and for each output the list of its values.
+        `step(iteration, carried)` returns the next carried values and the outputs of the iteration. Return
+        the last carried values, and a list for each output with its values from all iterations.
         """
         graph = self.graph
         node = graph.insert_node(graph.create_loop(count, self._value(True, BOOL), start))
@@ -368,7 +373,7 @@ class _Lowering:
             node = graph.insert_node(graph.create("prim::ListConstruct", items))
             return node.output().set_type(type)
         if isinstance(type, ListType) and isinstance(x, int | float) and not isinstance(x, bool):
-            # rejected, such as a window size that is one number instead of a list
+            # For example, a window size can be one number in PyTorch.
             raise UnsupportedNodeError("a number as a list argument")
         if isinstance(x, dtypes.dtype | dtypes.layout | dtypes.memory_format):
             x = x.code
@@ -393,7 +398,7 @@ def _has_side_effects(module: GraphModule) -> bool:
 def _may_be_long(value: Any) -> bool:
     """Return True if an integer with the recorded value `value` may exceed 64 bits."""
     if not isinstance(value, SymInt):
-        # nodes that were added after the export have no recorded value, and may have any value
+        # Graph passes of the user may add nodes without a recorded value.
         return value is None
     ranges = {}
     for symbol in value.node.expression.free_symbols:
@@ -406,7 +411,7 @@ def _may_be_long(value: Any) -> bool:
 
 
 def _is_of_sizes(value: Any) -> bool:
-    """Return True if all symbols of a symbolic integer are sizes of arguments."""
+    """Return True if `value` is symbolic and its symbols are sizes or values of arguments, not data."""
     return isinstance(value, SymInt) and not any(
         map(sympy_functions.is_of_data, value.node.expression.free_symbols)
     )

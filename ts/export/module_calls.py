@@ -54,9 +54,9 @@ class ModuleCallSignature:
 
 @dataclasses.dataclass
 class ModuleCallEntry:
-    """Entry of the module call graph: path of the module, and signature of the call if it is preserved.
+    """Entry of the module call graph: path of the module, and signature of a call that is preserved.
 
-    The path has the suffix `@k` for calls after the first one, numbered k = 1, 2, ...
+    `encoder@1` is the path of the second call of `encoder`, `encoder@2` that of the third call.
     """
 
     fqn: str
@@ -72,11 +72,11 @@ _ARGUMENTS: dict[type, Any] = {
 
 
 def argument(x: Any, node: Any) -> ArgumentSpec:
-    """Return the argument spec of `x`: the name of its node, or `node` as a constant if `node` is no node."""
+    """Return the argument spec of `x`. `node` is its node in the graph, or its value if it is a constant."""
     for kind, spec_class in _ARGUMENTS.items():
         if isinstance(x, kind) and hasattr(node, "name"):
             return spec_class(node.name)  # type: ignore[no-any-return]
-    return ConstantArgument("", node)  # a constant, because the program specialized the symbol to a number
+    return ConstantArgument("", node)
 
 
 class ModuleCalls:
@@ -85,21 +85,24 @@ class ModuleCalls:
     def __init__(self, root: Module, preserved: Iterable[str] = ()) -> None:
         self.preserved = frozenset(preserved)
         for name in self.preserved:
-            root.get_submodule(name)  # called only to raise AttributeError if there is no submodule `name`
+            root.get_submodule(name)  # raises AttributeError if `name` is unknown
         self.paths: dict[int, str] = {}  # id of a module -> its path, or its first path if it has several
         for name, module in root.named_modules():
             self.paths.setdefault(id(module), name)
         self.root = root
-        # calls that have begun and not ended: key in `nn_module_stack` -> (path, class) of the module
+        # running calls: key in `nn_module_stack` -> (path, class) of the module
         self.stack: dict[str, tuple[str, str]] = {}
         self.counts: Counter[str] = Counter()
         # path of a module, with the suffix `@k` for call number k > 0 -> signature of the call
         self.signatures: dict[str, ModuleCallSignature] = {}
 
     def forward(self, module: Module, recorder: ExportTracer) -> Callable[..., Any]:
-        """Return the `forward` of a module, wrapped to add the call to `nn_module_stack`."""
+        """Return a function that calls `module.forward` and adds the call to `nn_module_stack`.
+
+        It also records the signature if the call is preserved.
+        """
         path = self.paths.get(id(module))
-        # the module is no submodule of the exported one: the program created it during the call
+        # A module without path was created by the program, and is no submodule of the exported module.
         if path is None:
             return module.forward  # type: ignore[no-any-return]
         call = f"{path}@{self.counts[path]}" if self.counts[path] else path
@@ -147,6 +150,6 @@ class ModuleCalls:
 
 
 def class_name(module: Module) -> str:
-    """Return the qualified name of a module's class. For classes of `ts`, it contains PyTorch's module."""
+    """Return the qualified name of a module's class. Names of `ts` become PyTorch's names."""
     kind = type(module)
     return f"{torch_name(kind.__module__)}.{kind.__qualname__}"

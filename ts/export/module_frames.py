@@ -49,7 +49,7 @@ class Frame:
         self.parent = parent
         self.graph = Graph()
         self.values: dict[Node, Any] = {}  # node of the program -> node of this frame's graph with its value
-        # nodes of outer frames whose values this frame uses. Each is an input of the graph.
+        # nodes of outer frames whose values are inputs of this frame's graph, in order
         self.needs: list[Node] = []
         self.nodes: list[Node] = []  # program nodes that this frame contains
         self.last_state: Node | None = None
@@ -60,10 +60,9 @@ class Frame:
 
     @property
     def name(self) -> str:
-        """Name of the frame's module in the parent module.
+        """Name of the frame's module in the module of the parent frame: `b.c` for `a.b.c` in `a`.
 
-        If the program's module is not within the parent, the name is the module's path with underscores
-        instead of dots.
+        A module outside of that module is named by its full path, with underscores for dots: `x_y`.
         """
         around = self.parent.path if self.parent is not None else ""
         if not around:
@@ -88,8 +87,8 @@ class Frame:
             name = str(node.target)
             return self._attribute(name, getattr(self.work.program.graph_module, name))
         if self.signature is not None:
-            # The call has its own inputs, so the tensor cannot be passed as one: add it to the frame's module
-            # as an attribute, although it belongs to another module or is a constant.
+            # The preserved signature allows no additional inputs. A tensor of another module, or a constant,
+            # becomes an attribute of the frame's module.
             if state is not None:
                 return self._attribute(
                     f"_{state.replace('.', '_')}", self.work.of_state[state], registered=False
@@ -107,7 +106,10 @@ class Frame:
         return placeholder
 
     def _attribute(self, name: str, value: Any, registered: bool = True) -> Node:
-        """Create a `get_attr` node for a tensor or submodule, after the inputs and other `get_attr` nodes."""
+        """Add `value` (tensor or module) to the frame's module as `name`, and return a `get_attr` node.
+
+        `registered` is False for a tensor that becomes a plain attribute, not a parameter or buffer.
+        """
         inputs = [n for n in self.graph.nodes if n.op == "placeholder"]
         behind = self.last_state or (inputs[-1] if inputs else None)
         first = next(iter(self.graph.nodes), None)
@@ -133,7 +135,7 @@ class Frame:
     # ---- pytrees of calls with a preserved signature
 
     def open(self) -> None:
-        """Flatten the inputs of a call whose signature is preserved."""
+        """Create the inputs of a call whose signature is preserved, and the nodes that flatten them."""
         if self.signature is None:
             return
         args_spec, kwargs_spec = self.signature.in_spec.children()
@@ -210,9 +212,9 @@ class Frame:
             parent.values[node] = leaf(output_index[node])
 
     def _register_module(self, parent: Frame) -> str:
-        """Register the module of this finished frame in its parent, and return its name.
+        """Register the module of this finished frame in the parent's module, and return its name.
 
-        Equal graphs share one module.
+        If an earlier call has an equal graph, return the name of that call's module instead.
         """
         self.module.graph = self.graph
         before = self.work.closed.setdefault((id(parent.module), self.name), [])
@@ -242,9 +244,9 @@ class Unflattening:
         # input node of the program -> name of the parameter, buffer or constant that it reads
         self.state: dict[Node, str] = {}
         self.of_state: dict[str, Any] = {}
-        # nodes of the program's results, and of the values that are written to its inputs at the end
+        # nodes of the program's results, and of the values that the end of the graph writes to inputs
         self.returned_nodes: set[Any] = set()
-        # (id of the parent module, name of the submodule) -> modules of its calls whose frames are finished
+        # (id of the parent module, name of the submodule) -> modules of its finished calls, in order
         self.closed: dict[tuple[int, str], list[InterpreterModule]] = {}
         self._nodes: dict[str, Node] = {n.name: n for n in program.graph.nodes}
 
@@ -287,7 +289,7 @@ class Unflattening:
         results = self._results()
         self.returned_nodes = {*(x for x in results if isinstance(x, Node)), *late}
         at_head = True
-        # module calls around the previous node, outermost first, without the root module
+        # module calls that contain the previous node, outermost first, without the root module
         running: list[str] = []
         for node in program.graph.nodes:
             if node.op == "placeholder" and node not in self.state:
@@ -310,7 +312,7 @@ class Unflattening:
         self.module.graph = root.graph
 
     def _results(self) -> tuple[Any, ...]:
-        """Return the results that the program returns to its caller, without new values of mutated inputs."""
+        """Return the outputs of the graph that the program returns (not the new values of inputs)."""
         outputs = self.program.graph.output_node().args[0]
         specs = self.program.graph_signature.output_specs
         returned_kinds = (OutputKind.USER_OUTPUT, OutputKind.LOSS_OUTPUT)

@@ -30,7 +30,7 @@ class Snapshot:
         self.before = [
             (name, m, dict(m.__dict__), {table: dict(getattr(m, table)) for table in _TABLES})
             for name, m in module.named_modules()
-            # script modules are left out, because their attributes cannot be restored by assignment
+            # Attributes of script modules cannot be restored by assignment.
             if not isinstance(m, ScriptModule)
         ]
         # id of a list or other container -> (the container, a copy of its contents)
@@ -49,7 +49,7 @@ class Snapshot:
                 self._save(x)
 
     def _tensors(self) -> dict[str, Tensor]:
-        """Return a dictionary: expression such as self.layer.seen[0] -> tensor in the module's attributes."""
+        """Return the tensors in plain attributes, by expressions such as `self.layer.seen[0]`."""
         tensors: dict[str, Tensor] = {}
         for path, module, _, _ in self.before:
             for name, x in module.__dict__.items():
@@ -66,7 +66,7 @@ class Snapshot:
                     yield path, x, now
 
     def restore(self) -> None:
-        """Restore the attributes of all modules. Warn about tensors that were assigned to attributes."""
+        """Restore the attributes of all modules. Warn about plain attributes that got other tensors."""
         assigned = [at for at, x in self._tensors().items() if self.tensors.get(at) is not x]
         for _, module, attributes, tables in self.before:
             now = module.__dict__
@@ -99,7 +99,7 @@ def _items(x: Any) -> Any:
 
 
 def _restore_contents(x: Any, items: Any) -> None:
-    """Restore the saved contents of a container that was changed."""
+    """Set the contents of the container `x` to `items`, if they differ."""
 
     def identities(items: Any) -> list[int]:
         return [id(y) for y in (*items, *(items.values() if isinstance(items, dict) else ()))]

@@ -33,10 +33,9 @@ _EMPTY_MODULE_STACK: Final = "_empty_nn_module_stack_from_metadata_hook"
 
 
 class FunctionCounter:
-    """Counter of the calls of each function in a program. It also records the outermost active call.
+    """Function mode that counts the calls of each function, and records the outermost running call.
 
-    A function that is also a tensor method counts as a method, because the compiled core does not record
-    whether a function was called as a method.
+    `ts.f(x)` and `x.f()` cannot be distinguished. Both count as calls of a method if `f` is a method.
     """
 
     def __init__(self) -> None:
@@ -63,9 +62,9 @@ class FunctionCounter:
             self.current = before
 
     def function_of(self, target: Any) -> tuple[str, str]:
-        """Return (name with call number, kind and name) of the function to which a node belongs.
+        """Return the metadata `torch_fn` of a node: ("relu_1", "function.relu").
 
-        This is the function of the outermost running call, or the node's target.
+        It names the function of the outermost running call, or `target` if no call runs.
         """
         if not isinstance(target, OpOverload):
             name = str(getattr(target, "__name__", type(target).__name__))
@@ -84,7 +83,7 @@ class FunctionCounter:
 
 
 def _kind_of(function: Any, name: str) -> str:
-    """Return the name of the function's Python type in PyTorch, such as `method_descriptor`."""
+    """Return the name of the type that `function` has in PyTorch, such as `method_descriptor`."""
     if type(function).__name__ == "OverloadSet":
         return "method_descriptor" if hasattr(Tensor, name) else "builtin_function_or_method"
     return "function" if type(function).__name__ == "Overridable" else type(function).__name__
@@ -99,9 +98,8 @@ def _symbol_in(n: Any) -> Any:
 def rename_size_nodes(graph: Graph, used_sizes: int) -> dict[str, str]:
     """Rename size nodes to `sym_size_int_N`, and return a dict from previous to new names.
 
-    `used_sizes` is the number of sizes that the program itself reads. PyTorch inserts nodes for the sizes of
-    the inputs a second time and then deletes nodes without users. The numbers N of the second insertion start
-    at `used_sizes`, and also count the deleted nodes.
+    The numbers N are those of PyTorch, which numbers one node for each size of the inputs, starting at
+    `used_sizes` (the number of sizes that the program reads), and deletes the unused nodes afterwards.
     """
     numbers: dict[Any, int] = {}
     for node in graph.nodes:
@@ -149,9 +147,9 @@ def add_tensor_metadata(graph: Graph, environment: ShapeEnv) -> None:
 
 
 def _new_bindings(value: Any, bound_symbols: set[Any]) -> dict[Any, tuple[Any, ...]]:
-    """Add the data-dependent symbols of `value` that are not in `bound_symbols` to `bound_symbols`.
+    """Return the data-dependent symbols of `value` that `bound_symbols` lacks: symbol -> path in `value`.
 
-    Return a dictionary: added symbol -> path in `value`.
+    Add these symbols to `bound_symbols`.
     """
     bindings: dict[Any, tuple[Any, ...]] = {}
     for path, leaf in pytree.tree_leaves_with_path(value):

@@ -120,8 +120,8 @@ def _faketensor(case: _Case) -> None:
     try:
         with ts.no_grad():
             fake_outputs = _tensors(case.op(*args, **kwargs))
-    # The fake kernel needs the elements of a tensor, so there are no fake results to compare.
-    # `test_aot_dispatch_dynamic` checks these operators.
+    # A fake kernel that needs tensor elements has no results to compare. `test_aot_dispatch_dynamic` checks
+    # such operators.
     except ts.errors.DataDependentOutputException:
         return
     prefix = (

@@ -257,9 +257,9 @@ class ExportedProgram:
         )  # fmt: skip
 
     def _transform_do_not_use(self, *passes: Callable[[GraphModule], Any]) -> ExportedProgram:
-        """Apply graph passes in order and return the resulting program.
+        """Apply graph passes in order. Return a new program, or this program if no pass changed the graph.
 
-        A pass returns a `PassResult` or None.
+        A pass returns a `PassResult`, or None for no change.
         """
         module = self.graph_module
         before = [node.name for node in module.graph.nodes if node.op == "placeholder"]
@@ -304,7 +304,10 @@ class ExportedProgram:
             yield name, (self.constants if name in hidden else self.state_dict)[name]
 
     def module(self, check_guards: bool = True) -> Module:
-        """Return a module that is called like the original module. It evaluates guards if `check_guards`."""
+        """Return a module that runs the program and has the original module's parameters of `forward`.
+
+        With `check_guards`, each call evaluates the guards.
+        """
         from ts.export.unlifted_module import UnliftedModule
 
         return UnliftedModule(self, check_guards)
@@ -316,7 +319,7 @@ class ExportedProgram:
         )
 
     def _lifted(self) -> list[Any]:
-        """Return the values of the graph inputs for parameters, buffers and constants, in order."""
+        """Return the parameters, buffers and constants that are inputs of the graph, in order."""
         values = []
         for spec in self.graph_signature.input_specs:
             if spec.kind is InputKind.USER_INPUT:

@@ -14,9 +14,9 @@ from ts.ops import registry
 
 
 def overload_for_numbers(op: Any) -> Any:
-    """Return the Tensor overload for a Scalar overload if PyTorch would call the Tensor overload.
+    """Return the Tensor overload that PyTorch calls for the Scalar overload `op`.
 
-    Otherwise return `op`.
+    Return `op` itself if it is no Scalar overload, or if PyTorch calls it, too.
     """
     if op.overload not in ("Scalar", "Scalar_mode"):
         return op
@@ -28,7 +28,10 @@ def overload_for_numbers(op: Any) -> Any:
 
 
 def with_factory_options(op: Any, values: list[Any]) -> list[Any]:
-    """Return an operator's arguments with the defaults of `device` and `pin_memory` that PyTorch passes."""
+    """Return the arguments `values` as PyTorch passes them: None for `device` and `pin_memory` is replaced.
+
+    The device becomes "cpu" for factory functions without tensor arguments.
+    """
     parameters = op.signature.parameters
     names = {p.name: i for i, p in enumerate(parameters)}
     if "pin_memory" not in names or "device" not in names or op.record.family == "to":

@@ -1,7 +1,7 @@
 """Overloads of Python operator symbols: `x & y` is `aten.__and__`, unlike `ts.bitwise_and(x, y)`.
 
-A tracer receives `x & y` and `ts.bitwise_and(x, y)` as calls of `bitwise_and`. The bytecode instruction that
-the caller executes determines which of the two the program contains.
+A tracer receives both `x & y` and `ts.bitwise_and(x, y)` as calls of `bitwise_and`. The current bytecode
+instruction of the program shows which of the two it executes.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ import dis
 import sys
 from typing import Final
 
-# Name of a function in the module `operator` -> operator that `ts` calls for it. If the program used the
-# operator symbol, such as `&`, exports record another overload (`OPERATOR_SYMBOLS`).
+# Name of the special method of an operator symbol (`and` for `&`) -> operator that `ts` calls for the symbol.
+# Exports record the operator `aten::__and__` for `&` (`OPERATOR_SYMBOLS`).
 _NAMES: Final = {
     "and": "bitwise_and", "or": "bitwise_or", "xor": "bitwise_xor",
     "lshift": "bitwise_left_shift", "rshift": "bitwise_right_shift",
@@ -20,8 +20,7 @@ OPERATOR_SYMBOLS: Final = {f"aten::{name}": f"aten::__{sign}__" for sign, name i
     f"aten::{name}_": f"aten::__i{sign}__" for sign, name in _NAMES.items()
 }
 IN_PLACE_SIGNS: Final = {f"aten::__i{sign}__": f"aten::__{sign}__" for sign in _NAMES}
-# modules of function mode handlers, whose frames may be on the stack between those of the program and of the
-# operator
+# Modules of function mode handlers. Their frames may be between those of the program and of the operator.
 _HANDLERS: Final = frozenset(("ts.export.node_metadata", "ts._core.dispatch.modes"))
 _BINARY: Final = dis.opmap["BINARY_OP"]
 

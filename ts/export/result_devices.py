@@ -19,7 +19,7 @@ from ts.ops.shape_functions import DataDependentShapeError
 def _accepts_several_devices(op: Any) -> bool:
     """Return True if an operator accepts tensors on several devices, such as copies and indexing."""
     record = op.record
-    if record is None:  # functions such as `sym_size` have no operator record, and only read sizes
+    if record is None:  # `sym_size` and similar functions only read sizes
         return True
     if record.tensor_kernel or record.of_program or record.family in ("foreach", "fused_optimizers"):
         return True
@@ -29,11 +29,10 @@ def _accepts_several_devices(op: Any) -> bool:
 
 
 def result_device(op: Any, values: list[Any], *, ignore_meta: bool = False) -> devices.device:
-    """Return the device of an operator's results.
+    """Return the device of an operator's results, for the arguments `values`.
 
-    Raise FakeTensorDeviceMismatchError if argument tensors are on several devices. A 0-d CPU tensor may be
-    combined with tensors of another device. With `ignore_meta`, meta tensors may be combined with tensors of
-    any device, because derivative formulas of operators in a FakeTensorMode may read meta tensors.
+    Raise FakeTensorDeviceMismatchError if tensors are on several devices. Not counted are 0-d CPU tensors,
+    and meta tensors if `ignore_meta` is True: derivative formulas in a FakeTensorMode may read meta tensors.
     """
     for p, x in zip(op.signature.parameters, values, strict=True):
         if p.kind == "Device" and x is not None:

@@ -84,7 +84,7 @@ def decompose_program(program: ExportedProgram, decompositions: Mapping[Any, Any
 
 
 def _order_state(module: GraphModule, signature: ExportGraphSignature) -> None:
-    """Sort the graph inputs for buffers and constants by the module that contains the buffer or constant."""
+    """Sort the graph inputs: parameters, then buffers and constants in the order of their modules."""
     names = [*signature.parameters, *signature.buffers, *signature.lifted_tensor_constants]
     # path of a module -> paths of its submodules, in the order in which the names mention them
     modules: dict[str, list[str]] = {"": []}
@@ -109,7 +109,7 @@ def _order_state(module: GraphModule, signature: ExportGraphSignature) -> None:
     pairs = list(zip(signature.input_specs, nodes, strict=True))
     state = [pair for pair in pairs if str(pair[0].target) in position]
     if not state or any(spec.kind is not InputKind.USER_INPUT for spec, _ in pairs[len(state) :]):
-        # unsorted, because no order is defined for objects and tokens among the inputs after the state
+        # Objects and tokens among the inputs have no defined order.
         return
     ordered = sorted(state, key=lambda pair: position[str(pair[0].target)])
     for before, (_, node) in zip([None, *(n for _, n in ordered)], ordered, strict=False):
@@ -157,8 +157,7 @@ class _Run:
         # node of a symbolic number in the old graph -> node in the new graph with the same value
         self.symbol_nodes: dict[Node, Node] = {}
         self.inputs: list[Any] = []
-        # Nodes of the arguments and results of calls whose signatures are preserved. They are kept even if
-        # they are unused.
+        # Nodes of arguments and results in preserved call signatures. Dead code elimination keeps them.
         self.preserved_nodes: set[Node] = set()
 
     def program(
@@ -182,7 +181,7 @@ class _Run:
         return module, ExportGraphSignature(list(signature.input_specs), specs), calls
 
     def _call(self, entry: ModuleCallEntry) -> ModuleCallEntry:
-        """Return a module call entry with the new node names. Dead code elimination keeps these nodes."""
+        """Return `entry` with the names of the new nodes, and add these nodes to `preserved_nodes`."""
         if entry.signature is None:
             return entry
         before = {node.name: value for node, value in self.values.items()}
@@ -208,7 +207,7 @@ class _Run:
             return self._nodes()
 
     def _nodes(self) -> Any:
-        """Run all nodes again, except inputs, which already have values. Return the graph's results."""
+        """Replay all nodes except the inputs, which have values already. Return the graph's results."""
         for node in self.module.graph.nodes:
             if node.op == "output":
                 return values_of(node.args[0], self.values.__getitem__)
@@ -235,7 +234,7 @@ class _Run:
             self.module = before
 
     def _module(self, result: Any, is_program: bool = False) -> tuple[GraphModule, dict[str, str]]:
-        """Return the module of the finished graph, and the name of the replacement of each erased node."""
+        """Finish the new graph, and return its module and a dict from old to new names of nodes."""
         graph = self.recorder.graph
         graph.output(result)
         graph.eliminate_dead_code(
@@ -307,7 +306,7 @@ class _Run:
         return self.recorder.run(op, values)
 
     def _attribute(self, node: Node) -> Any:
-        """Copy a `get_attr` node. An attribute that is a subgraph is decomposed, and a constant is kept."""
+        """Replay a `get_attr` node: decompose the subgraph, or keep the constant, that it reads."""
         name = str(node.target)
         attribute = getattr(self.module, name)
         if isinstance(attribute, GraphModule) and name not in self.submodules:
@@ -323,10 +322,10 @@ class _Run:
         return attribute_node
 
     def _replay_symbol(self, target: Any, args: Any, value: SymNumber) -> SymNumber:
-        """Create a node for the symbolic number `value`, which keeps its symbol."""
+        """Create a node that computes `value`, and return `value`: the new graph uses the same symbols."""
         recorder, expression = self.recorder, value.node.expression
         if recorder.open_batches.has(args):
-            # the number is a size of a batched tensor, for which `node_of` creates a node
+            # `node_of` creates a node for the size of a tensor in a `vmap` batch.
             recorder.node_of(value)
         else:
             node = recorder._call(target, tuple(map(recorder.node_of, args)), value)
@@ -337,7 +336,10 @@ class _Run:
     def _outputs(
         self, leaves: list[Any], signature: ExportGraphSignature
     ) -> tuple[list[Any], list[OutputSpec]]:
-        """Return the output nodes and their specs: new values of mutated inputs, then user outputs."""
+        """Return the nodes and specs of the outputs: new values of mutated inputs, then user outputs.
+
+        Raise RuntimeError if the program writes to a constant, or changes the shape of an input in place.
+        """
         recorder, nodes, specs = self.recorder, [], []
         for value, spec in zip(self.inputs, signature.input_specs, strict=True):
             if any(value is x for x in recorder.reshaped):
@@ -369,7 +371,7 @@ class _Run:
 
 
 def _with_constants(x: Any) -> Any:
-    """Return arguments with each symbolic number that has only one possible value replaced by this int."""
+    """Return `x` with ints for the symbolic numbers that can have only one value."""
     if isinstance(x, list | tuple):
         return type(x)(map(_with_constants, x))
     return substitute_constant(x)

@@ -53,9 +53,10 @@ class Runner:
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
     ) -> Any:
-        """Run the compiled graph.
+        """Run the program for the arguments of a call.
 
-        At the first call, and for graphs that cannot be compiled, run `generated`.
+        The first call runs `generated`, the Python code of `module`. Later calls run the compiled graph, if
+        the graph can be compiled and no tracer records the operators.
         """
         if len(args) == self.flat and not kwargs and all(isinstance(x, Tensor) for x in args):
             leaves = list(args)
@@ -65,7 +66,7 @@ class Runner:
         self.calls += 1
         if self.calls == 2:
             self.compiled = self._compiled(module)
-        # if a tracer is active, the Python code runs instead, so that the tracer records its operators
+        # A tracer can record only the Python code.
         if self.compiled is not None and current_tracer() is None:
             try:
                 return pytree.tree_unflatten(self.compiled(module, leaves), self.out_spec)
@@ -97,8 +98,7 @@ class Runner:
         from ts.errors import CompilationError
         from ts.export.lowering import UnsupportedNodeError, lower_graph_module
 
-        # the graph was changed without a call of `recompile`, so the Python code is still the old one: do not
-        # compile
+        # After a change without `recompile`, the Python code still is that of the old graph.
         if not _same(_contents(module), self.contents):
             return None
         guards = [n for n in module.graph.nodes if self._is_guard(module, n)]
@@ -118,7 +118,7 @@ class Runner:
         return run
 
     def _is_guard(self, module: UnliftedModule, node: Node) -> bool:
-        """Return True if a node calls the guards module with exactly the inputs of the graph."""
+        """Return True if `node` evaluates guards (`GuardsFn`) on the inputs of the graph."""
         if node.op != "call_module" or node.users or node.kwargs or list(node.args) != self.leaves:
             return False
         return isinstance(module._modules.get(str(node.target)), GuardsFn)
@@ -186,7 +186,7 @@ def _same(fields: list[Any], others: list[Any]) -> bool:
 
 def check_no_shared_memory(values: Mapping[Input, Any], written: Collection[Input]) -> None:
     """Raise RuntimeError if an input in `written` shares memory with another input."""
-    # address of an input's storage -> True if the graph writes to an input at this address
+    # address of a storage -> True if the graph writes to an input with this storage
     mutated_by_pointer: dict[int, bool] = {}
     for source, x in values.items():
         if not isinstance(x, Tensor) or x.numel() == 0:
@@ -201,7 +201,7 @@ def check_no_shared_memory(values: Mapping[Input, Any], written: Collection[Inpu
 
 
 def _count_if_flat(in_spec: Any) -> int:
-    """Return the number of arguments if all are positional and none is a container, otherwise -1."""
+    """Return the number of arguments, or -1 if one is a container or passed by keyword."""
     args, kwargs = in_spec.children()
     flat = args.type is tuple and all(child.is_leaf() for child in args.children())
     return args.num_children if flat and kwargs.num_children == 0 else -1
@@ -230,7 +230,7 @@ def flattened(args: tuple[Any, ...], kwargs: dict[str, Any], in_spec: Any) -> li
 
 
 def reorder_keys(tree: Any, spec: Any) -> Any:
-    """Return the pytree `tree` with dictionary keys sorted to the order in `spec`."""
+    """Return the pytree `tree` with dictionary keys in the order of `spec`."""
     children = [spec.child(i) for i in range(spec.num_children)]
     if spec.type is dict and isinstance(tree, dict) and set(tree) == set(spec.context):
         return {k: reorder_keys(tree[k], child) for k, child in zip(spec.context, children, strict=True)}

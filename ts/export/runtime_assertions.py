@@ -26,21 +26,21 @@ from ts.ops.namespace import OpOverload, overload_named
 
 
 def insert(recorder: ExportTracer) -> dict[str, str]:
-    """Insert each assertion into the finished graph, after the last node that defines one of its symbols.
+    """Insert the assertions into the finished graph, each behind the last definition of its symbols.
 
-    Conditions on symbols of a branch or loop body stay in `environment.requirements`, because the graph of
-    the branch or body asserts them. A later node that computes the same number as a node of an assertion is
-    erased. Return a dictionary: name of an erased node -> name of the node that replaces it.
+    Nodes that compute the same number as an earlier node of an assertion are erased. Return a dictionary:
+    name of an erased node -> name of the node that replaces it. Conditions on symbols of a branch or loop
+    body stay in `environment.requirements`: they are asserted in the graph of that body.
     """
     return _Insertion(recorder, recorder.environment.requirements).run()
 
 
 def reinsert(recorder: ExportTracer) -> dict[str, str]:
-    """Insert the assertions of the exported graph into the graph of its decomposition.
+    """Insert the assertions of the exported graph into the decomposed graph. Return a dict like `insert`.
 
-    Replayed assertions of the exported graph are erased if a new assertion has an identical condition. As in
-    PyTorch, a replayed assertion `u0 > 2` is kept although `2 < u0` is inserted, and so are all replayed
-    assertions on booleans and on symbols that equal numbers or sizes of arguments.
+    A replayed assertion is erased if a new assertion has an identical condition. As in PyTorch, it is kept if
+    the condition is written differently (`u0 > 2` and `2 < u0`), is a boolean, or has symbols that equal
+    numbers or sizes of arguments.
     """
     return _Insertion(recorder, list(recorder.environment.asserted), is_first=False).run()
 
@@ -61,13 +61,13 @@ class _Insertion:
         self.defined: dict[Any, Node] = {}  # expression of a size or number -> node that computes it
         self.asserted: set[Any] = set()  # conditions that the graph asserts
         self.replaced: dict[str, Node] = {}  # name of an erased node -> node that replaces it
-        # Symbol that stands for a boolean -> expression that is 1 if the boolean is true, else 0
+        # symbol of a boolean -> expression that is 1 if the boolean is true, else 0
         self.number_by_symbol: dict[Any, Any] = {}
-        # node after which assertions are being inserted. The new nodes copy its metadata.
+        # node behind which assertions are inserted. The nodes of assertions copy its metadata.
         self.origin: Node | None = None
 
     def run(self) -> dict[str, str]:
-        """Insert the assertions, and return a dict from names of erased nodes to those of replacements."""
+        """Insert the assertions. Return a dict from names of erased nodes to names of their replacements."""
         graph, recorder = self.recorder.graph, self.recorder
         before, recorder._size_nodes = recorder._size_nodes, self.defined
         notes, recorder.notes_blocks = recorder.notes_blocks, False
@@ -94,7 +94,7 @@ class _Insertion:
         return {name: node.name for name, node in self.replaced.items()}
 
     def _insert_on_sizes(self, node: Node) -> None:
-        """Insert, after the first call node `node`, the assertions that contain only sizes of arguments."""
+        """Insert the assertions on sizes of arguments behind `node`, the first other call in the graph."""
         on_sizes = [
             r for r in self.pending if not any(map(sympy_functions.is_of_data, r.condition.free_symbols))
         ]
@@ -138,7 +138,10 @@ class _Insertion:
         return equal is not None and (equal.is_number or not self.is_first)
 
     def define(self, node: Node, symbol: Any, dim: int | None) -> None:
-        """Insert, after `node`, which defines `symbol`, the assertions on `symbol` and on earlier symbols."""
+        """Insert the assertions that contain only `symbol` and earlier symbols, behind `node`.
+
+        `node` defines `symbol`: as a number, or as size `dim` of a tensor.
+        """
         last = self.origin = node
         if dim is not None:
             last = self._size(node, dim, symbol)
@@ -167,8 +170,8 @@ class _Insertion:
                         continue
                     if not _is_range_bound(condition):
                         self.insert_assertion(condition, requirement.signed_remainders)
-        # An earlier node also defines `symbol`. PyTorch has a new symbol for `node`, so that later nodes do
-        # not reuse expressions and assertions of the earlier node.
+        # An earlier node defines an equal symbol. PyTorch creates another symbol for `node`, so later nodes
+        # must not reuse the expressions and assertions from here.
         if not is_new:
             self.defined = self.recorder._size_nodes = defined_before | {symbol: last}
             self.asserted = asserted
@@ -197,12 +200,12 @@ class _Insertion:
         """Insert nodes that assert the condition at run time."""
         recorder = self.recorder
         fixed = {s: n for s, n in self.environment.replaced.items() if s in self.environment.hints}
-        # replace symbols of sizes that became constants after the condition was recorded
+        # Some sizes became constants after the condition was recorded.
         condition = condition.xreplace(fixed)
         defined_before = dict(self.defined)
         condition_node = self._condition_node(condition)
-        # PyTorch writes signed remainders as `PythonMod`, but remainders in later conditions as `Mod`.
-        # Therefore later conditions do not reuse the nodes of this condition.
+        # PyTorch writes signed remainders as `PythonMod`, other remainders as `Mod`. Later conditions with
+        # `Mod` cannot reuse the nodes.
         if signed_remainders:
             self.defined = recorder._size_nodes = defined_before
         self.asserted.add(condition)
@@ -226,7 +229,7 @@ class _Insertion:
                 condition_node.meta["val"] = SymBool(SymNode(value, self.environment))
 
     def _condition_node(self, condition: Any) -> Any:
-        """Return the node of a condition, in which inequalities have the number on the right."""
+        """Return the node that computes `condition`. An inequality `2 < u0` is computed as `u0 > 2`."""
         recorder, normalized_condition = self.recorder, condition
         if isinstance(condition, sympy.Ne):
             operands = (self._uncached_node(sympy.Eq(condition.lhs, condition.rhs, evaluate=False)),)
@@ -246,7 +249,7 @@ class _Insertion:
         return node
 
     def _uncached_node(self, condition: Any) -> Any:
-        """Return a new node for a condition, which is not reused for equal conditions later."""
+        """Create a node for `condition` which equal conditions do not reuse."""
         cached_node = self.defined.pop(condition, None)
         node = self.recorder._size_node(condition)
         self.defined.pop(condition, None)
@@ -256,7 +259,7 @@ class _Insertion:
 
 
 def _is_range_bound(condition: Any) -> bool:
-    """Return True if a condition only bounds one symbol, so that the range of the symbol implies it."""
+    """Return True for `symbol <= number` or `number <= symbol`, which the symbol's range implies."""
     if not isinstance(condition, sympy.Le):
         return False
     return any(
@@ -295,11 +298,14 @@ def _truth_of_data_number(node: Node) -> Any:
 
 
 def _new_symbols(node: Node, defined: dict[Any, Node]) -> list[tuple[Any, int | None]]:
-    """Return the unbacked symbols that `node` defines first, with their dimension (None for a number)."""
+    """Return (symbol, dimension) for each unbacked symbol that `node` defines and `defined` lacks.
+
+    The dimension is None if the symbol is a number, not a tensor size.
+    """
     value = node.meta.get("val")
     symbols: list[tuple[Any, int | None]] = []
     if isinstance(value, SymNumber):
-        # `expression` is used, not `expr`, which replaces symbols by symbols that were found to be equal.
+        # In `expr`, an equal symbol may replace this one.
         expression = value.node.expression
         if isinstance(expression, sympy.Eq) and expression.lhs.is_Symbol and node.op == "call_function":
             return []

@@ -53,7 +53,7 @@ class Conditions:
         self.sources: dict[Any, Source] = {}
 
     def checks(self, values: list[Any], guards: list[str]) -> list[InputGuard]:
-        """Build all guards, from the arguments' metadata `values` and the file's guard expressions."""
+        """Return the guards for the metadata `values` of the arguments, and for the file's conditions."""
         self._find_symbols(values)
         checks: list[InputGuard] = []
         seen: set[Any] = set()
@@ -68,9 +68,9 @@ class Conditions:
         return checks + [self._of_guard(guard) for guard in guards]
 
     def _find_symbols(self, values: list[Any]) -> None:
-        """Find a location for each symbol.
+        """Set `sources`: each symbol gets the location of a size `symbol`, or of `factor * symbol + offset`.
 
-        A size that is the symbol itself is preferred to a size factor * symbol + offset.
+        Sizes of the second form are used only if no size is the symbol itself.
         """
         sizes: list[tuple[Source, Any]] = []
         for leaf, value in enumerate(values):
@@ -130,7 +130,7 @@ class Conditions:
         return checks
 
     def _of_range(self, symbol: Any, source: Source) -> list[InputGuard]:
-        """Return the guards of the size at `source` = factor * symbol + offset: divisibility, and range."""
+        """Return guards for the size factor * symbol + offset at `source`: divisibility, and range."""
         checks = [guard_divisible(source)] if source.factor > 1 else []
         value_range = self.ranges.get(symbol)
         if value_range is not None:
@@ -146,7 +146,7 @@ class Conditions:
             raise ArchiveError(f"the condition {code[:120]!r} cannot be parsed") from None
 
     def _located(self, formula: Any, condition: str) -> Any:
-        """Replace the expressions of arguments in a formula by their locations."""
+        """Return `formula` with expressions of arguments, such as `L['x'].size()[0]`, as locations."""
         match formula:
             case Operation(operator=sign, operands=operands):
                 return Operation(sign, tuple(self._located(x, condition) for x in operands))

@@ -22,7 +22,7 @@ from ts.ops.namespace import OpOverload, overload_named
 _PREFIX: Final = "torch.ops."
 _HIGHER: Final = "torch.ops.higher_order."
 _BATCHES: Final = "torch._functorch.predispatch."
-_VMAP_OPERATORS: Final = (  # functions that the nodes of an exported `vmap` call call
+_VMAP_OPERATORS: Final = (  # functions that are targets of nodes in an exported call of `vmap`
     "lazy_load_decompositions", "_vmap_increment_nesting", "_vmap_decrement_nesting", "_add_batch_dim",
     "_remove_batch_dim",
 )  # fmt: skip

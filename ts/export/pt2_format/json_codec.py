@@ -51,9 +51,9 @@ def parse(text: str, record: str) -> Any:
 
 
 def _depth(text: str) -> int:
-    """Return the nesting depth of objects and lists.
+    """Return the nesting depth of objects and lists, or 0 for a text with few brackets.
 
-    The result is 0 if the text has at most `_MAX_NESTING_DEPTH` opening brackets.
+    Few are at most `_MAX_NESTING_DEPTH`, so that the depth cannot exceed the limit.
     """
     if text.count("[") + text.count("{") <= _MAX_NESTING_DEPTH:
         return 0

@@ -108,8 +108,7 @@ def check_state(name: str) -> str:
 
 
 _MODULE_ATTRIBUTES: Final = frozenset(dir(Module()))
-# names that values cannot have, because generated code uses them: its global variables, and `self` for the
-# module
+# Names that no value may have: generated code has globals with these names, and `self` for the module.
 _RESERVED_NAMES: Final = frozenset(("self", *CUSTOM_BUILTINS))
 
 
@@ -208,8 +207,7 @@ class _ProgramReader:
         data = self.container.records.bytes(record)
         try:
             inputs = torch_save.load(io.BytesIO(data), map_location="cpu") if data else None
-        # the sample inputs contain classes that are not allowed in untrusted files: omit them, because they
-        # are optional
+        # The sample inputs are optional. They are omitted if they contain classes that are not allowed.
         except pickle.UnpicklingError:
             return None
         if inputs is not None and not (isinstance(inputs, tuple) and len(inputs) == 2):
@@ -342,13 +340,12 @@ class _GraphReader:
         return GraphModule(self.modules, self.graph)
 
     def named(self, name: str, node: Node, value: Any) -> None:
-        """Give a node its name in the file and its metadata value."""
+        """Set the name of a node and its recorded value. Raise ArchiveError for a duplicate name."""
         if name in self.nodes:
             raise ArchiveError(f"two values have the name {name}")
         if name == "self" and node.op != "placeholder":
             raise ArchiveError("a value has the name self, which is reserved for the module")
-        # a value may have the name of a builtin function, because the code of the graph does not call builtin
-        # functions
+        # A value may have the name of a builtin function, since generated code does not call builtins.
         if node.name != name and hasattr(builtins, name):
             node.graph._graph_namespace._rename_object(node, name)
             node.name = name
@@ -363,9 +360,9 @@ class _GraphReader:
         return node.name
 
     def rename(self, spec: OutputSpec, output: Any) -> None:
-        """Replace names in an output spec by node names.
+        """Replace the file's names in `spec` by names of nodes.
 
-        Raise ArchiveError if the spec does not match the graph's result `output`.
+        Raise ArchiveError if `spec` does not describe `output`, the graph's result.
         """
         if isinstance(spec.arg, kinds.ConstantArgument):
             same = not isinstance(output, Node) or output.op == "placeholder"
@@ -450,9 +447,9 @@ class _GraphReader:
         node.meta["val"] = items if len(written.outputs) == 1 else tuple(items)
 
     def result_name(self, written: schema.Node) -> tuple[str, schema.TaggedUnion | None]:
-        """Return the node's name and its single result.
+        """Return the name of a call node, and its result if the call has a single one.
 
-        The result is None if the call has several results, which `getitem` nodes extract.
+        Return None as the result if `getitem` nodes extract the results.
         """
         outputs = written.outputs
         name = written.name
@@ -471,7 +468,7 @@ class _GraphReader:
         return check_name(name or "call"), outputs[0]
 
     def items(self, node: Node, outputs: Sequence[schema.TaggedUnion], metadata: dict[str, Any]) -> list[Any]:
-        """Create a `getitem` node for each result of a call."""
+        """Create `getitem` nodes for the results of a call, and return the results' recorded values."""
         values = []
         for index, each in enumerate(outputs):
             if each.kind == "as_tensors":
@@ -581,7 +578,7 @@ _ARGUMENTS: Final[dict[str, Any]] = {
 
 
 def _check_shapes(program: ExportedProgram) -> None:
-    """Raise ArchiveError if a recorded shape is wrong for symbol values within the symbols' ranges."""
+    """Raise ArchiveError if a node's recorded shape is wrong for sizes in the ranges of the symbols."""
     from ts.export.shape_check import ShapeError, check_shapes
 
     try:
@@ -591,7 +588,7 @@ def _check_shapes(program: ExportedProgram) -> None:
 
 
 def _add_lines(checks: list[InputGuard], written: str | None) -> None:
-    """Set the source lines of guards if the file contains them in `written`, as JSON."""
+    """Set the source lines of the guards `checks` from the JSON text `written`, unless it is None."""
     if written is None:
         return
     lines = json_codec.parse(written, "the lines of conditions")
@@ -631,7 +628,7 @@ _signature: Final = cache(inspect.signature)
 def _is_keyword(target: Any, name: str) -> bool:
     """Return True if the operator's parameter `name` is keyword-only.
 
-    Files of older versions do not contain this information.
+    Files of older versions do not state if an argument is passed by keyword.
     """
     signature = getattr(getattr(target, "operator", None), "signature", None)
     return signature is not None and any(p.name == name and p.keyword_only for p in signature.parameters)

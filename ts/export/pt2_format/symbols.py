@@ -102,7 +102,7 @@ class Symbols:
         return expression
 
     def symbol(self, name: str, assumptions: dict[str, bool] | None = None) -> Any:
-        """Return the symbol `name`, with the assumptions that the first call for this name stated."""
+        """Return the symbol `name`. Its first call creates the symbol, with `assumptions` and its range."""
         symbol = self._symbols.get(name)
         if symbol is None:
             _ = self.environment
@@ -282,9 +282,9 @@ class _Builder:
         self.fail("a case of Piecewise has no condition")
 
     def apply(self, name: str, functions: Sequence[SymbolicFunction], values: list[Any]) -> Any:
-        """Apply the first of `functions` that accepts the kinds of `values`.
+        """Return the result of the first of `functions` that accepts the types of `values`.
 
-        Error messages contain `name`.
+        Raise ArchiveError if none does. The message contains `name`.
         """
         from ts.export import sympy_functions as e
 
@@ -312,7 +312,7 @@ class _Builder:
     def checked(self, result: Any) -> Any:
         if result.is_Integer and int(result).bit_length() > _MAX_BITS:
             self.fail("a number is too large")
-        # The operands were within the limit, but sympy combines nested powers: check the result, too.
+        # sympy combines nested powers, so that the exponent may exceed the limits of the operands.
         if result.is_Pow and result.exp.is_Integer and abs(result.exp) > _MAX_POWER:
             self.fail("a power is too large")
         return result
@@ -388,7 +388,7 @@ def expression_of(x: Any) -> Expression:
 
 
 def chosen(cls: Any, x: Any, plain: str) -> Any:
-    """Encode a number as a tagged union of class `cls`, with the key `plain` if it is a Python number."""
+    """Encode a number as a union of class `cls`: key "as_expr" if it is symbolic, otherwise `plain`."""
     from ts._core.tensor.sym_types import SymNumber
 
     return cls("as_expr", expression_of(x)) if isinstance(x, SymNumber) else cls(plain, x)

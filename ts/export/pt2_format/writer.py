@@ -86,7 +86,7 @@ def _program(program: ExportedProgram, opset_version: dict[str, int] | None) -> 
     ranges = {
         str(s): schema.Range(to_int_bound(r.lower), to_int_bound(r.upper))
         for s, r in program.range_constraints.items()
-        # symbols that are replaced by equal expressions are omitted, because they do not occur in the graph
+        # The graph does not contain symbols that are replaced by equal expressions.
         if s not in program.environment.replaced
     }
     codes = [check.code for check in program._guards if getattr(check, "code", "")]
@@ -258,7 +258,10 @@ class _GraphWriter:
         return items
 
     def item(self, user: Node | None, name: str, value: Any) -> Argument:
-        """Encode one of several results of a call. The result may be a list of tensors."""
+        """Encode one of several results of a call: `value`, which may be a list of tensors.
+
+        `user` is the `getitem` node of the result, or None if the result is unused.
+        """
         if not isinstance(value, list | tuple):
             return self.result(name, value)
         inner = {} if user is None else {u.args[1]: u.name for u in user.users if _is_getitem_of_call(u)}
@@ -339,7 +342,7 @@ class _GraphWriter:
         return Argument("as_tensor", schema.Name(x.name))
 
     def sequence(self, items: list[Any], kind: str | None) -> Argument:
-        """Encode a list. The kind of an empty list is determined by the element type of `kind`."""
+        """Encode a list. `kind` is the type of the parameter, which determines the kind of an empty list."""
         element = None if kind is None else _element(kind)
         if not items:
             return Argument(_EMPTY_LIST_KINDS.get(element or "int", "as_ints"), [])
@@ -372,9 +375,9 @@ class _GraphWriter:
         raise ArchiveError(f"a list of {', '.join(sorted(kinds))} cannot be saved")
 
     def named(self, x: Argument) -> schema.Name:
-        """Return the name of an element of a tensor list.
+        """Return the name of the value of `x`, an element of a tensor list.
 
-        For a number, add a node that converts the number to a tensor.
+        For a literal number, add a node that computes the number.
         """
         if x.kind == "as_tensor":
             return x.value  # type: ignore[no-any-return]
