@@ -1,4 +1,4 @@
-"""Check that the recorded shapes of a program are right for all values in the symbols' ranges.
+"""Check of the shapes that a program records: they must be right for all values in the symbols' ranges.
 
     check_shapes(program)    undetermined conditions, or ShapeError if a shape differs
 
@@ -37,9 +37,9 @@ from ts.fx.node import Node
 from ts.ops.namespace import OpOverload
 from ts.utils import _pytree as pytree
 
-_POINTS: Final = 24  # number of sample points at which expressions are compared
-_MAX_TERMS: Final = 1 << 10  # products whose expansion would have more terms are not computed
-# maximum difference between a size in a sample and the lower bound of the size
+_POINTS: Final = 24  # number of samples (values for all symbols) for which sizes are compared
+_MAX_TERMS: Final = 1 << 10  # maximum number of terms of an expanded product
+# In a sample, a size exceeds its lower bound by at most this number.
 _SAMPLE_RANGE_SIZE: Final = 40
 
 
@@ -48,7 +48,7 @@ class ShapeError(TsError):
 
 
 class Question(NamedTuple):
-    """Condition that an operator evaluated and that the ranges of the symbols do not decide."""
+    """Condition of an operator call that the ranges of the symbols do not decide."""
 
     condition: Any
     node: Node
@@ -71,9 +71,9 @@ class _QuestionPolicy(DecisionPolicy):
         try:
             holds = super().guess(environment, condition)
         except (ArithmeticError, ValueError):
-            # the condition has no value for the example, such as a division by zero
+            # The condition has no value for the example sizes: it divides by zero, for example.
             raise UndecidableError(str(condition)) from None
-        # conditions are evaluated only while an operator runs, and `node` is then set
+        # `node` is set while an operator runs, which evaluates the condition.
         assert self.node is not None
         question = Question(condition if holds else sympy.Not(condition), self.node)
         if question not in self.questions:
@@ -87,7 +87,7 @@ class _QuestionPolicy(DecisionPolicy):
             raise UndecidableError(str(expression)) from None
 
     def require(self, environment: ShapeEnv, condition: Any, message: str) -> None:
-        """Do nothing: calls that violate a required condition raise an error, so no shape depends on it."""
+        """Ignore `condition`: calls that violate it raise an error and have no shapes to check."""
 
 
 class _CheckedEnvironment(ShapeEnv):
@@ -119,9 +119,9 @@ class _CheckedEnvironment(ShapeEnv):
         return self.related(name, *operands) if name in RELATIONS else None
 
     def related(self, name: str, a: Any, b: Any) -> Any:
-        """Compare polynomials by the ranges of their symbols. Return None if the comparison is undecided.
+        """Return sympy's true or false for the relation `name` of `a` and `b`, or None if it is undecided.
 
-        This is faster than a comparison by sympy.
+        The ranges of the symbols decide polynomials, faster than sympy would.
         """
         difference = self._difference(a, b)
         if difference is None:
@@ -151,7 +151,7 @@ class _CheckedEnvironment(ShapeEnv):
         return self._expanded[x]
 
     def unbacked(self, is_size: bool = False, max_size: Any = math.inf) -> Any:
-        self._fresh += 1  # number in the name of the new symbol: names zz1, zz2, ... do not occur in programs
+        self._fresh += 1  # programs have no symbols zz1, zz2, ...
         symbol = sympy.Symbol(f"zz{self._fresh}", integer=True, nonnegative=is_size or None)
         self.ranges[symbol] = ValueRange(0) if is_size else ValueRange()
         return symbol
@@ -179,7 +179,7 @@ class _Check:
         self.recorder = ExportTracer(self.environment)
         self.recorded_values: dict[Node, Any] = {}
         self.described: dict[Node, Any] = {}
-        # `_key` of a call that was checked -> conditions of the call that the symbols' ranges do not decide
+        # `_key` of a checked call -> its undecided conditions
         self.conditions_by_call: dict[Any, list[Any]] = {}
         self._sample_points: list[dict[Any, int]] | None = None
 
@@ -196,10 +196,7 @@ class _Check:
         return self.policy.questions
 
     def _check_symbol_node(self, node: Node) -> None:
-        """Check the recorded value of a node that computes a number.
-
-        An unbacked number may have any value.
-        """
+        """Raise ShapeError if `node` computes another number than it records. Data-dependent numbers pass."""
         self.policy.node, self.environment.quiet = node, True
         recorded_value = self._value(node)
         try:
@@ -222,7 +219,7 @@ class _Check:
             ValueError,
         ):
             return
-        except AttributeError as error:  # a node reads the size of a value that has none
+        except AttributeError as error:  # the operand has no sizes, for example
             raise ShapeError(f"{node.name} cannot be computed from the recorded metadata: {error}") from None
         if isinstance(recorded_value, SymInt) and isinstance(computed_value, int | SymInt):
             where = self._difference(_expression(computed_value), _expression(recorded_value), {})
@@ -253,17 +250,17 @@ class _Check:
                 computed_value = self.recorder.run_on_fakes(op, values)
         except (LimitExceeded, ShapeError):
             raise
-        # the result of the operator depends on tensor elements, for example: the call cannot be checked
+        # The call cannot be checked. Its result depends on tensor elements, for example.
         except (TsError, UndecidableError, NotImplementedError, KeyError):
             return
-        except Exception as error:  # the arguments are invalid, for which an operator may raise any exception
+        except Exception as error:  # an operator with invalid arguments may raise any exception
             if len(self.policy.questions) > previous_count:
                 return
             raise ShapeError(f"{node.name} ({target}) cannot run on the recorded metadata: {error}") from None
         self._compare(node, computed_value, node.meta.get("val"), {})
 
     def _key(self, node: Node) -> Any:
-        """Return target and arguments' metadata of a call as a hashable key, or None if not hashable."""
+        """Return a key that is equal for calls with equal targets and metadata, or None if it has no hash."""
         args, kwargs = (values_of(x, self._description) for x in (node.args, node.kwargs))
         key = (node.target, _frozen(args), _frozen(kwargs), self._description(node))
         try:
@@ -322,12 +319,12 @@ class _Check:
         )
 
     def _difference(self, mine: Any, theirs: Any, fresh: dict[Any, Any]) -> str | None:
-        """Return text with values of the symbols for which two sizes differ (` for s0 = 3`).
+        """Return None if no difference of two sizes is found.
 
-        Return None if no difference is found.
+        Otherwise, return text with the values of the symbols for which they differ (` for s0 = 3`).
         """
         new = [s for s in mine.free_symbols if str(s).startswith("zz")]
-        # `mine` contains symbols that this check created: they correspond to unbacked symbols of the program
+        # A new symbol of this check corresponds to an unbacked symbol of the program.
         if new:
             if mine.is_Symbol and mine not in fresh:
                 fresh[mine] = theirs
@@ -398,7 +395,7 @@ class _Check:
 
 
 def _frozen(value: Any) -> Any:
-    """Convert a value to a hashable value. Equivalent values are converted to equal values."""
+    """Convert recorded values and arguments to hashable values, which are equal for equal metadata."""
     if isinstance(value, SymNumber):
         return type(value), value.node.expr
     if is_fake(value):
@@ -410,7 +407,7 @@ def _frozen(value: Any) -> Any:
         return type(value), *map(_frozen, value)
     if isinstance(value, dict):
         return dict, *((_frozen(k), _frozen(v)) for k, v in value.items())
-    # Floats are compared by their `repr`: it distinguishes -0.0 from 0.0, and nan equals nan.
+    # The `repr` of floats distinguishes -0.0 from 0.0, and is equal for two nans.
     return type(value), repr(value) if isinstance(value, float) else value
 
 
@@ -444,7 +441,7 @@ _SIZES: Final[dict[str, Callable[..., Any]]] = {
 
 
 def _simplify_stride(n: Any) -> Any:
-    """Simplify `Max(1, size)`, which PyTorch writes in strides of tensors that may be empty."""
+    """Replace `Max(1, size)` by `size` in a stride. PyTorch uses `Max` for tensors that may be empty."""
     if not isinstance(n, SymNumber):
         return n
     expression = n.node.expr.replace(

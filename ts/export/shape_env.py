@@ -37,13 +37,13 @@ from ts.export.value_ranges import value_range
 MAX_UNBACKED_SIZE = (1 << 63) - 2
 
 
-_MAX_QUOTIENTS = 8  # maximum number of floor divisions in a sum whose bounds are computed
+_MAX_QUOTIENTS = 8  # maximum number of floor divisions in a sum. Bounds of longer sums are not computed.
 
 
 class ShapeEnv:
-    """Symbolic sizes of an export with their ranges, equalities and guards: the known facts.
+    """Symbols of an export and the known facts about them: ranges, equalities and guards.
 
-    `policy` decides conditions that the facts do not decide.
+    `policy` decides conditions that these facts do not decide.
     """
 
     def __init__(self, policy: DecisionPolicy | None = None) -> None:
@@ -54,8 +54,8 @@ class ShapeEnv:
         self.sources: dict[Any, list[Source]] = {}
         # symbol -> equal expression, which replaces the symbol in all expressions
         self.replaced: dict[Any, Any] = {}
-        # Unbacked symbol -> equal expression of other symbols. It is used to decide conditions, but nodes
-        # keep the symbol.
+        # Unbacked symbol -> equal expression of other symbols, which is used only to decide conditions.
+        # Nodes keep the symbol.
         self.implied: dict[Any, Any] = {}
         self.guards: list[Guard] = []
         self.requirements: list[Requirement] = []
@@ -70,24 +70,22 @@ class ShapeEnv:
         # symbol that is known to be a multiple of a constant -> (the constant, symbol of the quotient)
         self._multiples: dict[Any, tuple[int, Any]] = {}
         self._counts = {kind: itertools.count() for kind in ("s", "u", "zuf", "_")}
-        # True if conditions other than ranges and equal sizes do not become guards, but are asserted in the
-        # graph
+        # True if the graph asserts conditions. Only ranges and equal sizes then become guards.
         self.defers_guards = False
-        # True while an operator runs: conditions on the layouts of tensors then add no guards
+        # True while an operator runs. Conditions on memory layouts then add no guards.
         self.quiet = False
-        # symbols of the old graph that `unbacked` returns in this order while the graph is replayed
+        # During a replay: symbols of the old graph that `unbacked` returns next, in this order.
         self.recycled: deque[Any] = deque()
         # Called after each arithmetic operation on symbolic numbers, with (function, arguments, result).
         self.observer: Callable[..., None] | None = None
-        # cached results of arithmetic, or None if facts are added to the environment, which could change the
-        # results
+        # Cached results of arithmetic. It is None if later facts could change the results.
         self.expression_cache: dict[Any, Any] | None = None
         self.size_symbols: set[Any] = set()  # unbacked symbols that are known to be sizes of tensors
-        # symbols that are assumed to be at least 2, but to which a call of the program may bind 0 or 1
+        # Symbols that the export assumes to be at least 2, although calls of the program may pass 0 or 1.
         self.small: set[Any] = set()
         # `guards.GuardBuilder` of the export that uses this environment, or None
         self.guard_builder: Any = None
-        # Symbol of a size -> smallest size that a call may pass. For smaller sizes (0 or 1), a condition has
+        # Symbol of a size -> smallest size that a call may pass. Below it, for 0 or 1, a condition would have
         # another value than in the export.
         self.min_sizes_in_calls: dict[Any, int] = {}
 
@@ -98,7 +96,7 @@ class ShapeEnv:
 
     @contextmanager
     def deciding_by(self, policy: DecisionPolicy) -> Iterator[None]:
-        """Within this context, `policy` decides what the known facts do not decide."""
+        """Return a context in which `policy` decides conditions that the known facts do not decide."""
         before, self.policy = self.policy, policy
         try:
             yield
@@ -144,16 +142,15 @@ class ShapeEnv:
     # ---- values and bounds of expressions
 
     def simplify(self, expression: Any) -> Any:
-        """Replace each symbol of `expression` for which an equal expression is known."""
+        """Return `expression` with symbols replaced by known equal expressions (`replaced`)."""
         while self.replaced and any(s in self.replaced for s in expression.free_symbols):
             expression = expression.xreplace(self.replaced)
         return expression
 
     def resolve(self, expression: Any) -> Any:
-        """Replace symbols, including unbacked symbols, of `expression` by equal expressions.
+        """Return `expression` with symbols replaced by equal expressions, also unbacked symbols (`implied`).
 
-        The result must only be used to evaluate conditions: as in PyTorch, nodes and sizes keep their own
-        unbacked symbols.
+        Only evaluate conditions with the result. Nodes and sizes keep their unbacked symbols, as in PyTorch.
         """
         expression = self.simplify(expression)
         while self.implied and any(s in self.implied for s in expression.free_symbols):
@@ -173,9 +170,9 @@ class ShapeEnv:
         return bounds.intersection(ValueRange(low, high))
 
     def _between_of_quotients(self, expression: Any) -> ValueRange:
-        """Return bounds of a sum with floor divisions.
+        """Return bounds of a sum with floor divisions, or no bounds for other expressions.
 
-        Each x // n is rewritten as (x - remainder) / n.
+        Each `x // n` is rewritten as `(x - remainder) / n`, with a symbol for the remainder.
         """
         quotients = [q for q in expression.atoms(e.FloorDiv) if q.args[1].is_Integer and q.args[1] > 0]
         if not 0 < len(quotients) <= _MAX_QUOTIENTS or not isinstance(expression, sympy.Add):
@@ -192,7 +189,7 @@ class ShapeEnv:
         return ValueRange(low, bounds.high if math.isinf(bounds.high) else bounds.high // times)
 
     def _between_of_extremes(self, expression: Any) -> ValueRange:
-        """Return bounds of a sum that contains one `Min` or `Max`, from its values for each argument."""
+        """Return bounds of a sum with `Min` or `Max`, from the bounds of the sum for each argument."""
         if not isinstance(expression, sympy.Add):
             return ValueRange()
         for extreme in expression.atoms(sympy.Min, sympy.Max):
@@ -236,7 +233,10 @@ class ShapeEnv:
         return is_equal
 
     def result(self, name: str, operands: list[Any]) -> Any:
-        """Return the expression of the operation `name` on integers, or None to let sympy compute it."""
+        """Return the result of the operation `name` on integers. Subclasses override this default, None.
+
+        For None, sympy computes the result.
+        """
         return None
 
     def _evaluate_relation(self, condition: Any) -> bool | None:
@@ -270,15 +270,14 @@ class ShapeEnv:
         return None
 
     def _in_multiples(self, expression: Any) -> Any:
-        """Replace each symbol with a known divisor by divisor * quotient."""
+        """Return `expression` with `n * quotient` for each symbol that is known to be a multiple of n."""
         replacements = {s: n * k for s, (n, k) in self._multiples.items() if s in expression.free_symbols}
         return expression.xreplace(replacements).doit() if replacements else expression
 
     def is_provable(self, condition: Any, answer: bool) -> bool:
-        """Return True if a condition is known to have the value `answer`.
+        """Return True if the facts decide `condition` with the value `answer`.
 
-        If the value is only known under the assumption that sizes are at least 2, a guard excludes sizes 0
-        and 1.
+        If this is not so for sizes 0 and 1, add a guard that excludes them from calls.
         """
         if self.evaluate_static(condition) is not answer:
             return False
@@ -296,7 +295,7 @@ class ShapeEnv:
     # ---- decisions and guards
 
     def decide(self, condition: Any) -> bool:
-        """Return a condition's value for the example arguments, and add a guard that it keeps this value."""
+        """Return the value of `condition`. If the facts do not decide it, `policy` does, and adds a guard."""
         static_value = self.evaluate_static(condition)
         if static_value is not None:
             self._compare_at_small_sizes(condition, static_value)
@@ -304,9 +303,9 @@ class ShapeEnv:
         return self.policy.decide(self, condition)
 
     def decide_or_require(self, condition: Any) -> bool:
-        """Return the value of a condition. The program raises an error if the condition is false.
+        """Return the value of `condition`, for a caller that raises an error if it is False.
 
-        If the condition depends on tensor elements, return True and let the graph assert the condition.
+        If `condition` depends on tensor elements, let the graph assert it and return True.
         """
         if self.frozen or self.has_hint(condition) or self.evaluate_static(condition) is not None:
             self._require_unsigned_remainder(condition)
@@ -315,9 +314,9 @@ class ShapeEnv:
         return True
 
     def _require_unsigned_remainder(self, condition: Any) -> None:
-        """Require `n % k == 0` a second time if n could be negative when it was first required.
+        """Require `n % k == 0` a second time, if n could be negative at the first time but not now.
 
-        PyTorch also has two assertions in this case.
+        PyTorch asserts the condition twice in this case.
         """
         condition = as_multiple(self.simplify(condition))
         same = [r for r in self.requirements if r.condition == condition]
@@ -326,7 +325,7 @@ class ShapeEnv:
             self.requirements.append(Requirement(condition, "", current_user_frame()))
 
     def _small_symbols(self, expressions: Iterable[Any]) -> list[Any]:
-        """Return the symbols of `expressions` to which calls may bind 0 or 1."""
+        """Return the symbols of `expressions` for which calls may pass 0 or 1."""
         symbols = {s for x in expressions for s in x.free_symbols if s in self.small}
         return [s for s in symbols if self.min_sizes_in_calls.get(s, 0) < 2 and self.ranges[s].low <= 2]
 
@@ -334,9 +333,9 @@ class ShapeEnv:
         self.min_sizes_in_calls[symbol] = max(lower_bound, self.min_sizes_in_calls.get(symbol, 0))
 
     def _compare_at_small_sizes(self, condition: Any, answer: bool) -> None:
-        """Exclude sizes 0 and 1 from calls if `condition` is not known to have the value `answer` for them.
+        """Exclude a size 0 or 1 from calls unless `condition` has the value `answer` for this size, too.
 
-        The condition has this value for the ranges of the symbols, which start at 2.
+        `answer` is the value for the symbols' ranges, which start at 2.
         """
         for symbol in self._small_symbols([self.simplify(condition)]):
             bounds = self.ranges[symbol]
@@ -350,15 +349,15 @@ class ShapeEnv:
                 self.ranges[symbol] = bounds
 
     def compare_with_one(self, size: Any) -> None:
-        """Exclude size 1 from calls if only the range of symbols, from 2 on, implies that `size` is not 1."""
+        """Exclude size 1 from calls if `size != 1` is known only for symbols from 2 on."""
         condition = sympy.Eq(size, 1, evaluate=False)
         if self.evaluate_static(condition) is False:
             self._compare_at_small_sizes(condition, False)
 
     def compare_at_small_sizes(self, name: str, arguments: list[Any], result: Any) -> None:
-        """Exclude sizes 0 and 1 from calls if the operation `name` has another value for them than `result`.
+        """Exclude a size 0 or 1 from calls if the operation `name` does not return `result` for this size.
 
-        Sympy has simplified `result` under the assumption that sizes are at least 2.
+        Sympy has simplified the expression `result` under the assumption that sizes are at least 2.
         """
         for symbol, n in self.differences_at_small_sizes(name, arguments, result):
             self._raise_min_size(symbol, n + 1)
@@ -366,7 +365,7 @@ class ShapeEnv:
     def differences_at_small_sizes(
         self, name: str, arguments: list[Any], result: Any
     ) -> list[tuple[Any, int]]:
-        """Return (symbol, n) for each size n, 0 or 1, for which an operation does not return `result`."""
+        """Return the pairs (symbol, n), with n = 0 or 1, for which the operation does not return `result`."""
         symbols = self._small_symbols(arguments)
         others = {s for x in arguments for s in x.free_symbols}
         if not symbols or not all(s in self.hints for s in others):
@@ -388,7 +387,7 @@ class ShapeEnv:
 
     @contextmanager
     def guessing(self) -> Iterator[None]:
-        """Within this context, the example arguments decide conditions on layouts, without guards."""
+        """Return a context in which the example arguments decide conditions on layouts, without guards."""
         before, self.quiet = self.quiet, True
         try:
             yield
@@ -396,9 +395,9 @@ class ShapeEnv:
             self.quiet = before
 
     def guess(self, condition: Any) -> bool:
-        """Return the value of a condition for the example arguments, without adding a guard.
+        """Return the value of `condition` for the example arguments, without adding a guard.
 
-        For unbacked symbols, which have no example values, large numbers are used.
+        Large numbers replace unbacked symbols, which have no example values.
         """
         static_value = self.evaluate_static(condition)
         if static_value is not None:
@@ -406,7 +405,7 @@ class ShapeEnv:
         return self.policy.guess(self, self.simplify(condition))
 
     def specialize(self, expression: Any) -> Any:
-        """Return the example value of an expression and add a guard that it keeps this value."""
+        """Return the only possible value of `expression`, or else its example value, with a guard for it."""
         expression = self.simplify(expression)
         if e.is_constant(expression):
             return e.to_python_number(expression)
@@ -422,13 +421,13 @@ class ShapeEnv:
     # ---- recording of known facts
 
     def assume(self, condition: Any) -> None:
-        """Assume a condition that holds for the example arguments. The policy adds a guard for it."""
+        """Add a guard (by `policy`) for a condition that holds for the example arguments."""
         self.policy.assume(self, condition)
 
     def require(self, condition: Any, message: str = "") -> None:
-        """Add a guard for a condition. If it depends on tensor elements, let the graph assert the condition.
+        """Add a guard for `condition`, or let the graph assert it if it depends on tensor elements.
 
-        Raise RuntimeError if the condition is false.
+        Do nothing if `condition` is known to be true. Raise RuntimeError if it is false.
         """
         static_value = self.evaluate_static(condition)
         if static_value:
@@ -440,13 +439,13 @@ class ShapeEnv:
         self.policy.require(self, condition, message)
 
     def require_length(self, expression: Any) -> None:
-        """Require an expression to be at least 0.
+        """Require `expression >= 0`, by a guard or an assertion of the graph.
 
-        If the expression is an unbacked symbol that equals a known expression, only narrow its range.
+        If `expression` is an unbacked symbol that equals a known expression, only narrow its range.
         """
         if e.is_of_data(expression) and not self.frozen:
             self.size_symbols.add(expression)
-            # as in PyTorch, the range is asserted for the symbol itself, not for the equal expression
+            # As in PyTorch, the graph asserts the range of the symbol, not that of the equal expression.
             if expression in self.implied:
                 self._narrow(expression, self.ranges[expression].intersection(ValueRange(0)))
                 return
@@ -459,7 +458,7 @@ class ShapeEnv:
         self.decide_or_require(sympy.Ge(self.simplify(expression), 0))
 
     def note_requirement(self, condition: Any) -> None:
-        """Record a condition on data-dependent sizes that the graph asserts even if known ranges imply it."""
+        """Let the graph assert a data-dependent condition, even if known ranges imply it."""
         self._require_unsigned_remainder(condition)
         condition = self.simplify(condition)
         if condition not in (sympy.true, sympy.false) and not self.frozen and not self.has_hint(condition):
@@ -474,7 +473,7 @@ class ShapeEnv:
             self.requirements.append(Requirement(condition, message, current_user_frame(), tuple(signed)))
 
     def learn(self, condition: Any) -> None:
-        """Derive facts, ranges and replacements from a condition that holds."""
+        """Add `condition`, which holds, to the facts, and derive ranges and replacements from it."""
         self._equal.clear()
         if isinstance(condition, sympy.And):
             for conjunct in condition.args:
@@ -498,7 +497,7 @@ class ShapeEnv:
     def _learn_lower_bound(self, difference: Any, lower_bound: int, strict: bool = False) -> None:
         """Record `difference >= lower_bound`.
 
-        `strict` is True if the program contains the condition as `difference > lower_bound - 1`.
+        `strict` is True if the program has the condition in the form `difference > lower_bound - 1`.
         """
         rest, constant = without_constant(difference)
         lower_bound = lower_bound - constant
@@ -507,7 +506,7 @@ class ShapeEnv:
         if symbol.is_Symbol and factor.is_Integer and symbol.is_integer:
             factor = int(factor)
             if symbol not in self.hints and (lower_bound - strict) % factor:
-                return  # as in PyTorch, a bound of an unbacked symbol that is no integer is ignored
+                return  # PyTorch ignores fractional bounds of unbacked symbols
             before = self.ranges.get(symbol, ValueRange())
             limit = (
                 ValueRange(-(-lower_bound // factor))
@@ -549,7 +548,7 @@ class ShapeEnv:
             self._learn_implied_bound(symbol)
 
     def _record_not_equal(self, difference: Any) -> None:
-        """Record `difference != 0`. If this excludes a bound of a symbol's range, narrow the range."""
+        """Record `difference != 0`. If this excludes the first or last value of a range, narrow the range."""
         rest, constant = without_constant(difference)
         self._other.setdefault(rest, set()).add(-constant)
         factor, symbol = rest.as_coeff_Mul()
@@ -559,7 +558,7 @@ class ShapeEnv:
             self._narrow(symbol, ValueRange(bounds.low + (n == bounds.low), bounds.high - (n == bounds.high)))
 
     def _learn_zero(self, difference: Any) -> None:
-        """Record `difference == 0`. If this determines a symbol by other symbols, replace the symbol."""
+        """Record `difference == 0`. If this equation has a solution for a symbol, replace the symbol."""
         self._lower_bounds[without_constant(difference)[0]] = -without_constant(difference)[1]
         self._lower_bounds[-without_constant(difference)[0]] = without_constant(difference)[1]
         for symbol in sorted(difference.free_symbols, key=self._order, reverse=True):
@@ -587,7 +586,7 @@ class ShapeEnv:
             self._learn_multiple(*difference.args)
 
     def _order(self, symbol: Any) -> tuple[bool, Any, int]:
-        """Return the key by which symbols are sorted: unbacked symbols last, then by hint, then by age."""
+        """Return the key for sorting symbols: backed before unbacked ones, by example value, then by age."""
         return symbol not in self.hints, self.hints.get(symbol, 0), list(self.ranges).index(symbol)
 
     def _learn_multiple(self, symbol: Any, n: Any) -> None:
@@ -601,10 +600,7 @@ class ShapeEnv:
         self._multiples[symbol] = n, times
 
     def _add_implied_equality(self, symbol: Any, solution: Any) -> None:
-        """Record that an unbacked symbol equals an expression.
-
-        Narrow the ranges of the symbol and of the unbacked symbols in the expression.
-        """
+        """Record that the unbacked symbol `symbol` equals `solution`, and narrow the ranges of both."""
         if symbol in self.implied or symbol in self.resolve(solution).free_symbols:
             return
         self.implied[symbol] = solution
@@ -617,7 +613,7 @@ class ShapeEnv:
                 self._narrow(other, self.ranges[other].intersection(bounds))
 
     def _learn_implied_bound(self, symbol: Any) -> None:
-        """Record the range of an unbacked symbol as bounds of the expression that the symbol equals."""
+        """Record the range of `symbol` as bounds of the equal expression (`implied`)."""
         bounds = self.ranges[symbol]
         for sign, end in ((1, bounds.low), (-1, -bounds.high)):
             rest, constant = without_constant(sympy.expand(sign * self.resolve(symbol)))

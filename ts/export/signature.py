@@ -254,7 +254,10 @@ class ExportGraphSignature:
                 spec.arg.name = new
 
     def get_replace_hook(self, replace_inputs: bool = False) -> Any:
-        """Return a hook `f(old=, new=, user=)` for node replacements that updates names in the signature."""
+        """Return a function `f(old, new, user)` that a graph calls when it replaces a node.
+
+        The function renames results in the signature, and inputs if `replace_inputs` is True.
+        """
 
         def replaced(old: Any, new: str, user: Any) -> None:
             if user.op == "output":

@@ -24,16 +24,16 @@ MAX_ARGUMENTS: Final = 1 << 5  # maximum number of arguments of a function in an
 
 
 class Kind(enum.Enum):
-    """Kind of the arguments of a sympy function."""
+    """Type of the arguments that a sympy function accepts."""
 
     BOOLEANS = "booleans"
     INTEGERS = "integers"
-    FLOATS = "floats"  # at least one argument is a float, and the operation converts the others to float
+    FLOATS = "floats"  # one argument or more are floats, the others are converted
     NUMBERS = "numbers"
 
 
 class SymbolicFunction(NamedTuple):
-    """Sympy function that occurs in expressions: its class `name`, evaluation, and names in texts."""
+    """Sympy function in expressions of sizes: class name, argument types, evaluation, and names in texts."""
 
     name: str
     kind: Kind = Kind.NUMBERS
@@ -41,9 +41,9 @@ class SymbolicFunction(NamedTuple):
     bounds: Callable[..., intervals.ValueRange] | None = None  # interval rule
     # function that computes the value from Python numbers, or None to use the operation's `compute`
     compute: Callable[..., Any] | None = None
-    # names of the function in archives, of which the first is written, or None if `name` is the only one
+    # Names of the function in archives. The first one is written. None means `name` only.
     archive_names: tuple[str, ...] | None = None
-    sign: str = ""  # operator in Python conditions, if it is not the operation's `sign`
+    sign: str = ""  # operator symbol in Python conditions, or "" for the operation's `sign`
 
     @property
     def min_count(self) -> int:
@@ -57,10 +57,10 @@ class SymbolicFunction(NamedTuple):
 
 
 class SizeOperation(NamedTuple):
-    """Operation on numbers that programs call: its Python function, and how it is computed on symbols.
+    """Operation on numbers that programs call, such as `a // b`, and its computation on symbols.
 
-    The result is a call of the first of `functions` whose argument kind fits, or, if `rule` is set,
-    `rule(e, *operands)`. The argument `e` is the module `sympy_functions`, which the table does not import.
+    If `rule` is set, the result is `rule(e, *operands)`. Otherwise, it is a call of the first of `functions`
+    that accepts the types of the operands. `e` is the module `sympy_functions`, which is not imported here.
     """
 
     name: str  # name by which `SymNode.operate` looks the operation up
@@ -69,15 +69,14 @@ class SizeOperation(NamedTuple):
     compute: Callable[..., Any] | None  # function that computes the result from Python numbers
     functions: tuple[SymbolicFunction, ...] = ()
     script: str = ""  # operator of the script IR
-    # function (`e`, operands) -> sympy expression if the operation is composed of several functions, else
-    # None
+    # function (`e`, operands) -> sympy expression, for an operation that several functions compose
     rule: Callable[..., Any] | None = None
     sign: str = ""  # operator in Python conditions, or "" if conditions call `call_name`
     more_call_names: tuple[str, ...] = ()  # further names that conditions may use to call this function
     is_relation: bool = False
-    depends_on_signs: bool = False  # True if sympy simplifies the result by the signs of symbols
+    depends_on_signs: bool = False  # True if sympy uses the signs of symbols to simplify the result
     in_shape_rules: bool = False  # True if operators use the operation to compute the sizes of their results
-    # True if the expanded result has as many terms as the product of the numbers of terms of the operands
+    # True for products: if the operands have n and m terms, the expanded result has up to n * m terms.
     multiplies_terms: bool = False
 
     @property
@@ -183,7 +182,7 @@ def _is_integer(e: Any, a: Any) -> Any:
 
 
 def _arithmetic(name: str, *functions: SymbolicFunction, **facts: Any) -> SizeOperation:
-    """Define the operation for function `name` of the module `operator`, which computes Python numbers."""
+    """Return the operation of the function `name` in the module `operator`."""
     target = getattr(operator, name)
     return SizeOperation(name.rstrip("_"), target, facts.pop("compute", target), functions, **facts)
 
@@ -229,7 +228,7 @@ def _real(name: str, bounds: Callable[..., Any] | None = None, **facts: Any) -> 
     return SizeOperation(f"sym_{name}", target, getattr(math, name), functions, **facts)
 
 
-# All operations. If several have the same sympy function, graphs compute this function by the first of them.
+# All operations. Graphs compute a sympy function by the first operation that has this function.
 OPERATIONS: Final[tuple[SizeOperation, ...]] = (
     _arithmetic(
         "add",

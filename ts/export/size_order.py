@@ -1,4 +1,4 @@
-"""Move `sym_size` nodes of data-dependent sizes, and assertions on the sizes, directly after the tensor.
+"""Graph pass that moves data-dependent `sym_size` nodes, with their assertions, directly behind the tensor.
 
 nonzero; slice; sym_size(nonzero, 0); ge; _assert_scalar      becomes
 nonzero; sym_size(nonzero, 0); ge; _assert_scalar; slice
@@ -16,9 +16,9 @@ _RELATIONS = [TARGETS[name] for name in ("ge", "le", "gt", "lt", "eq", "sym_not"
 
 
 def move_sizes_to_tensors(graph: Graph) -> None:
-    """Move each `sym_size` node of a data-dependent size directly after the node of the tensor.
+    """Move each `sym_size` node of a data-dependent size directly behind the node of the tensor.
 
-    Assertions that depend on this size only are moved, too.
+    Move the assertions that follow it, too, if they depend on this size only.
     """
     for node in list(graph.nodes):
         value = node.meta.get("val")

@@ -32,7 +32,7 @@ _SPECIALIZED = (
 class Named(NamedTuple):
     """Dynamic dimension of an argument: its name, symbol, location and range."""
 
-    name: str  # name of the `Dim`, or the expression of the argument's size if the dimension has no `Dim`
+    name: str  # name of the `Dim`, or the expression of the size without a `Dim`
     symbol: Any
     source: Source
     range: ValueRange  # range of sizes that the user specified
@@ -107,10 +107,10 @@ class Fixes:
                 n, self.specializations, _SPECIALIZED.format(n.name, expression), f"{n.name} = {expression}"
             )
             return
-        if not n.is_dim:  # `Dim.AUTO` and other hints accept every condition that the export finds
+        if not n.is_dim:  # `Dim.AUTO` and `Dim.DYNAMIC` accept all conditions
             return
         if expression != n.symbol:
-            # a relation of several symbols is no error: as in PyTorch, the graph asserts it at run time
+            # As in PyTorch, the graph asserts relations of several symbols at run time.
             if len(expression.free_symbols) > 1:
                 return
             if not expression.is_Symbol or (expression in self.named and self.named[expression].is_dim):
@@ -135,13 +135,13 @@ class Fixes:
                 self._violation(n, self.conditions, n.not_all(f"{_of(n, condition)}."))
 
     def _specified_range(self, n: Named) -> ValueRange:
-        """Return the intersection of the specified ranges of all dimensions that equal `n`."""
+        """Return the intersection of the ranges that the user specified for `n` and equal dimensions."""
         equal = [m.range for m in self.named.values() if self.environment.simplify(m.symbol) == n.symbol]
         low, high = max([n.range.low, *(r.low for r in equal)]), min([n.range.high, *(r.high for r in equal)])
         return ValueRange(low, high)
 
     def _in_range(self, condition: Any, symbol: Any) -> bool:
-        """Return True if a condition only narrows the range of `symbol`."""
+        """Return True if `condition` is an inequality that bounds `symbol`, and thus narrows its range."""
         if isinstance(condition, sympy.Eq | sympy.Ne) or not condition.is_Relational:
             return False
         if condition.free_symbols != {symbol}:
@@ -165,9 +165,9 @@ class Fixes:
         self._violation(n, self.relations, conditions, f"{n.name} = {written}")
 
     def _divisible(self, n: Named) -> bool:
-        """Record a violation if a guard requires that the size plus an integer is divisible by a number.
+        """Return True if a guard requires a multiple of k: `(size + offset) % k == 0`.
 
-        Return True if there is such a guard.
+        Record the violation, with the fixes `_n = Dim('_n', ...)` and `n = k*_n - offset`.
         """
         environment = self.environment
         for guard in environment.guards:

@@ -46,7 +46,7 @@ class SymNode:
         try:
             return self.environment.hint(self.expression)
         except (ArithmeticError, ValueError):
-            # the expression has no value for the example, such as after a division by zero
+            # The example sizes cause a division by zero, for example.
             return None
 
     def has_hint(self) -> bool:
@@ -62,10 +62,10 @@ class SymNode:
         return str(self.expr)
 
     def decide(self, settles: bool = False) -> bool:
-        """Return the value of the condition for the example arguments and add a guard.
+        """Return the value of the condition for the example arguments, and add a guard for it.
 
-        While an operator runs, a guard is added only if `settles` is True, which means that control flow
-        depends on the condition.
+        `settles` is True if control flow depends on the value. Without it, no guard is added while an
+        operator runs.
         """
         environment = self.environment
         if environment.quiet and not settles:
@@ -73,7 +73,7 @@ class SymNode:
         return environment.decide(self._condition())
 
     def decide_or_require(self) -> bool:
-        """Return the result of `ShapeEnv.decide_or_require` for a condition that the program requires."""
+        """Return the condition's value, or let the graph assert it (`ShapeEnv.decide_or_require`)."""
         return self.environment.decide_or_require(self._condition())
 
     def _condition(self) -> Any:
@@ -144,7 +144,7 @@ class SymNode:
             if known_result is not None:
                 return known_result
         expression = self.environment.simplify(_apply(name, operands))
-        # sympy creates `ITE` from conditions on Piecewise expressions: replace it by And, Or and Not
+        # For conditions on Piecewise expressions, sympy creates `ITE`, which And, Or and Not replace.
         if expression.has(sympy.ITE):
             expression = expression.replace(sympy.ITE, _boolean_ite)
         if BY_NAME[name].depends_on_signs:
@@ -152,10 +152,10 @@ class SymNode:
         return expression
 
     def _check_small_sizes(self, name: str, arguments: list[Any], expression: Any) -> Any:
-        """Return the result `expression` of an operation after checking that it holds for sizes 0 and 1.
+        """Return `expression`, the result of an operation, after a check that it is right for sizes 0 and 1.
 
-        If it does not hold, a guard excludes these sizes from calls. While an operator runs, a relation is
-        returned unevaluated instead.
+        If it is wrong, add a guard that excludes these sizes from calls. While an operator runs, add no
+        guard, and return the unevaluated relation if the operation is a relation.
         """
         environment = self.environment
         operation = BY_NAME[name]
@@ -171,7 +171,7 @@ class SymNode:
 
 
 def _check_size(expressions: list[Any]) -> None:
-    """Raise UserError for an expression that repeats its parts so often that it grew exponentially."""
+    """Raise UserError for a large expression with many repeated parts: it may grow exponentially."""
     for x in expressions:
         if e.has_repeated_parts(x):
             symbols = ", ".join(sorted(map(str, x.free_symbols)))
@@ -223,7 +223,7 @@ def symbol_of(expression: Any, environment: ShapeEnv) -> Any:
 
 
 def _apply(name: str, operands: list[_Operand]) -> Any:
-    """Compute an operation's result as an expression, by `rule` or by the first function that fits."""
+    """Return the expression of the operation `name`, by its rule or by a function for these operands."""
     operation = BY_NAME[name]
     if operation.rule is not None:
         return operation.rule(e, *operands)

@@ -68,7 +68,7 @@ def _values(program: ExportedProgram) -> Iterator[tuple[Node, Any]]:
 
 
 def _expressions(node: Node, value: Any) -> Iterator[tuple[str, Any]]:
-    """Yield (location, expression) for each symbolic size or number in a value."""
+    """Yield (location, expression) for each symbolic size or number in `value`, which `node` computes."""
     description = node.name if node.op == "placeholder" else f"{node.name} ({node.target})"
     if isinstance(value, SymNumber):
         yield description, value.node.expr
@@ -81,7 +81,7 @@ def _expressions(node: Node, value: Any) -> Iterator[tuple[str, Any]]:
 def _conditions(
     program: ExportedProgram, symbol: Any, locations: list[str], lines: dict[str, Line | None]
 ) -> Iterator[Condition]:
-    """Yield the guards and assertions on a symbol, and the conditions that operators assume."""
+    """Yield the guards and assertions on `symbol`, then the conditions in `lines` of operators."""
     reported_texts: set[str] = set()
     for check in program._guards:
         if any(location in check.text for location in locations):

@@ -22,12 +22,12 @@ from ts.export.size_operations import OPERATIONS, Kind, SizeOperation, SymbolicF
 Expression = sympy.Basic  # type of all expressions, for numbers and for booleans
 
 
-# Maximum numbers of generators (symbols and functions), terms and syntax tree nodes of polynomials that sympy
-# divides. The division of larger polynomials would take too long.
+# Limits of polynomials that sympy divides, because a division of larger ones takes too long: number of
+# generators (symbols and functions), of terms, and of nodes of the expression tree.
 _MAX_GENERATORS = 12
 _MAX_TERMS = 100
 _MAX_POLYNOMIAL_NODES = 120
-# Maximum number of nodes of an expression as a tree, because sympy visits each occurrence of a repeated part.
+# Maximum number of nodes of an expression tree with repeated parts. sympy visits each occurrence of a part.
 MAX_EXPRESSION_NODES = 2_000
 
 
@@ -38,7 +38,7 @@ def count_nodes(x: Any) -> int:
 
 
 def has_repeated_parts(x: Any) -> bool:
-    """Return True if an expression is large because its parts are repeated."""
+    """Return True for an expression above `MAX_EXPRESSION_NODES` with mostly repeated nodes (90 %)."""
     if count_nodes(x) <= MAX_EXPRESSION_NODES:
         return False
     different: set[Any] = set()
@@ -72,7 +72,7 @@ def _is_large(*polynomials: Any) -> bool:
 
 
 def _common(a: Any, b: Any) -> tuple[Any, Any]:
-    """Return `a` and `b` without their common factors."""
+    """Return `a` and `b` without their common factors, or unchanged if the division takes too long."""
     if _is_large(a, b):
         return a, b
     if a.has(sympy.Piecewise) or b.has(sympy.Piecewise):
@@ -123,7 +123,7 @@ class FloorDiv(sympy.Function):
 
 
 def _divides(b: Any, a: Any) -> bool:
-    """Return True if b divides a for all values of the symbols."""
+    """Return True if `b` is known to divide `a` for all values of the symbols."""
     if b.is_Integer and a.is_Integer:
         return int(a) % int(b) == 0
     # sympy's polynomial division does not support Piecewise expressions
@@ -274,13 +274,13 @@ def _define_opaque(operation: SizeOperation, function: SymbolicFunction) -> type
     return type(function.name, (sympy.Function,), {**contents, "__module__": __name__})
 
 
-# Name of a function in the table of operations -> its sympy class, which this module or sympy defines.
+# Name of a function in `OPERATIONS` -> its sympy class: from this module, from sympy, or an opaque function.
 CLASSES: Mapping[str, Any] = {
     f.name: globals().get(f.name) or getattr(sympy, f.name, None) or _define_opaque(op, f)
     for op in OPERATIONS
     for f in op.functions
 }
-# Sympy class -> (first operation in the table whose result has this class, function in the operation's row).
+# Sympy class -> (first operation in `OPERATIONS` with a function of this class, the function).
 FUNCTIONS: Mapping[Any, tuple[SizeOperation, SymbolicFunction]] = {
     CLASSES[f.name]: (op, f) for op in reversed(OPERATIONS) for f in op.functions
 }

@@ -107,7 +107,7 @@ class _Run:
     def _bind_arguments(self, args: Sequence[Any], kwargs: dict[str, Any]) -> list[Any]:
         parameters = self.function.schema.arguments
         inputs = len(list(self.graph.inputs()))
-        # the first argument of a method is the object, which the method's schema does not list
+        # The schema of a method omits the first argument, the object.
         bound_arguments = list(args[: inputs - len(parameters)])
         rest = list(args[len(bound_arguments) :])
         for i, parameter in enumerate(parameters):
@@ -162,7 +162,7 @@ class _Run:
                 return [tuple(inputs)]
             case "prim::TupleUnpack" | "prim::ListUnpack":
                 return list(inputs[0])
-            case "prim::CallFunction":  # a call that was not inlined, because it is recursive
+            case "prim::CallFunction":  # only recursive calls are not inlined
                 type: Any = next(iter(node.inputs())).type()
                 return [call(self.recorder, type.function, inputs[1:], {})]
             case "prim::NumToTensor":
@@ -206,8 +206,7 @@ class _Run:
             return [_SYMBOL_FUNCTIONS[kind](*inputs)]
         op = node.operator()
         recorded = getattr(op, "record", None) is not None
-        # Operations on numbers, strings and metadata of tensors are not recorded: their results are
-        # constants.
+        # Results of operations on numbers, strings and metadata of tensors are constants.
         if not symbols and not (tensors and recorded):
             with recorder.paused():
                 evaluated_outputs = evaluate(node, inputs)
@@ -225,12 +224,12 @@ class _Run:
         return list(output) if len(list(node.outputs())) > 1 else [output]
 
     def _unsupported(self, why: str) -> UserError:
-        assert self.node is not None  # errors occur only while a node runs, and `node` is then set
+        assert self.node is not None  # set while a node runs
         return UserError(f"{self.function.name} cannot be exported: {why}\n{self.node.range}")
 
 
 def _attribute(owner: Object, slot: int) -> Any:
-    """Return the value of an attribute, converted to Python unless it is a script object."""
+    """Return an attribute of a script object. Other values than objects are converted to Python values."""
     value = object_get(owner, slot, False)
     return value if isinstance(value, Object) else object_get(owner, slot)
 

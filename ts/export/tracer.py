@@ -48,18 +48,17 @@ from ts.ops.namespace import OpOverload, overload_named
 from ts.tracing.indexing import get_index, put_index
 from ts.tracing.types import arguments_of_to
 
-# Name of a higher-order operator, or "vmap" -> function that records a call of it. `ts.export.control_flow`
-# fills this table.
+# Name of a higher-order operator or "vmap" -> function that records a call. Modules of `control_flow` fill it.
 CONTROL_FLOW: dict[str, Callable[..., Any]] = {}
 
 
 class _DataScalars(NamedTuple):
-    """Numbers read from the elements of a tensor. They are discarded if the tensor is written."""
+    """Symbols of numbers that the program read from a tensor. A write to the tensor discards them."""
 
     tensor: Tensor
     base: Node  # node of `tensor`, or of its base if `tensor` is a view
     symbol: Any = None  # symbol of the tensor's only element, or None if it was not read
-    count: Any = None  # symbol of the number of nonzero elements, or None if they were not counted
+    count: Any = None  # symbol of the number of nonzero elements, or None if it was not read
 
 
 class ExportTracer(FxGraphBuilder):
@@ -80,7 +79,7 @@ class ExportTracer(FxGraphBuilder):
     # ---- recording of operators
 
     def operator(self, operators: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None) -> Any:
-        """Run an operator on fake tensors and record it."""
+        """Record a call of the overload of `operators` that PyTorch would call, and return its result."""
         with self.paused():
             op, values, _ = operators.resolve(args, kwargs or {})
         if ts.is_grad_enabled():
@@ -109,7 +108,7 @@ class ExportTracer(FxGraphBuilder):
         return tuple(result) if type(result) is list else operators.for_python(op, result)
 
     def _check_written(self, op: Any, values: list[Any]) -> None:
-        """Raise RuntimeError if the operator mutates a parameter or argument that requires grad."""
+        """Raise RuntimeError if `op` mutates a graph input that requires grad, or a view of it."""
         for p, value in zip(op.signature.parameters, values, strict=True):
             for x in tensors_in([value]) if p.written else ():
                 fake_tensor = self.fake_of(x)
@@ -132,7 +131,7 @@ class ExportTracer(FxGraphBuilder):
         return base  # type: ignore[no-any-return]
 
     def _forget_elements(self, op: Any, values: list[Any]) -> None:
-        """Discard the numbers read from tensors whose memory the operator writes."""
+        """Discard the symbols of numbers that were read from tensors whose memory `op` writes."""
         if not self._data_scalars or not any(p.written for p in op.signature.parameters):
             return
         written = {
@@ -144,15 +143,15 @@ class ExportTracer(FxGraphBuilder):
         self._data_scalars = {k: v for k, v in scalars.items() if v.base not in written}
 
     def _is_contiguous_in(self, x: Tensor, memory_format: Any) -> bool:
-        """Return True if `x.contiguous(memory_format)` returns `x`, so no node is recorded."""
+        """Return True if `x.contiguous(memory_format)` would return `x`."""
         with self.environment.guessing(), self.paused():
             return bool(self.fake_of(x).is_contiguous(memory_format=readable("MemoryFormat", memory_format)))
 
     def of_tensors(self, op: Any) -> Any:
-        """Return the overload that PyTorch's Python API would call instead of `op`.
+        """Return the overload that PyTorch's Python API calls for `op`.
 
-        For a Scalar overload, this is the Tensor overload if it accepts numbers. For `split.sizes`, it is
-        `split_with_sizes`. Otherwise, it is `op` itself.
+        It is `add.Tensor` for `add.Scalar`, and `split_with_sizes` for `split.sizes`. Most operators are
+        returned unchanged.
         """
         if op.key == "aten::split.sizes":
             return registry.operator("aten::split_with_sizes")
@@ -191,9 +190,9 @@ class ExportTracer(FxGraphBuilder):
                     size_guards.check_length(n)
 
     def _constrained(self, op: Any, values: list[Any]) -> None:
-        """Restrict a symbolic number to the range [low, high] that the arguments (number, low, high) state.
+        """Require `low <= n <= high` for the arguments `values` = (n, low, high) of a constraint operator.
 
-        If `op` constrains a size, the default of low is 0.
+        A bound None means no bound, except that sizes have the lower bound 0.
         """
         n, low, high = values
         low = 0 if low is None and op.name.endswith("size") else low
@@ -202,7 +201,7 @@ class ExportTracer(FxGraphBuilder):
                 self.environment.require(relation(n.node.expr, end))
 
     def guard_squeezed_sizes(self) -> None:
-        """Exclude size 1 from calls for dimensions that `squeeze` kept because their size was not 1."""
+        """Add guards against size 1 of the dimensions that `squeeze` kept in the export."""
         for node, shape, dims in self._squeezed:
             if all(user.op == "output" for user in node.users):
                 continue
@@ -217,7 +216,10 @@ class ExportTracer(FxGraphBuilder):
         return [self._with_fakes(y) for y in x] if isinstance(x, list) else x
 
     def _arguments(self, op: Any, values: list[Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """Return the positional arguments up to the last non-default one, and the keyword-only arguments."""
+        """Return the positional and keyword arguments of a node, without those that have default values.
+
+        Positional arguments before the last other one are kept.
+        """
         positional: list[Any] = []
         options: dict[str, Any] = {}
         needed = 0
@@ -233,7 +235,10 @@ class ExportTracer(FxGraphBuilder):
         return tuple(positional[:needed]), options
 
     def _mask_counter(self, mask: Tensor | None) -> Callable[[int, Any], Any] | None:
-        """Return a function that counts the true elements of a mask, or None without a mask."""
+        """Return a function that creates the symbol for the number of true elements of `mask`.
+
+        All calls for one mask return the same symbol. Return None without a mask.
+        """
         if mask is None:
             return None
 
@@ -250,7 +255,10 @@ class ExportTracer(FxGraphBuilder):
     def run_on_fakes(
         self, op: Any, values: list[Any], new_size: Callable[[int, Any], Any] | None = None
     ) -> Any:
-        """Run an operator on fake tensors. `new_size` creates symbols for sizes that depend on elements."""
+        """Run an operator on fake tensors, without recording, and return its result.
+
+        `new_size(lower, upper)` creates symbols for sizes that depend on elements.
+        """
         inner: dict[int, Tensor] = {}
         cast = cast_dtype(op, values)
         writes = any(p.written for p in op.signature.parameters)
@@ -317,7 +325,7 @@ class ExportTracer(FxGraphBuilder):
         return self._new_unbacked(x.array.dtype.kind)
 
     def _new_unbacked(self, kind: str) -> Any:
-        """Create an unbacked number for a shape rule. `kind` is the kind of the number's dtype."""
+        """Create an unbacked number. `kind` is NumPy's kind of its dtype: "f", "b" or an int's kind."""
         environment = self.environment
         if kind == "f":
             return symbol_of(environment.unbacked_float(), environment)
@@ -329,7 +337,7 @@ class ExportTracer(FxGraphBuilder):
         if isinstance(upper, SymNumber):
             upper = environment.between(upper.node.expr).high
         symbol = environment.unbacked(is_size=True)
-        # the graph of a program is being replayed: `symbol` is one of its symbols, whose range is known
+        # In a replay, `symbol` is a symbol of the program, whose range is known.
         if environment.frozen:
             return symbol_of(symbol, environment)
         if upper is None:
@@ -339,7 +347,7 @@ class ExportTracer(FxGraphBuilder):
         return symbol_of(symbol, environment)
 
     def _save_meta(self, x: Tensor) -> None:
-        """Store a copy of a tensor as metadata of its node, before an operator changes its shape in place."""
+        """Replace `x` in its node's metadata by a copy, before the shape of `x` changes in place."""
         entry = self._tensors.get(id(x))
         if entry is not None and entry[1].meta.get("val") is x:
             entry[1].meta["val"] = fake_for(x.array, device_of(x), x.requires_grad)
@@ -433,7 +441,7 @@ class ExportTracer(FxGraphBuilder):
         return False
 
     def is_batch_element(self, node: Node) -> bool:
-        """Return False, because an input of a program is no element of a `vmap` batch."""
+        """Return False: an input of a program is no element of a `vmap` batch."""
         return False
 
     def iterate(self, x: Tensor) -> Iterator[Tensor]:
@@ -462,7 +470,7 @@ class ExportTracer(FxGraphBuilder):
         if other is not None:
             target_device, dtype = device_of(self.fake_of(other)), other.dtype
         self._metadata(x)
-        # conditions on the layouts are decided without guards
+        # The example arguments decide conditions on layouts, without guards.
         with self.environment.guessing(), self.paused():
             below = plain(x).to(dtype=dtype) if dtype is not None else plain(x)
             same = below.array is plain(x).array and target_device == device_of(x) and not options.get("copy")
@@ -527,10 +535,10 @@ class ExportTracer(FxGraphBuilder):
         return self.run(overload_named("aten::lift_fresh_copy", "").operator, [x])  # type: ignore[no-any-return]
 
     def record_escape(self, x: Tensor, kind: str, python_value: Any) -> None:
-        """Do nothing: for fake tensors, `element` records the conversion to a Python value."""
+        """Ignore the conversion of `x` to a Python value, which `element` records for fake tensors."""
 
     def element(self, x: Tensor) -> Any:
-        """Return the symbol of the only element of a fake tensor. A second call returns the same symbol."""
+        """Return the symbol of the only element of `x`. It remains the same until a write to `x`."""
         scalar = self._data_scalars.get(id(x))
         if scalar is not None and scalar.tensor is x and scalar.symbol is not None:
             return scalar.symbol
@@ -553,9 +561,9 @@ class ExportTracer(FxGraphBuilder):
         return CONTROL_FLOW["vmap"](self, call, *operands)
 
     def function(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Run the Python function from which a scripted function was compiled.
+        """Record a call of a scripted function by running its Python function.
 
-        Methods, and functions loaded from archives, have no such function: run their graphs.
+        For methods and for functions from archives, run the script graph.
         """
         written = getattr(function, "__wrapped__", None)
         if written is None or (args and isinstance(args[0], Object)):
@@ -590,12 +598,12 @@ _SHAPE_PARAMETERS = frozenset(("size", "shape", "repeats"))
 
 
 def _is_value(op: Any, kind: str, x: Any) -> bool:
-    """Return True if `x` is a symbolic number that determines only elements, not the shape, of the result."""
+    """Return True if `x` is a symbolic number on which the elements of the result depend, not its shape."""
     return isinstance(x, SymNumber) and kind in ("Tensor", "Scalar") and not _SIZES_FROM_NUMBERS[op.name]
 
 
 def _with_example_sizes(target: Any, values: list[Any]) -> list[Any]:
-    """Replace symbolic sizes by their example values for parameters declared `int`, not `SymInt`."""
+    """Return `values` with example values for symbolic sizes, where the schema has `int`, not `SymInt`."""
 
     def number(x: Any) -> Any:
         return list(map(number, x)) if isinstance(x, list) else int(x) if isinstance(x, SymInt) else x
@@ -620,7 +628,7 @@ def _is_view(target: Any) -> bool:
 
 
 def _aliases_first_argument(target: Any) -> bool:
-    """Return True if the result of an operator aliases its first argument."""
+    """Return True if the first argument of an operator has an alias annotation."""
     return isinstance(target, OpOverload) and any(p.alias for p in target.operator.signature.parameters[:1])
 
 

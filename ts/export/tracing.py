@@ -104,14 +104,14 @@ class Export:
             dynamic_shapes = dynamic_shapes.dynamic_shapes(mod, args, kwargs)
         self.named_arguments = arguments_by_name(mod, args, kwargs)
         self.shapes = by_leaf(self.named_arguments, dynamic_shapes)
-        self.symbols: dict[str, Any] = {}  # name of a `Dim` -> symbol of the dimensions that have this `Dim`
+        self.symbols: dict[str, Any] = {}  # name of a `Dim` -> symbol of its dimensions
         self.inputs: list[InputSpec] = []
         self.state_nodes: dict[int, Node] = {}  # id of a parameter or buffer -> its input node
         self.checks: list[InputGuard] = []
         self.guard_builder = self.environment.guard_builder = GuardBuilder(self.environment)
         self.int_symbols: list[Any] = []  # symbols of the arguments that are ints
-        # for each tensor argument: (expression that denotes it, index among the flattened arguments, its
-        # sizes with symbols, its example sizes)
+        # for each tensor argument: (expression such as `x['a']`, index in the flattened arguments, sizes with
+        # symbols, example sizes)
         self.tensors: list[tuple[str, int, list[Any], list[int]]] = []
         self.named: list[Named] = []
 
@@ -132,8 +132,7 @@ class Export:
                 result = self.module(*args, **kwargs)
                 leaves, out_spec = pytree.tree_flatten(result)
                 for path, x, now in snapshot.replaced_buffers():
-                    # The program assigned a buffer to itself, as `self.steps += 1` does after the in-place
-                    # operator.
+                    # `self.steps += 1` runs an in-place operator and then assigns the buffer to itself.
                     if path and now is recorder.fake_of(x):
                         continue
                     aten.copy_(x, now)
@@ -187,8 +186,7 @@ class Export:
         A tensor with several names has one input for each name. The graph reads the last of these inputs.
         """
         state: dict[str, Any] = {}
-        # Id of a tensor -> parameter that was created from it. Modules from archives have plain tensors as
-        # parameters.
+        # id of a tensor -> new Parameter. In modules from archives, parameters are plain tensors.
         parameters: dict[int, Parameter] = {}
         for name, parameter in self.module.named_parameters(remove_duplicate=False):
             if not isinstance(parameter, Parameter):
@@ -211,7 +209,7 @@ class Export:
         self.inputs.append(InputSpec(kind, TensorArgument(node.name), name, persistent))
 
     def _lift_arguments(self) -> tuple[list[Any], Any]:
-        """Create graph inputs for the arguments: fake tensors in which dynamic sizes are symbols."""
+        """Create graph inputs for the arguments. Return fake arguments with symbolic sizes, and tree spec."""
         _, in_spec = pytree.tree_flatten((self.args, self.kwargs))
         paths, _ = pytree.tree_flatten_with_path(self.named_arguments)
         fakes: list[Any] = []
@@ -271,8 +269,7 @@ class Export:
         checks: list[InputGuard] = []
         divisible: list[InputGuard] = []
         seen: set[Any] = set()
-        # Symbol -> sizes of the form factor * symbol + offset in arguments before the one whose size is the
-        # symbol itself.
+        # Symbol -> sizes `factor * symbol + offset` in arguments, until a size that is the symbol is found.
         before: dict[Any, list[tuple[Source, Any]]] = {}
         int_expressions = {s: environment.simplify(s) for s in self.int_symbols}
         for symbol, expression in int_expressions.items():
@@ -320,7 +317,10 @@ class Export:
         return checks
 
     def _derived(self, expression: Any, at: Source) -> Source | None:
-        """Return the location of a size factor * symbol + offset if no earlier size contains the symbol."""
+        """Return the location `at` with factor and offset, if its symbol is first defined there, or None.
+
+        The size `expression` at this location has the form `factor * symbol + offset`.
+        """
         for symbol in expression.free_symbols:
             first = self.environment.sources[symbol][0]
             if first.size == at and first != at:
@@ -328,7 +328,7 @@ class Export:
         return None
 
     def _derived_range_checks(self, source: Source, expression: Any) -> list[InputGuard]:
-        """Return the guards on a size factor * symbol + offset that ensure the range of the symbol."""
+        """Return the guards on a size `factor * symbol + offset` that ensure the range of the symbol."""
         (symbol,) = expression.free_symbols
         value_range = self.environment.ranges[symbol]
         return [
@@ -382,8 +382,7 @@ class Export:
         for x in leaves:
             with self.recorder.recording():
                 node = self.recorder.node_of(x)
-                # The number is known to be a constant, so `node_of` returns it. Prefer the node that computes
-                # it, if any.
+                # `node_of` returns a number for a constant symbol. A node that computes it is preferred.
                 if isinstance(x, SymNumber) and not isinstance(node, Node):
                     node = self.recorder._size_nodes.get(x.node.expression, node)
             nodes.append(node)
@@ -393,7 +392,7 @@ class Export:
         return nodes, specs
 
     def _lift_constants(self) -> dict[str, Any]:
-        """Make constant tensors graph inputs before the user inputs. Return a dict from names to tensors."""
+        """Convert the constants of the graph to inputs, before the user inputs. Return them by name."""
         constants: dict[str, Any] = {}
         names = _names_of_attributes(self.module)
         unnamed = itertools.count()
@@ -462,9 +461,9 @@ class Export:
 
 
 def _is_kept_without_users(node: Node) -> bool:
-    """Return True if a node is kept if it has no users.
+    """Return False if dead code elimination may remove `node`: it computes a size or number from sizes.
 
-    Nodes that compute sizes, or extract results of control-flow operators, are not kept.
+    It may also remove `getitem` nodes of control-flow operators other than `while_loop`.
     """
     if node.is_impure():
         return True

@@ -29,7 +29,7 @@ __all__ = [
 
 
 class FlatArgsAdapter(abc.ABC):
-    """Converter of arguments with another pytree structure to the program's flattened arguments."""
+    """Base class of converters from arguments with another pytree structure to the program's arguments."""
 
     @abc.abstractmethod
     def adapt(
@@ -64,9 +64,9 @@ class UnflattenedModule(InterpreterModule):
         self.finalize()
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
-        """Run the modules. Raise TypeError if the structure of the arguments differs from the export's.
+        """Run the modules. `flat_args_adapter` converts arguments with another tree structure.
 
-        `flat_args_adapter` may convert arguments of a different structure.
+        Raise TypeError for such arguments if there is no adapter.
         """
         call = self._program.call_signature
         in_spec = call.in_spec
@@ -97,6 +97,7 @@ def unflatten(module: ExportedProgram, flat_args_adapter: FlatArgsAdapter | None
     like the original module. The order of the inputs of other modules is unspecified. `flat_args_adapter`
     converts arguments with another tree structure to that of the program.
 
-    Calls with arguments that violate the program's guards raise RuntimeError.
+    Calls raise RuntimeError for arguments that violate the program's metadata, and AssertionError for
+    arguments that violate its guards.
     """
     return UnflattenedModule(module, flat_args_adapter)

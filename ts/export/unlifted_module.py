@@ -34,8 +34,7 @@ if TYPE_CHECKING:
 
 _GUARDS: Final = "_guards_fn"  # name of the attribute that contains the guards module
 _ATTRIBUTES: Final = (_GUARDS, "_in_spec", "_out_spec", "_mutated_inputs", "_runner", "range_constraints")
-# Names that parameters and buffers cannot have, because the modules of programs have other attributes with
-# these names.
+# Attributes of modules of programs. Parameters and buffers cannot have these names.
 PROGRAM_ATTRIBUTES: Final = frozenset((*dir(GraphModule(Module(), Graph())), *_ATTRIBUTES))
 _RESERVED_NAMES: Final = frozenset(("self", "pytree", "fx_pytree", "__debug__", *CUSTOM_BUILTINS))
 _WRITES: Final = (OutputKind.BUFFER_MUTATION, OutputKind.PARAMETER_MUTATION, OutputKind.USER_INPUT_MUTATION)
@@ -51,7 +50,7 @@ class UnliftedModule(GraphModule):
         _add_state(self, program)
         self.range_constraints = program.range_constraints
         self._mutated_inputs = frozenset(_mutated_inputs(program.graph_signature.output_specs))
-        # set the attributes that `get_attr` nodes read, such as the subgraphs of control-flow operators
+        # `get_attr` nodes read subgraphs of control-flow operators, for example.
         for node in program.graph.nodes:
             if node.op == "get_attr":
                 name = str(node.target)
@@ -65,7 +64,7 @@ class UnliftedModule(GraphModule):
         """Regenerate `forward` from the graph and return the code."""
         code = super().recompile()
         if isinstance(self._graph._codegen, _PyTreeCodeGen):
-            kind = type(self)  # each GraphModule has a class of its own, so other modules do not change
+            kind = type(self)  # a class that only this module has
             kind._runner, kind.forward = Runner(self), _checked(vars(kind)["forward"])  # type: ignore[method-assign]
         return code
 
@@ -92,7 +91,7 @@ class UnliftedModule(GraphModule):
 
 
 def _checked(generated: Callable[..., Any]) -> Callable[..., Any]:
-    """Wrap a generated `forward`, so that the module's runner checks arguments and runs the graph."""
+    """Return a `forward` that calls the module's `Runner`, which may run `generated` or compiled code."""
 
     @functools.wraps(generated)
     def forward(self: UnliftedModule, *args: Any, **kwargs: Any) -> Any:
@@ -161,7 +160,7 @@ def _mutated_inputs(specs: Iterable[OutputSpec]) -> list[Input]:
 def _unlifted(program: ExportedProgram, check_guards: bool) -> Graph:
     """Return a copy of the program's graph that reads parameters and buffers from attributes."""
     graph = Graph()
-    # no node may get the name `self`, which generated code uses for the module
+    # The name `self` is reserved for the module in generated code.
     graph._graph_namespace.create_name("self", None)
     copied_nodes: dict[Node, Node] = {}
     inputs: dict[Input, Node] = {}
@@ -189,15 +188,15 @@ def _unlifted(program: ExportedProgram, check_guards: bool) -> Graph:
 def _write(
     graph: Graph, specs: list[OutputSpec], values: Sequence[Any], inputs: dict[Input, Node]
 ) -> dict[Node, Node]:
-    """Append `copy_` nodes that write new values of inputs, and return a dict from values to nodes.
+    """Append `copy_` nodes, which write the new values of mutated inputs to the inputs.
 
-    If a new value is the old value of another input, the value is cloned before that input is overwritten.
-    Program outputs that are new values return the written input instead.
+    If a new value is the old value of another mutated input, it is cloned first. Return a dict from new
+    values to nodes of the written inputs: results of the program that are new values return these nodes.
     """
     aten = ts.ops.aten
     writes = [
         (spec.kind, inputs[x], value)
-        # not strict, because the results of the program follow the new values in `values`
+        # `values` is longer: the results of the program follow the new values.
         for spec, x, value in zip(specs, _mutated_inputs(specs), values, strict=False)
     ]
     targets = [target for _, target, _ in writes]
@@ -207,8 +206,8 @@ def _write(
         if value in targets and value not in preserved_values:
             preserved_values[value] = graph.call_function(aten.clone.default, (value,))
     for kind, target, value in writes:
-        # a parameter requires grad and cannot be written in place: write to the detached parameter, which
-        # shares its memory
+        # In-place writes to a parameter, which requires grad, are errors. The detached parameter shares its
+        # memory.
         is_parameter = kind is OutputKind.PARAMETER_MUTATION
         destination = graph.call_function(aten.detach.default, (target,)) if is_parameter else target
         copied = graph.call_function(aten.copy_.default, (destination, preserved_values.get(value, value)))
@@ -218,7 +217,7 @@ def _write(
 
 
 def _trees(signature: ModuleCallSignature) -> PyTreeInfo:
-    """Return the pytree data for generated code: parameter names, and specs of arguments and results."""
+    """Return the parameter names and the tree specs of arguments and results, for generated code."""
     args, kwargs = signature.in_spec.children()
     count = args.num_children + kwargs.num_children
     names = signature.forward_arg_names or []

@@ -103,6 +103,6 @@ def value_range(expression: Any, ranges: Mapping[Any, ValueRange]) -> ValueRange
     operand_bounds = [value_range(a, ranges) for a in expression.args if not e.is_truth(a)]
     try:
         bounds = function.bounds(*operand_bounds)
-    except (ArithmeticError, ValueError):  # a bound is too large to be computed, or is undefined
+    except (ArithmeticError, ValueError):  # a bound is undefined or too large
         return EVERYTHING
     return bounds if not any(isinstance(x, float) and math.isnan(x) for x in bounds) else EVERYTHING

@@ -82,7 +82,7 @@ _NONE = _NoGraph()
 
 
 def _is_scalar_function(target: Any) -> bool:
-    """Return True for the Python functions on sizes, and the steps of `vmap`, that graphs may call."""
+    """Return True for Python functions that graphs may call: functions on sizes, and steps of `vmap`."""
     return (
         target in ARCHIVE_TARGETS.values()
         or getattr(predispatch, getattr(target, "__name__", ""), None) is target

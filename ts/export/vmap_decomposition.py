@@ -40,7 +40,7 @@ class OpenVmapLevels:
     def __init__(self, recorder: FunctionalizingTracer) -> None:
         self.recorder = recorder
         self.levels: list[Level] = []
-        # id of the tensor that stands for a batched tensor -> (this tensor, batch that it stands for)
+        # id of a stand-in -> (the stand-in, its batch)
         self._layers: dict[int, tuple[Tensor, Batched]] = {}
 
     # ---- nodes that start and end a batch
@@ -84,9 +84,9 @@ class OpenVmapLevels:
         return bool(self._layers) and any(id(x) in self._layers for x in tensors_in(values))
 
     def level_of(self, op: Any, values: list[Any]) -> Level | None:
-        """Return the innermost level of the stand-ins in the arguments, or None without stand-ins.
+        """Return the innermost level of the stand-ins in `values`.
 
-        For an operator that draws random numbers, the default is the innermost of all levels.
+        Without stand-ins, return the innermost open level if `op` draws random numbers, otherwise None.
         """
         if not self.levels:
             return None
@@ -139,15 +139,16 @@ class OpenVmapLevels:
         return self._wrap_output(level.level_id, output) if of_batch else output
 
     def _run_in_place(self, call: _RecordedOperator, values: list[Any]) -> Any:
-        """Run an operator that mutates its first argument.
+        """Run an operator that mutates its first argument, a stand-in, and return this argument.
 
-        The batched result becomes the new value of the argument.
+        The batched result becomes the new value of the stand-in's batch. Raise RuntimeError if the argument
+        is not batched.
         """
         if not call.batch_flags[0]:
             raise RuntimeError(unbatched_write_message(call))
         target, below = values[0], call.values[0]
         output = run_batched(call)
-        if call.operator.record.reshapes:  # the operator may have changed the shape of `target` in place
+        if call.operator.record.reshapes:  # `target` may have another shape now
             stand_in = self._create_stand_in(call.level.level_id, output)
             self._layers[id(target)] = target, self._layers[id(stand_in)][1]
             with self.recorder.paused():
@@ -194,7 +195,7 @@ class _RecordedOperator(Call):
 
 
 def _nothing(batches: OpenVmapLevels) -> None:
-    """Do nothing, because the decompositions of `vmap` functions are already loaded."""
+    """Replay a node that loads decompositions of `vmap`: they are loaded already."""
 
 
 VMAP_OPERATORS: Final[dict[Any, Callable[..., Any]]] = {

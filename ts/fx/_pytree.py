@@ -28,7 +28,7 @@ def register_pytree_flatten_spec(
     flatten_fn_spec: FlattenFuncSpec,
     flatten_fn_exact_match_spec: FlattenFuncExactMatchSpec | None = None,
 ) -> None:
-    """Register functions that return the children of instances of `cls`, given a TreeSpec."""
+    """Register a function (instance of `cls`, TreeSpec) -> children, and a check of exact matches."""
     SUPPORTED_NODES[cls] = flatten_fn_spec
     SUPPORTED_NODES_EXACT_MATCH[cls] = flatten_fn_exact_match_spec
 
@@ -77,6 +77,6 @@ def _sequence_flatten_spec_exact_match(d: Any, spec: TreeSpec) -> bool:
 _list_flatten_spec = _tuple_flatten_spec = _namedtuple_flatten_spec = _sequence_flatten_spec
 
 register_pytree_flatten_spec(dict, _dict_flatten_spec, _dict_flatten_spec_exact_match)
-# pytree registers the factory `namedtuple` as the type of all named tuples
+# In tree specs, the type of every named tuple is the function `namedtuple`.
 for _sequence in (list, tuple, namedtuple):
     register_pytree_flatten_spec(_sequence, _sequence_flatten_spec, _sequence_flatten_spec_exact_match)  # type: ignore[arg-type]

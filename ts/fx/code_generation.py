@@ -64,9 +64,9 @@ def _one_per_line(texts: Sequence[str]) -> str:
 
 
 def _call_with_accepted_options(function: Callable[..., Any], *args: Any, **options: Any) -> Any:
-    """Call `function` with the options that it accepts.
+    """Call `function(*args)` with the keyword arguments in `options` that its signature has.
 
-    A program's override of `function` may lack options that newer versions of PyTorch have.
+    A program's override of `function` may lack options of newer versions of PyTorch.
     """
     parameters = inspect.signature(function).parameters
     return function(*args, **{name: value for name, value in options.items() if name in parameters})
@@ -197,7 +197,7 @@ class _PyTreeCodeGen(CodeGen):
         return f"{types}\n    {values}, = fx_pytree.tree_flatten_spec({arguments}, self._in_spec)"
 
     def _annotations(self, free_vars: list[str], expanded_def: bool) -> str:
-        """Return statements that annotate the placeholders, because a multiple assignment cannot do this."""
+        """Return statements that annotate the placeholders. Multiple assignments cannot have annotations."""
         annotated = [v for v in free_vars if ":" in v]
         if not annotated:
             return ""

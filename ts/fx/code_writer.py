@@ -91,9 +91,9 @@ def dotted(base: str, path: str) -> str:
 
 
 def _is_identifier(name: str) -> bool:
-    """Return True if `name` is an identifier in NFKC form and no keyword.
+    """Return True if `name` is an identifier and no keyword, and Python's parser keeps it unchanged.
 
-    Python converts identifiers in other Unicode normalization forms to NFKC, so the name would change.
+    The parser converts identifiers to the Unicode normalization form NFKC.
     """
     is_word = name.isidentifier() and not keyword.iskeyword(name)
     return is_word and unicodedata.is_normalized("NFKC", name)
@@ -195,7 +195,7 @@ class CodeWriter:
         for index, node in enumerate(nodes):
             if self.options.verbose:
                 self._comment(node)
-            # marks the start of a node's lines, until the code generator removes this comment
+            # This comment marks the first line of a node. The code generator removes it.
             self.body.append(f"# COUNTER: {index}\n")
             self._write_node(node, generate_output)
             self._write_releases(node, last_uses.get(node, []))

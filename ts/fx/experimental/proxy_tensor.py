@@ -124,7 +124,7 @@ class ProxyTorchDispatchMode(TorchDispatchMode):
         return node
 
     def _bind_same_memory(self, x: Tensor) -> tuple[Tensor, Node] | None:
-        """Return the (tensor, node) whose tensor has the memory of `x`, and use the node for `x`, too.
+        """Return the recorded (tensor, node) with the memory of `x`, or None. Bind `x` to the node, too.
 
         Function transforms create new tensor objects with the memory of recorded tensors.
         """

@@ -94,7 +94,7 @@ def guard_scalar(a: Any) -> Any:
 
 
 def expect_true(a: Any, skip: int = 0) -> bool:
-    """Add a condition as a guard. If it is data-dependent, the program checks it at run time."""
+    """Require a condition: add a guard, or a check at run time if it is data-dependent. Return its value."""
     if isinstance(a, SymBool):
         a.node.require("")
         return True
@@ -195,7 +195,7 @@ def guarding_hint_or_throw(a: Any) -> Any:
 
 
 def constrain_range(a: Any, *, min: int | None, max: int | None = None) -> None:
-    """Constrain an unbacked symbolic int to the range [min, max]."""
+    """Require min <= a <= max for a symbolic int. Raise ValueError for an int out of this range."""
     if not isinstance(a, SymInt):
         if (min is not None and a < min) or (max is not None and a > max):
             raise ValueError(f"Invalid value {a} for range [{min}:{max}]")
