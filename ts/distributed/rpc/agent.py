@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import asyncio
 import functools
-import math
 import threading
 import time
 from collections import Counter
@@ -32,7 +31,7 @@ from distributed.comm.core import listen
 from ts.distributed.dist_autograd import rpc_handlers, send_recv_nodes
 from ts.distributed.dist_autograd.contexts import DistAutogradContainer, current_id
 from ts.distributed.errors import WorkerUnavailableError
-from ts.distributed.event_loop import loop, on_event_loop, run
+from ts.distributed.event_loop import call_later, loop, on_event_loop, run
 from ts.distributed.rpc import debug_info
 from ts.distributed.rpc.all_gather import AllGatherState
 from ts.distributed.rpc.call_executor import CallExecutor
@@ -54,7 +53,6 @@ from ts.distributed.transport.multiplexing import Reply, answer
 from ts.distributed.wire_values import EncodedValue, WireContext
 from ts.runtime.function import ScriptFunction
 
-_TIMEOUT_SCAN_INTERVAL_SECONDS: Final = 0.02
 # the state of a worker (RRefs, contexts) is discarded if the worker is disconnected for longer than this
 RECONNECT_TIMEOUT_SECONDS = 30.0
 _HELLO_RESPONSE: Final = ["value", None, ()]
@@ -77,8 +75,7 @@ class RpcAgent:
             options.num_worker_threads, "ts.rpc.passes"
         )  # threads that run backward passes requested by other workers
         self._sent_code = SentCode(options.allow_python)
-        self._deadlines: dict[RpcFuture, float] = {}
-        self._scanning_timeouts = False
+        self._unfinished_calls: set[RpcFuture] = set()  # asynchronous calls of this process
         threads = options.num_worker_threads
         self._loop = loop()
         self._connection_threads = ConnectionThreads(threads if threads > 1 else 0)
@@ -250,15 +247,16 @@ class RpcAgent:
         sent = message if timing is None else timing.wrap_request(message)
 
         def done(response: Any, error: Exception | None) -> None:
-            if error is None and response[0] == UNKNOWN_CODE and future in self._deadlines:
+            if error is None and response[0] == UNKNOWN_CODE and future in self._unfinished_calls:
                 self._attach_code(peer, message, again=True)
                 peer.send(sent, done)
                 return
             if timing is not None:
                 timing.finish(response)
-            if self._deadlines.pop(future, None) is None:
+            if not self._finish(future):
                 return  # the call timed out before the response arrived
-            self.finish_call()
+            if timer is not None:
+                timer.cancel()
             try:
                 if error is not None:
                     raise _unavailable_error(peer, message, error)
@@ -268,14 +266,24 @@ class RpcAgent:
             else:
                 future.set_result(value)
 
+        def time_out() -> None:
+            if self._finish(future):
+                future.set_exception(_timeout_error(timeout))
+
         self.count_call()
-        future.limit = timeout
-        self._deadlines[future] = math.inf if timeout == NO_TIMEOUT else time.monotonic() + timeout
-        if timeout != NO_TIMEOUT and not self._scanning_timeouts:
-            self._scanning_timeouts = True
-            loop().call_soon_threadsafe(self._fail_timed_out_calls)
+        self._unfinished_calls.add(future)
+        timer = None if timeout == NO_TIMEOUT else call_later(timeout, time_out)
         peer.send(sent, done)
         return future
+
+    def _finish(self, future: RpcFuture) -> bool:
+        """Count an asynchronous call of this process as finished. Return False if it was finished before."""
+        try:
+            self._unfinished_calls.remove(future)
+        except KeyError:
+            return False
+        self.finish_call()
+        return True
 
     def send_reliably(
         self, peer: Peer, message: list[Any], on_delivered: Callable[[], None] | None = None
@@ -301,17 +309,6 @@ class RpcAgent:
             digest = message[1][1]
             message[4] = self._sent_code.archive(digest) if again or digest not in peer.codes else None
             peer.codes.add(digest)
-
-    def _fail_timed_out_calls(self) -> None:
-        """Fail the calls whose timeout has passed. If other calls have a timeout, schedule the next check."""
-        now = time.monotonic()
-        for future, deadline in list(self._deadlines.items()):
-            if deadline <= now and self._deadlines.pop(future, None) is not None:
-                self.finish_call()
-                future.set_exception(_timeout_error(future.limit))
-        self._scanning_timeouts = not self.closed and any(map(math.isfinite, list(self._deadlines.values())))
-        if self._scanning_timeouts:
-            loop().call_later(_TIMEOUT_SCAN_INTERVAL_SECONDS, self._fail_timed_out_calls)
 
     # ---- incoming requests
 
@@ -440,7 +437,7 @@ class RpcAgent:
 
     def active_calls(self) -> int:
         """Return the number of unfinished asynchronous calls of this process."""
-        return len(self._deadlines)
+        return len(self._unfinished_calls)
 
     def get_debug_info(self) -> dict[str, str]:
         """Return the debug counters of the agent, which `debug_info` defines."""
@@ -469,7 +466,7 @@ class RpcAgent:
         """Wait until no calls are active or, if `own_calls_only`, until this process's calls are finished."""
         with self._idle_condition:
             self._idle_condition.wait_for(
-                lambda: not (self._deadlines if own_calls_only else self._active_call_count), timeout
+                lambda: not (self._unfinished_calls if own_calls_only else self._active_call_count), timeout
             )
 
     def leave(self, timeout: float | None) -> None:

@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable
 from typing import Any, Final
 
-from ts.distributed.event_loop import loop
+from ts.distributed.event_loop import call_later
 from ts.distributed.transport.multiplexing import Done
 
 DELIVERY_TIMEOUT_SECONDS: Final = 30.0
@@ -75,7 +75,7 @@ class ReliableOutbox:
                     self._unanswered.clear()
             if self._in_flight or not self._resend_scheduled:
                 return
-        loop().call_soon_threadsafe(loop().call_later, _RESEND_INTERVAL_SECONDS, self._resend)
+        call_later(_RESEND_INTERVAL_SECONDS, self._resend)
 
     def _resend(self) -> None:
         with self._lock:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ts._core.vm.future import Future
 from ts.distributed.errors import WorkerUnavailableError
-from ts.distributed.event_loop import loop
+from ts.distributed.event_loop import call_later
 from ts.distributed.rpc.options import NO_TIMEOUT
 from ts.distributed.rpc.rpc_future import RpcFuture, copy_outcome
 
@@ -64,7 +64,7 @@ class RetryingCall:
         if not isinstance(call.exception(), WorkerUnavailableError) or late or self._agent.closed:
             copy_outcome(call, self.future)
             return
-        loop().call_soon_threadsafe(loop().call_later, pause, self._retry)
+        call_later(pause, self._retry)
 
     def _retry(self) -> None:
         if self._agent.closed:

@@ -19,7 +19,6 @@ class RpcFuture(Future[Any]):
     def __init__(self, agent: RpcAgent) -> None:
         super().__init__()
         self.agent = agent
-        self.limit = 0.0  # timeout of the call in seconds, for error messages
 
     def call(self, callback: Callable[[Any], Any]) -> None:
         """Run a callback. In the event loop's thread, pass a callback that may block to the thread pool."""

@@ -12,14 +12,14 @@ The owner discards the forks of workers that have left.
 
 from __future__ import annotations
 
+import functools
 import itertools
 import threading
-import time
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Any, Final
 
 from ts.distributed.dist_autograd import send_recv_nodes
-from ts.distributed.event_loop import loop
+from ts.distributed.event_loop import Timer, call_later
 from ts.distributed.rpc import rref_types
 from ts.distributed.rpc.callable_registry import signature_of
 from ts.distributed.rpc.responses import ResponseWriter, with_remote_traceback
@@ -75,10 +75,8 @@ class RRefContext:
         self.wire_context = WireContext(RRef, self.pack, self.unpack)
         self._next_local_id = itertools.count()
         self._owners: dict[GloballyUniqueId, OwnerRRef] = {}
-        # id of a fork that was sent but not confirmed -> (RRef that is kept alive, time until which it is
-        # kept)
-        self._pending_forks: dict[GloballyUniqueId, tuple[RRef, float]] = {}
-        self._expiring = False
+        # id of a fork that was sent but not confirmed -> (RRef that is kept alive, timer that releases it)
+        self._pending_forks: dict[GloballyUniqueId, tuple[RRef, Timer]] = {}
         # (id of the value, id of the fork) of each "drop" message that arrived before the fork was
         # registered. This occurs because messages on a new connection may overtake messages on the previous
         # one.
@@ -177,14 +175,9 @@ class RRefContext:
         # Wait until the owner has started to compute the value. Otherwise the receiver might request a value
         # that the owner does not know.
         handle._check_created()
-        fork, now = self.new(), time.monotonic()
-        with self._lock:
-            self._pending_forks[fork] = handle, now + FORK_CONFIRMATION_TIMEOUT_SECONDS
-            if not self._expiring:
-                self._expiring = True
-                loop().call_soon_threadsafe(
-                    loop().call_later, FORK_CONFIRMATION_TIMEOUT_SECONDS, self._expire
-                )
+        fork = self.new()
+        release = functools.partial(self.release_fork, fork)
+        self._pending_forks[fork] = handle, call_later(FORK_CONFIRMATION_TIMEOUT_SECONDS, release)
         members = self.agent.directory
         own_peer = members.peer(self.here)
         return [
@@ -193,21 +186,6 @@ class RRefContext:
             list(fork),
             members.peer_record(own_peer),
         ]
-
-    def _expire(self) -> None:
-        """Release RRefs that were kept for forks without a confirmation in time."""
-        now = time.monotonic()
-        with self._lock:
-            old = {
-                fork: self._pending_forks.pop(fork)
-                for fork, (_, until) in [*self._pending_forks.items()]
-                if until <= now
-            }
-            self._expiring = bool(self._pending_forks) and not self.agent.closed
-            if self._expiring:
-                first = min(until for _, until in self._pending_forks.values())
-                loop().call_later(max(first - now, 0.1), self._expire)
-        old.clear()
 
     def unpack(self, data: Any) -> RRef:
         """Deserialize an RRef: register its fork with the owner, then confirm the fork to the sender."""
@@ -231,9 +209,10 @@ class RRefContext:
             self.agent.send_reliably(sender, ["confirmed", list(fork)])
 
     def release_fork(self, fork: GloballyUniqueId) -> None:
-        """Release the RRef that was kept until the owner registered the fork."""
-        with self._lock:
-            self._pending_forks.pop(fork, None)
+        """Release the RRef that was kept until the owner registered the fork, or for at most the timeout."""
+        pending = self._pending_forks.pop(fork, None)
+        if pending is not None:
+            pending[1].cancel()
 
     # ---- requests of other workers
 
