@@ -121,7 +121,7 @@ def worker_id_of(name):
 
 def started_call_count():
     """Return the number of calls that this process has started for other processes."""
-    return current().executor.event_counts["begun"]
+    return current().endpoint.calls.events["begun"]
 
 
 def sleep(seconds):

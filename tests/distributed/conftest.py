@@ -71,12 +71,12 @@ def segment_ends():
 def fork_server_client(monkeypatch):
     """Start workers from a fork server, with short timeouts in the workers and in this process."""
     from tests.distributed import fork_server as it
-    from ts.distributed.rpc import agent, rref_context
+    from ts.distributed.rpc import endpoint, rref_store
 
     monkeypatch.setattr(
-        rref_context, "FORK_CONFIRMATION_TIMEOUT_SECONDS", it.FORK_CONFIRMATION_TIMEOUT_SECONDS
+        rref_store, "FORK_CONFIRMATION_TIMEOUT_SECONDS", it.FORK_CONFIRMATION_TIMEOUT_SECONDS
     )
-    monkeypatch.setattr(agent, "RECONNECT_TIMEOUT_SECONDS", it.RECONNECT_TIMEOUT_SECONDS)
+    monkeypatch.setattr(endpoint, "RECONNECT_TIMEOUT_SECONDS", it.RECONNECT_TIMEOUT_SECONDS)
     group = it.ForkServer()
     yield group
     group.close()

@@ -52,7 +52,7 @@ def reroute(rank, address):
 def resources():
     """Return the numbers of threads, open files and remote references of this process."""
     process = psutil.Process()
-    return process.num_threads(), process.num_fds(), len(current().rref_context)
+    return process.num_threads(), process.num_fds(), len(current().rrefs)
 
 
 def length(ref):
@@ -245,7 +245,7 @@ class World:
         for name in self.alive:
             for k, ask in enumerate((rpc.rpc_sync, lambda *a, **k: rpc.rpc_async(*a, **k).wait())):
                 assert ask(name, rpc_worker.add, args=(k, 1), timeout=60) == k + 1
-        references = current().rref_context
+        references = current().rrefs
         wait_until(lambda: not len(references) and not references._pending_forks, "references are kept here")
         for name in self.alive:
             wait_until(lambda name=name: self.ask(name)[2] == 0, f"references are kept in {name}")

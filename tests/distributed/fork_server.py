@@ -51,9 +51,9 @@ class ForkServer:
 
 def shorten_timeouts():
     """Shorten the timeouts for unreachable processes."""
-    from ts.distributed.rpc import agent, rref_context
+    from ts.distributed.rpc import endpoint, rref_store
 
-    rref_context.FORK_CONFIRMATION_TIMEOUT_SECONDS, agent.RECONNECT_TIMEOUT_SECONDS = (
+    rref_store.FORK_CONFIRMATION_TIMEOUT_SECONDS, endpoint.RECONNECT_TIMEOUT_SECONDS = (
         FORK_CONFIRMATION_TIMEOUT_SECONDS,
         RECONNECT_TIMEOUT_SECONDS,
     )

@@ -148,7 +148,7 @@ def limit_memory(more):
 
 def owned():
     """Return the number of values of this process with remote references."""
-    return len(current().rref_context)
+    return len(current().rrefs)
 
 
 def call_on(to, x):

@@ -56,7 +56,7 @@ def test_process_at_the_address_of_another():
         agent = current()
         right = agent.peer("worker0")
         wrong = Peer(WorkerInfo("worker0", 77), right.address, agent.info.id, right._connection_arguments)
-        for call_peer in (agent.call_peer, lambda *a: agent.submit(*a).wait()):
+        for call_peer in (agent.endpoint.call, lambda *a: agent.endpoint.submit(*a).wait()):
             with pytest.raises(RuntimeError, match=r"id=77, name=worker0\) exited or its connection broke"):
                 call_peer(wrong, ["call", ["operator", "aten::add"], *wire_values.pack(((1, 2), {})), None], 20.0)
         assert rpc.rpc_sync("worker0", clusters.started_call_count) == 1  # only this call

@@ -9,7 +9,6 @@ from tests.distributed import dist_autograd_functions as functions
 from tests.distributed import rpc_worker
 from ts.distributed import autograd as dist_autograd
 from ts.distributed import rpc
-from ts.distributed.dist_autograd import send_recv_nodes
 from ts.distributed.rpc.state import current
 from ts.distributed.wire_values import MalformedValueError, Tag
 
@@ -130,13 +129,13 @@ MALFORMED = [
 def test_malformed_autograd_headers(module_workers, data):
     """A malformed autograd header of a message raises an error in the sender."""
     with pytest.raises((ValueError, RuntimeError, MalformedValueError)):
-        send_recv_nodes.unpack((data, [bytearray(8)]), current())
+        current().codec.unpack((data, [bytearray(8)]))
 
 
 def send_raw_message(*message):
     """Send a raw message to another process and return the answer."""
     agent = current()
-    return agent.submit(agent.peer("worker1"), list(message), 10.0).wait()
+    return agent.endpoint.submit(agent.peer("worker1"), list(message), 10.0).wait()
 
 
 def test_malformed_messages(module_workers, x):
@@ -164,10 +163,10 @@ def test_mismatched_received_gradients(module_workers, x):
         rpc.rpc_sync("worker1", functions.mul, (x, x))
         for number, gradients in enumerate([[ts.ones(3)], [ts.ones(2).double()], [1], [], 3, [None, None]]):
             agent = current()
-            backward_call = agent.submit(
+            backward_call = agent.endpoint.submit(
                 agent.peer("worker1"), ["backward", "begin", context_id, number, [0], True], 10.0
             )
-            data, memory = send_recv_nodes.pack(gradients, agent, None)
+            data, memory = agent.codec.pack(gradients, None)
             send_raw_message("backward", "gradients", context_id, number, 0, data, memory)
             refused("gradient", backward_call.wait)
 
@@ -180,5 +179,5 @@ def test_encoding_of_context_ids():
 
     from ts.distributed.dist_autograd.contexts import DistAutogradContainer
 
-    number = DistAutogradContainer(SimpleNamespace(info=SimpleNamespace(id=(1 << 31) + 5))).new_id()
+    number = DistAutogradContainer(SimpleNamespace(worker_id=(1 << 31) + 5)).new_id()
     assert msgpack.unpackb(msgpack.packb(number)) == number

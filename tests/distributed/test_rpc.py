@@ -98,7 +98,7 @@ def test_code_travels_once():
 
     for k in range(3):
         assert rpc.rpc_sync("worker2", once, args=(k,)) == 3 * k
-    (digest,) = [d for d in peer.codes if d == current()._sent_code.name(once)[1]]
+    (digest,) = [d for d in peer.codes if d == current().endpoint.sent_code.name(once)[1]]
     for ask in (
         rpc.rpc_sync,
         lambda *a, **k: rpc.rpc_async(*a, **k).wait(),
@@ -206,7 +206,7 @@ def test_errors():
 
 def test_errors_name_the_function():
     """Errors name the function, not the digest of its code."""
-    name = current()._sent_code.name
+    name = current().endpoint.sent_code.name
     assert callable_registry.describe_callee(name(endless)) == "endless"
     assert callable_registry.describe_callee(name(ts.jit.script(rpc_worker.Scaled()).plus)) == "Scaled.plus"
     assert callable_registry.describe_callee(name(rpc_worker.add)) == "tests.distributed.rpc_worker.add"
@@ -295,12 +295,12 @@ def test_values_live_until_their_last_reference():
     assert rpc.rpc_sync("worker1", rpc_worker.owned) == 1  # worker2 has a reference
     rpc.rpc_sync("worker2", rpc_worker.release_references)
     assert eventually(lambda: rpc.rpc_sync("worker1", rpc_worker.owned) == 0)
-    assert eventually(lambda: not current().rref_context._pending_forks)
-    before = len(current().rref_context)
+    assert eventually(lambda: not current().rrefs._pending_forks)
+    before = len(current().rrefs)
     own = rpc.RRef(1)
-    assert len(current().rref_context) == before + 1
+    assert len(current().rrefs) == before + 1
     del own
-    assert eventually(lambda: len(current().rref_context) == before)
+    assert eventually(lambda: len(current().rrefs) == before)
 
 
 def test_methods_of_values():
@@ -333,12 +333,12 @@ def test_restricted_process():
     with pytest.raises(PermissionError, match="operator aten::repeat is not allowed"):
         rpc.remote("worker3", ts.add, args=(ts.ones(1), 1)).rpc_sync().repeat(2)
     own = current().options
-    own.allow_python, current()._sent_code.allow_python = False, False
+    own.allow_python, current().endpoint.sent_code.allow_python = False, False
     try:
         with pytest.raises(PermissionError, match=r"rpc_worker\.add is a Python function: script it"):
             rpc.rpc_sync("worker1", rpc_worker.add, args=(1, 2))
     finally:
-        own.allow_python, current()._sent_code.allow_python = True, True
+        own.allow_python, current().endpoint.sent_code.allow_python = True, True
 
 
 def test_methods_of_modules_that_are_not_compiled(tmp_path):

@@ -28,7 +28,7 @@ def test_a_process_that_exits_in_the_middle(three_workers):
     assert ref.to_here() == 3
     own = rpc.RRef(5)
     rpc.rpc_sync("worker1", rpc_worker.hold_reference, args=(own,))
-    assert eventually(lambda: not current().rref_context._pending_forks)
+    assert eventually(lambda: not current().rrefs._pending_forks)
     start_time = time.monotonic()
     with pytest.raises(
         RuntimeError,
@@ -47,10 +47,10 @@ def test_a_process_that_exits_in_the_middle(three_workers):
     assert time.monotonic() - start_time < 30
     assert rpc.rpc_sync("worker2", rpc_worker.add, args=(1, 2)) == 3  # other processes still work
     agent = current()
-    assert agent._connection_counts[1] == 0
-    agent._forget(1)
+    assert agent.endpoint._connection_counts[1] == 0
+    agent.endpoint.forget_worker(1)
     del own
-    assert not len(agent.rref_context)
+    assert not len(agent.rrefs)
     assert three_workers[0].wait(10) == -signal.SIGKILL
 
 

@@ -418,4 +418,4 @@ def test_archives_with_restricted_operators():
 
 
 def test_no_references_remain():
-    assert eventually(lambda: len(current().rref_context) == 0)
+    assert eventually(lambda: len(current().rrefs) == 0)

@@ -18,7 +18,6 @@ from ts.distributed.dist_autograd import engine
 from ts.distributed.dist_autograd.contexts import DistAutogradContainer, current_id, set_current_context
 from ts.distributed.dist_autograd.contexts import DistAutogradContext as DistAutogradContext
 from ts.distributed.rpc import state
-from ts.distributed.rpc.agent import RpcAgent
 from ts.unsupported import names_for
 
 __all__ = ["DistAutogradContext", "backward", "context", "get_gradients", "is_available"]
@@ -57,7 +56,7 @@ def backward(context_id: int, roots: list[Tensor], retain_graph: bool = False) -
 
     Raise RuntimeError if a process fails or is lost, and after `rpc_timeout` seconds.
     """
-    engine.backward(_agent(), _agent().contexts.find(context_id), roots, retain_graph)
+    engine.backward(_contexts(), _contexts().find(context_id), roots, retain_graph)
 
 
 def get_gradients(context_id: int) -> dict[Tensor, Tensor]:
@@ -65,14 +64,10 @@ def get_gradients(context_id: int) -> dict[Tensor, Tensor]:
     return _contexts().find(context_id).gradients()
 
 
-def _agent() -> RpcAgent:
+def _contexts() -> DistAutogradContainer:
     if state.agent is None:
         raise RuntimeError("Need to initialize distributed autograd using torch.distributed.autograd.init()")
-    return state.agent
-
-
-def _contexts() -> DistAutogradContainer:
-    return _agent().contexts
+    return state.agent.contexts
 
 
 def _new_context() -> DistAutogradContext:

@@ -21,7 +21,7 @@ from typing import Any, Final, TypeVar
 T = TypeVar("T")
 
 # Cancelled timers are removed from the heap if there are more than this number and more than active timers.
-_MAX_CANCELLED_TIMERS: Final = 100
+_MAX_CANCELLED_COUNT: Final = 100
 
 _lock = threading.Lock()
 _loop: asyncio.AbstractEventLoop | None = None
@@ -96,7 +96,7 @@ class _Timers:
     def count_cancelled(self) -> None:
         with self._lock:
             self._cancelled += 1
-            if self._cancelled > _MAX_CANCELLED_TIMERS and 2 * self._cancelled > len(self._heap):
+            if self._cancelled > _MAX_CANCELLED_COUNT and 2 * self._cancelled > len(self._heap):
                 self._heap = [entry for entry in self._heap if entry[2].callback is not None]
                 heapq.heapify(self._heap)
                 self._cancelled = 0

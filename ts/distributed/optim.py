@@ -14,8 +14,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from ts._core.vm.future import Future
-from ts.distributed.dist_autograd.optimizers import wire_name
 from ts.distributed.rpc.agent import RpcAgent
+from ts.distributed.rpc.optimizers import wire_name
 from ts.distributed.rpc.rref import RRef
 from ts.distributed.rpc.state import current
 from ts.optim import Optimizer
@@ -38,7 +38,7 @@ class DistributedOptimizer:
         self, optimizer_class: type[Optimizer], params_rref: Iterable[RRef], *args: Any, **kwargs: Any
     ) -> None:
         agent = current()
-        name = wire_name(optimizer_class, agent)
+        name = wire_name(optimizer_class, agent.name_callee)
         by_owner: dict[int, list[RRef]] = {}
         for handle in params_rref:
             by_owner.setdefault(handle.owner().id, []).append(handle)
@@ -58,8 +58,7 @@ class DistributedOptimizer:
 
 
 def _ask(agent: RpcAgent, process: int, kind: str, *values: Any) -> Future[Any]:
-    peer = agent.peer(process)
-    return agent.submit(peer, ["optimizer", kind, *agent.serialize(peer, values)], agent.timeout(-1.0))
+    return agent.request(process, ["optimizer", kind, *agent.serialize(agent.peer(process), values)])
 
 
 def _wait_for_all(futures: list[Future[Any]]) -> list[Any]:

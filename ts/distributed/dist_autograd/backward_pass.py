@@ -15,29 +15,36 @@ import threading
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ts._core.autograd.partial_backward import PartialBackward
 from ts._core.tensor.tensor import Tensor
 from ts._core.vm.future import Future
 from ts.autograd.graph import GradientEdge
 from ts.distributed import wire_values
+from ts.distributed.dist_autograd.messenger import Messenger
 from ts.distributed.event_loop import non_blocking
 
 if TYPE_CHECKING:
     from ts.distributed.dist_autograd.contexts import DistAutogradContext
-    from ts.distributed.dist_autograd.send_recv_nodes import MessageOrigin
-    from ts.distributed.rpc.agent import RpcAgent
 
 _thread = threading.local()  # attribute `backward_pass`: the BackwardPass whose nodes the current thread runs
+
+
+class MessageOrigin(NamedTuple):
+    """Identity of a message with tensors: context id, id of the sender, and number given by the sender."""
+
+    context_id: int
+    sender: int
+    message_id: int
 
 
 class BackwardPass:
     """Local part of a distributed backward pass, used as in the example of the module docstring."""
 
-    def __init__(self, agent: RpcAgent, context: DistAutogradContext, pass_id: int) -> None:
+    def __init__(self, messenger: Messenger, context: DistAutogradContext, pass_id: int) -> None:
         self.done: Future[None] = Future()
-        self._agent, self._context, self._pass_id = agent, context, pass_id
+        self._messenger, self._context, self._pass_id = messenger, context, pass_id
         self._run: PartialBackward | None = None
         # number of a sent message -> index of its root in the local backward pass
         self._root_indices: dict[int, int] = {}
@@ -77,7 +84,7 @@ class BackwardPass:
             self._root_indices = {message_id: root_index for root_index, message_id in enumerate(roots)}
             self._edges = list(roots.values())
             self._open += len(roots)
-            self._limits = nullcontext if own_roots else self._agent.executor.within
+            self._limits = nullcontext if own_roots else self._messenger.within
             self._run = PartialBackward(self._edges, keep, self._context.add)
 
     def deliver(self, message_id: int, gradients: list[Any]) -> None:
@@ -121,12 +128,11 @@ class BackwardPass:
         """Send the gradients of tensors that arrived in a message to the sender of the message."""
         if origin.context_id != self._context.id:
             raise RuntimeError(_ENDED)
-        agent = self._agent
-        encoded = wire_values.pack(list(gradients), agent.rref_context.wire_context)
+        encoded = wire_values.pack(list(gradients))
         message = ["backward", "gradients", self._context.id, self._pass_id, origin.message_id, *encoded]
         with self._lock:
             self._open += 1
-        future = agent.submit(agent.peer(origin.sender), message, agent.timeout(-1.0))
+        future = self._messenger.request(origin.sender, message)
         future.add_done_callback(non_blocking(self._message_done))
 
     def _message_done(self, future: Future[Any]) -> None:
@@ -146,7 +152,7 @@ class BackwardPass:
         with self._lock:
             self._context.passes.pop(self._pass_id, None)
             if not self.done.done():
-                self.done.set_exception(RuntimeError(f"Error on Node {self._agent.info.id}: {error}"))
+                self.done.set_exception(RuntimeError(f"Error on Node {self._messenger.worker_id}: {error}"))
 
 
 _ENDED = (

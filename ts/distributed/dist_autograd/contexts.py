@@ -16,15 +16,13 @@ import threading
 from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from ts._core.tensor.tensor import Tensor
 from ts._core.vm.inherited import carried, carry
 from ts.autograd.graph import GradientEdge
 from ts.distributed.dist_autograd.backward_pass import BackwardPass
-
-if TYPE_CHECKING:
-    from ts.distributed.rpc.agent import RpcAgent
+from ts.distributed.dist_autograd.messenger import Messenger
 
 # number of low bits of a context id that are a counter. The high bits are the id of the process that created
 # it.
@@ -61,14 +59,14 @@ def entered_context(context_id: int | None) -> Iterator[None]:
 class DistAutogradContext:
     """Local part of a distributed autograd context: peer ids, sent messages and gradients."""
 
-    def __init__(self, agent: RpcAgent, context_id: int) -> None:
+    def __init__(self, messenger: Messenger, context_id: int) -> None:
         self.id = context_id
         # ids of the processes to which calls were sent, or from which calls were received, in this context
         self.peer_ids: set[int] = set()
         # number of a sent message -> gradient edges of the tensors in the message
         self.sends: dict[int, list[GradientEdge]] = {}
         self.passes: dict[int, BackwardPass] = {}
-        self._agent = agent
+        self._messenger = messenger
         self._ids = itertools.count()
         self._gradients: dict[Tensor, Tensor] = {}
         self._lock = threading.Lock()
@@ -81,7 +79,7 @@ class DistAutogradContext:
 
     def add_peer(self, process: int) -> None:
         """Register another process as a participant of this context."""
-        if process != self._agent.info.id:
+        if process != self._messenger.worker_id:
             self.peer_ids.add(process)
 
     def record_sent_message(self, edges: list[GradientEdge]) -> int:
@@ -116,7 +114,7 @@ class DistAutogradContext:
         """Return the backward pass `pass_id` of this context, created at first use."""
         with self._lock:
             if pass_id not in self.passes:
-                self.passes[pass_id] = BackwardPass(self._agent, self, pass_id)
+                self.passes[pass_id] = BackwardPass(self._messenger, self, pass_id)
             return self.passes[pass_id]
 
     def close(self) -> None:
@@ -130,9 +128,9 @@ class DistAutogradContext:
 class DistAutogradContainer:
     """All distributed autograd contexts in which this process participates."""
 
-    def __init__(self, agent: RpcAgent) -> None:
-        self._agent = agent
-        self._here = agent.info.id
+    def __init__(self, messenger: Messenger) -> None:
+        self.messenger = messenger
+        self._here = messenger.worker_id
         self._ids = itertools.count()
         self._open: dict[int, DistAutogradContext] = {}
         self._ended: OrderedDict[int, None] = OrderedDict()
@@ -156,7 +154,7 @@ class DistAutogradContainer:
         """Create a context and enter it in this thread. Raise RuntimeError within another context."""
         if current_id() in self._open:
             raise RuntimeError("Already have an autograd context id for this thread.")
-        context = DistAutogradContext(self._agent, self.new_id())
+        context = DistAutogradContext(self.messenger, self.new_id())
         with self._lock:
             self._open[context.id] = context
         set_current_context(context.id)
@@ -175,12 +173,12 @@ class DistAutogradContainer:
         Raise RuntimeError if the context has ended, and ValueError if an id is invalid.
         """
         numbers = type(context_id) is int and type(process) is int
-        if not numbers or not all(map(self._agent.directory.can_have_id, (context_id >> _BITS, process))):
+        if not numbers or not all(map(self.messenger.can_have_id, (context_id >> _BITS, process))):
             raise ValueError(f"invalid autograd context id {context_id!r} or process id {process!r}")
         with self._lock:
             is_open = context_id in self._open
             if not is_open and context_id >> _BITS != self._here and context_id not in self._ended:
-                self._open[context_id] = DistAutogradContext(self._agent, context_id)
+                self._open[context_id] = DistAutogradContext(self.messenger, context_id)
         context = self.find(context_id)
         context.add_peer(process)
         return context
@@ -194,7 +192,7 @@ class DistAutogradContainer:
             self._remember(context_id)
         context.close()
         for process in context.peer_ids:
-            self._agent.send_reliably(self._agent.peer(process), ["backward", "end", context_id])
+            self.messenger.notify(process, ["backward", "end", context_id])
 
     def end_locally(self, context_id: Any) -> None:
         """End a context locally, after another process has ended it."""

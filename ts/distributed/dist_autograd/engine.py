@@ -1,6 +1,6 @@
 """Distributed backward passes, coordinated by the process that starts them.
 
-backward(agent, context, [loss], False)
+backward(contexts, context, [loss], False)
   -> message_dependencies: find the messages that receive gradients, by requests to all processes
   -> each sender gets the numbers of its messages, and responds when its part of the pass is complete
   -> gradients are sent between processes, once per message
@@ -10,49 +10,50 @@ backward(agent, context, [loss], False)
 from __future__ import annotations
 
 import queue
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import ts
 from ts._core.tensor.tensor import Tensor
 from ts._core.vm.future import Future
 from ts.autograd.graph import GradientEdge, get_gradient_edge
+from ts.distributed.dist_autograd.contexts import DistAutogradContainer, DistAutogradContext
 from ts.distributed.dist_autograd.message_dependencies import ROOT_MESSAGE_INDEX, messages
+from ts.distributed.dist_autograd.messenger import Messenger
 from ts.distributed.event_loop import non_blocking
 
-if TYPE_CHECKING:
-    from ts.distributed.dist_autograd.contexts import DistAutogradContext
-    from ts.distributed.rpc.agent import RpcAgent
 
-
-def backward(agent: RpcAgent, context: DistAutogradContext, roots: list[Tensor], retain_graph: bool) -> None:
+def backward(
+    contexts: DistAutogradContainer, context: DistAutogradContext, roots: list[Tensor], retain_graph: bool
+) -> None:
     """Add the gradients of the sum of `roots` to the context, in all processes."""
+    messenger = contexts.messenger
     edges = _edges(roots)
-    by_process = messages(agent, context, edges)
-    pass_id = agent.contexts.new_id()
-    worker_id = agent.info.id
+    by_process = messages(messenger, context, edges)
+    pass_id = contexts.new_id()
+    worker_id = messenger.worker_id
     own_pass = context.pass_of(pass_id)
     own_messages = by_process.pop(worker_id, [])
     futures: list[Future[Any]] = [own_pass.done]
     for process, message_ids in by_process.items():
         message = ["backward", "begin", context.id, pass_id, message_ids, bool(retain_graph)]
-        futures.append(agent.submit(agent.peer(process), message, agent.timeout(-1.0)))
+        futures.append(messenger.request(process, message))
     try:
         own_pass.begin(own_messages, retain_graph, {ROOT_MESSAGE_INDEX: edges})
         own_pass.deliver(ROOT_MESSAGE_INDEX, [ts.ones_like(root) for root in roots])
         _wait(futures)
     except BaseException as error:
-        _give_up(agent, context, pass_id, [*by_process])
+        _give_up(messenger, context, pass_id, [*by_process])
         raise _prefix_error(error, worker_id) from None
 
 
-def backward_of(agent: RpcAgent, value: Any, context_id: int, retain_graph: bool) -> None:
+def backward_of(contexts: DistAutogradContainer, value: Any, context_id: int, retain_graph: bool) -> None:
     """Run backward from `value`, the value of an RRef. With context id -1, add the gradients to `.grad`."""
     if not isinstance(value, Tensor):
         raise RuntimeError("RRef should contain a tensor for .backward()")
     if context_id == -1:
         value.backward(retain_graph=retain_graph)
     else:
-        backward(agent, agent.contexts.find(context_id), [value], retain_graph)
+        backward(contexts, contexts.find(context_id), [value], retain_graph)
 
 
 def _edges(roots: Any) -> list[GradientEdge]:
@@ -79,11 +80,11 @@ def _wait(futures: list[Future[Any]]) -> None:
         done.get().value()
 
 
-def _give_up(agent: RpcAgent, context: DistAutogradContext, pass_id: int, processes: list[int]) -> None:
+def _give_up(messenger: Messenger, context: DistAutogradContext, pass_id: int, processes: list[int]) -> None:
     """Abort the pass in all processes, so that no process waits for gradients that will not arrive."""
     context.pass_of(pass_id).fail(RuntimeError("the backward pass was aborted"))
     for process in processes:
-        agent.send_reliably(agent.peer(process), ["backward", "give_up", context.id, pass_id])
+        messenger.notify(process, ["backward", "give_up", context.id, pass_id])
 
 
 def _prefix_error(error: BaseException, worker_id: int) -> BaseException:

@@ -1,7 +1,7 @@
 """Find the messages that a backward pass traverses, before it runs.
 
     message_dependencies(context, roots)     {ROOT_MESSAGE_INDEX: [message of worker1], 0: [...]}
-    messages(agent, context, roots)          {1: [0], 2: [4, 7]}
+    messages(messenger, context, roots)          {1: [0], 2: [4, 7]}
 
 `messages` maps each sender to the numbers of its messages that will receive gradients.
 
@@ -13,16 +13,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from ts._core.autograd.partial_backward import reach
 from ts.autograd.graph import GradientEdge
+from ts.distributed.dist_autograd.contexts import DistAutogradContext
+from ts.distributed.dist_autograd.messenger import Messenger
 from ts.distributed.dist_autograd.send_recv_nodes import Received
 from ts.distributed.errors import WorkerUnavailableError
-
-if TYPE_CHECKING:
-    from ts.distributed.dist_autograd.contexts import DistAutogradContext
-    from ts.distributed.rpc.agent import RpcAgent
 
 # key in `Links` for the roots of the backward pass, which belong to no message
 ROOT_MESSAGE_INDEX: Final = -1
@@ -52,10 +50,10 @@ def _bit_indices(bits: int) -> Iterator[int]:
 
 
 def messages(
-    agent: RpcAgent, context: DistAutogradContext, roots: list[GradientEdge]
+    messenger: Messenger, context: DistAutogradContext, roots: list[GradientEdge]
 ) -> dict[int, list[int]]:
     """Return a dictionary: id of a sender -> numbers of its messages that receive gradients in a pass."""
-    worker_id = agent.info.id
+    worker_id = messenger.worker_id
     links: dict[int, Links | Exception] = {worker_id: message_dependencies(context, roots)}
     todo: list[Message] = [(worker_id, ROOT_MESSAGE_INDEX)]
     by_sender: dict[int, list[int]] = defaultdict(list)
@@ -63,7 +61,7 @@ def messages(
     while todo:
         process, message_id = todo.pop()
         if process not in links:
-            _ask(agent, context, links)
+            _ask(messenger, context, links)
         dependencies = links[process]
         if isinstance(dependencies, Exception):
             raise dependencies
@@ -75,7 +73,7 @@ def messages(
     return by_sender
 
 
-def _ask(agent: RpcAgent, context: DistAutogradContext, links: dict[int, Any]) -> None:
+def _ask(messenger: Messenger, context: DistAutogradContext, links: dict[int, Any]) -> None:
     """Request the dependencies from all processes of a context, and store them in `links` by process.
 
     For an unavailable process, store the error instead, which `messages` raises only if the pass needs the
@@ -84,9 +82,7 @@ def _ask(agent: RpcAgent, context: DistAutogradContext, links: dict[int, Any]) -
     peer_ids = set(context.peer_ids)
     while peer_ids - set(links):
         question = ["backward", "links", context.id]
-        requests = {
-            p: agent.submit(agent.peer(p), question, agent.timeout(-1.0)) for p in peer_ids - set(links)
-        }
+        requests = {process: messenger.request(process, question) for process in peer_ids - set(links)}
         for process, future in requests.items():
             try:
                 links[process], others = future.wait()

@@ -1,8 +1,9 @@
 """Serialization of tensors within a context: the backward pass sends their gradients to the sender.
 
-    encoded = pack((x, 1), agent, context_id, peer)     records x as part of message 0
+    codec = GradientCodec(contexts, wire_context)
+    encoded = codec.pack((x, 1), context_id, process)   records x as part of message 0
     encoded                                             ((WITH_GRADIENTS, context, sender, 0, data), memory)
-    value, context_id = unpack(encoded, agent)          in the receiver: x is a result of RecvRpcBackward
+    value, context_id = codec.unpack(encoded)           in the receiver: x is a result of RecvRpcBackward
 
 Outside a context, values are encoded by `wire_values`. Tensors that require grad do not share memory in the
 receiver, even if they share memory in the sender, since a write to shared memory could not be differentiated.
@@ -11,7 +12,7 @@ receiver, even if they share memory in the sender, since a write to shared memor
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 
 import ts
 from ts._core.tensor.tensor import Tensor
@@ -20,20 +21,9 @@ from ts.autograd.grad_mode import enable_grad
 from ts.autograd.graph import get_gradient_edge
 from ts.distributed import wire_values
 from ts.distributed.dist_autograd import backward_pass
-from ts.distributed.dist_autograd.contexts import current_id
+from ts.distributed.dist_autograd.backward_pass import MessageOrigin
+from ts.distributed.dist_autograd.contexts import DistAutogradContainer, current_id
 from ts.distributed.wire_values import EncodedValue, Tag, WireContext
-
-if TYPE_CHECKING:
-    from ts.distributed.rpc.agent import RpcAgent
-    from ts.distributed.rpc.peers import Peer
-
-
-class MessageOrigin(NamedTuple):
-    """Identity of a message with tensors: context id, id of the sender, and number given by the sender."""
-
-    context_id: int
-    sender: int
-    message_id: int
 
 
 class RecvRpc(Function):
@@ -67,74 +57,78 @@ def _anchor() -> Tensor:
     return ts.zeros([], requires_grad=True)
 
 
-def pack(
-    value: Any,
-    agent: RpcAgent,
-    context_id: int | None,
-    peer: Peer | None = None,
-    wire_context: WireContext | None = None,
-) -> EncodedValue:
-    """Serialize a value for `peer`. Within a context, record the tensors that require grad.
+class GradientCodec:
+    """Serialization of values, which records tensors that require grad within autograd contexts.
 
-    `wire_context` encodes references and objects. It defaults to the agent's WireContext.
-
-    Raise RuntimeError for an ended context, TypeError for values that cannot be serialized.
+    `wire_context` is the default codec of references and objects.
     """
-    wire_context = wire_context or agent.rref_context.wire_context
-    if context_id is None:
-        return wire_values.pack(value, wire_context)
-    context = agent.contexts.find(context_id)
-    grad_tensors: list[Tensor] = []
-    data, memory = wire_values.pack(value, wire_context, grad_tensors)
-    if not grad_tensors and peer is None:
-        return data, memory
-    message_id = (
-        context.record_sent_message([get_gradient_edge(x) for x in grad_tensors]) if grad_tensors else -1
-    )
-    if peer is not None:
-        context.add_peer(peer.info.id)
-    return (Tag.WITH_GRADIENTS, context_id, agent.info.id, message_id, data), memory
 
+    def __init__(self, contexts: DistAutogradContainer, wire_context: WireContext) -> None:
+        self._contexts, self._wire_context = contexts, wire_context
+        self._worker_id = contexts.messenger.worker_id
 
-def unpack(encoded: Any, agent: RpcAgent, wire_context: WireContext | None = None) -> tuple[Any, int | None]:
-    """Deserialize a value, and return the value and its context id (None without a context).
+    def pack(
+        self,
+        value: Any,
+        context_id: int | None,
+        process: int | None = None,
+        wire_context: WireContext | None = None,
+    ) -> EncodedValue:
+        """Serialize a value for another process. Within a context, record the tensors that require grad.
 
-    Raise MalformedValueError or ValueError if the data is invalid.
-    """
-    wire_context = wire_context or agent.rref_context.wire_context
-    data, memory = encoded
-    if not isinstance(data, tuple) or len(data) != 5 or data[0] != Tag.WITH_GRADIENTS:
-        return wire_values.unpack(encoded, wire_context), None
-    _, context_id, sender, message_id, data = data
-    agent.contexts.join(context_id, sender)
-    grad_tensors: list[Tensor] = []
-    value = wire_values.unpack((data, memory), wire_context, grad_tensors)
-    if grad_tensors:
-        if type(message_id) is not int:
-            raise ValueError(f"invalid message id: {message_id!r}")
-        with enable_grad():
-            RecvRpc.apply(_anchor(), MessageOrigin(context_id, sender, message_id), *grad_tensors)
-    return value, context_id
+        Raise RuntimeError for an ended context, TypeError for values that cannot be serialized.
+        """
+        wire_context = wire_context or self._wire_context
+        if context_id is None:
+            return wire_values.pack(value, wire_context)
+        context = self._contexts.find(context_id)
+        grad_tensors: list[Tensor] = []
+        data, memory = wire_values.pack(value, wire_context, grad_tensors)
+        if not grad_tensors and process is None:
+            return data, memory
+        edges = [get_gradient_edge(x) for x in grad_tensors]
+        message_id = context.record_sent_message(edges) if grad_tensors else -1
+        if process is not None:
+            context.add_peer(process)
+        return (Tag.WITH_GRADIENTS, context_id, self._worker_id, message_id, data), memory
 
+    def unpack(self, encoded: Any, wire_context: WireContext | None = None) -> tuple[Any, int | None]:
+        """Deserialize a value, and return the value and its context id (None without a context).
 
-def context_for(peer: Peer, agent: RpcAgent) -> list[int] | None:
-    """Return [id of the current context, id of this worker] for a request without arguments to `peer`.
+        Raise MalformedValueError or ValueError if the data is invalid.
+        """
+        wire_context = wire_context or self._wire_context
+        data, memory = encoded
+        if not isinstance(data, tuple) or len(data) != 5 or data[0] != Tag.WITH_GRADIENTS:
+            return wire_values.unpack(encoded, wire_context), None
+        _, context_id, sender, message_id, data = data
+        self._contexts.join(context_id, sender)
+        grad_tensors: list[Tensor] = []
+        value = wire_values.unpack((data, memory), wire_context, grad_tensors)
+        if grad_tensors:
+            if type(message_id) is not int:
+                raise ValueError(f"invalid message id: {message_id!r}")
+            with enable_grad():
+                RecvRpc.apply(_anchor(), MessageOrigin(context_id, sender, message_id), *grad_tensors)
+        return value, context_id
 
-    Return None outside a context.
-    """
-    context_id = current_id()
-    if context_id is None:
-        return None
-    agent.contexts.find(context_id).add_peer(peer.info.id)
-    return [context_id, agent.info.id]
+    def context_for(self, process: int) -> list[int] | None:
+        """Return [id of the current context, id of this worker] for a request without arguments.
 
+        Return None outside a context.
+        """
+        context_id = current_id()
+        if context_id is None:
+            return None
+        self._contexts.find(context_id).add_peer(process)
+        return [context_id, self._worker_id]
 
-def join_context(header: Any, agent: RpcAgent) -> int | None:
-    """Join the context of a message and return its id, or return None if `header` is None.
+    def join_context(self, header: Any) -> int | None:
+        """Join the context of a message and return its id, or return None if `header` is None.
 
-    Raise ValueError if an id is invalid.
-    """
-    if header is None:
-        return None
-    context_id, sender = header
-    return agent.contexts.join(context_id, sender).id
+        Raise ValueError if an id is invalid.
+        """
+        if header is None:
+            return None
+        context_id, sender = header
+        return self._contexts.join(context_id, sender).id

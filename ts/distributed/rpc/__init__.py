@@ -7,21 +7,26 @@
     rpc.shutdown()
 
     api                   public functions
-    agent                 RPC agent of this process: outgoing and incoming requests
+    agent                 RPC agent of this process, which connects the next three parts
+    endpoint              requests to other workers, and the connections that they open
+    call_executor         execution of incoming calls
+    rref_store            values of this process and their reference counts
+    call_counts           counters of calls
     peers                 other workers and the connections to them
     reliable_delivery     one-way messages to a peer
     worker_directory      workers by name and id, for a fixed set of workers
     cluster_membership    workers by name and id, for a cluster
     callable_registry     names of callees, whose code is sent as archives
-    call_executor         execution of incoming calls
     connection_threads    server threads for blocking callers
     responses             encoding of results and errors
     type_signatures       serialization of objects of scripted classes
-    rref, rref_context    remote references and their reference counting
+    rref                  remote references
     rref_types            types of remote values
     rpc_future            futures of results
     functions             `async_execution`
-    wait_all, all_gather  `_wait_all`, `_all_gather`, `_barrier`
+    wait_all              `_wait_all`
+    all_gather            values that are gathered in this process
+    optimizers            optimizers of the parameters of this process
     distributed_map       `ts.distributed.map`
     retries               repetition of idempotent calls
     script_bindings       RPC operators of scripts

@@ -1,4 +1,4 @@
-"""All-gather and barrier over RPC workers: `_all_gather`, `_barrier`.
+"""Coordinator of all-gathers and barriers over RPC workers.
 
     _all_gather(3)           {"worker0": 3, "worker1": 5} in both workers, after both have called it
 
@@ -10,16 +10,12 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from ts.distributed.rpc.options import UNSET_RPC_TIMEOUT
+from ts.distributed.dist_autograd.send_recv_nodes import GradientCodec
 from ts.distributed.rpc.responses import ResponseWriter
-from ts.distributed.rpc.state import current
+from ts.distributed.rpc.worker_directory import WorkerDirectory
 from ts.distributed.wire_values import EncodedValue
-
-if TYPE_CHECKING:
-    from ts.distributed.rpc.agent import RpcAgent
 
 Names = tuple[str, ...]
 
@@ -27,8 +23,8 @@ Names = tuple[str, ...]
 class AllGatherState:
     """Values that this process has received as the coordinator of all-gathers."""
 
-    def __init__(self, agent: RpcAgent) -> None:
-        self._agent = agent
+    def __init__(self, directory: WorkerDirectory, codec: GradientCodec) -> None:
+        self._directory, self._codec = directory, codec
         # names of the workers of a group -> number of all-gathers that this process has started in the group
         self._sequence_numbers: Counter[Names] = Counter()
         self._received: dict[tuple[Names, int], dict[str, tuple[Any, ResponseWriter, int]]] = {}
@@ -47,13 +43,12 @@ class AllGatherState:
 
         Raise ValueError if `names` is not sorted or does not contain the caller.
         """
-        members = self._agent.directory
-        key, name = (tuple(names), sequence_number), members.peer(caller).info.name
+        key, name = (tuple(names), sequence_number), self._directory.peer(caller).info.name
         if sorted({*key[0]}) != [*key[0]]:
             raise ValueError(f"expected sorted, distinct names of workers, got {key[0]!r:.100}")
         if name not in key[0]:
             raise ValueError(f"{name} is not in the group of this all-gather: {', '.join(key[0])}")
-        value = self._agent.deserialize(encoded)
+        value, _ = self._codec.unpack(encoded)
         with self._lock:
             received = self._received.setdefault(key, {})
             received[name] = value, response, caller
@@ -72,36 +67,3 @@ class AllGatherState:
                     del received[name]
                 if not received:
                     del self._received[key]
-
-
-def _all_gather(
-    obj: Any, worker_names: Iterable[str] | None = None, timeout: float = UNSET_RPC_TIMEOUT
-) -> dict[str, Any]:
-    """Gather a value from each worker of a group, and return a dict from worker names to values.
-
-    All workers of the group must call this function, in the same order.
-
-    worker_names    names of the group's workers (default: all workers)
-    timeout         seconds after which missing values raise a RuntimeError
-    """
-    agent = current()
-    if worker_names is None:
-        worker_names = [agent.info.name, *(info.name for info in agent.directory.workers())]
-    names = tuple(sorted(set(worker_names)))
-    # look up all workers before anything is sent: an unknown name raises RuntimeError
-    peers = [agent.peer(name) for name in names]
-    if agent.info.name not in names:
-        raise AssertionError(f"{agent.info.name} is not contained by {set(names)}.")
-    message = [
-        "gather",
-        list(names),
-        agent.all_gather_state.sequence_number(names),
-        *agent.serialize(peers[0], obj),
-    ]
-    values: dict[str, Any] = agent.submit(peers[0], message, agent.timeout(timeout)).wait()
-    return values
-
-
-def _barrier(worker_names: Iterable[str]) -> None:
-    """Block until all workers of a group have called this function."""
-    _all_gather(None, worker_names)

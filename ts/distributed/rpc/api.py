@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -14,9 +14,8 @@ from ts.distributed.missing_extra import require_initialized as _require_initial
 from ts.distributed.rendezvous import parse_init_method
 from ts.distributed.rpc import state
 from ts.distributed.rpc.agent import RpcAgent
-from ts.distributed.rpc.all_gather import _all_gather as _all_gather
-from ts.distributed.rpc.all_gather import _barrier as _barrier
 from ts.distributed.rpc.cluster_membership import ClusterWorkerDirectory
+from ts.distributed.rpc.endpoint import Endpoint
 from ts.distributed.rpc.options import (
     DEFAULT_RPC_TIMEOUT_SEC,
     UNSET_RPC_TIMEOUT,
@@ -75,7 +74,7 @@ def init_rpc(
 
 
 def start_agent(
-    create_directory: Callable[[RpcAgent], WorkerDirectory], options: RpcBackendOptions
+    create_directory: Callable[[Endpoint], WorkerDirectory], options: RpcBackendOptions
 ) -> RpcAgent:
     """Create the agent of this process. `create_directory` creates the worker directory of the agent.
 
@@ -90,7 +89,7 @@ def start_agent(
 
 def _worker_directory_factory(
     name: str, rank: int, world_size: int, options: RpcBackendOptions
-) -> Callable[[RpcAgent], WorkerDirectory]:
+) -> Callable[[Endpoint], WorkerDirectory]:
     if urlsplit(options.init_method).scheme in (PLAIN, TLS):
         if rank >= 0 or world_size >= 0:
             raise ValueError("the cluster assigns ranks: do not pass rank and world_size")
@@ -201,3 +200,36 @@ def remote(
 ) -> RRef:
     """Start to call a function in another process, which keeps the result. Return an `RRef` to it."""
     return current().remote(to, func, args, kwargs, timeout)
+
+
+def _all_gather(
+    obj: Any, worker_names: Iterable[str] | None = None, timeout: float = UNSET_RPC_TIMEOUT
+) -> dict[str, Any]:
+    """Gather a value from each worker of a group, and return a dict from worker names to values.
+
+    All workers of the group must call this function, in the same order.
+
+    worker_names    names of the group's workers (default: all workers)
+    timeout         seconds after which missing values raise a RuntimeError
+    """
+    agent = current()
+    if worker_names is None:
+        worker_names = [agent.info.name, *(info.name for info in agent.directory.workers())]
+    names = tuple(sorted(set(worker_names)))
+    # look up all workers before anything is sent: an unknown name raises RuntimeError
+    peers = [agent.peer(name) for name in names]
+    if agent.info.name not in names:
+        raise AssertionError(f"{agent.info.name} is not contained by {set(names)}.")
+    message = [
+        "gather",
+        list(names),
+        agent.all_gather_state.sequence_number(names),
+        *agent.serialize(peers[0], obj),
+    ]
+    values: dict[str, Any] = agent.endpoint.submit(peers[0], message, agent.timeout(timeout)).wait()
+    return values
+
+
+def _barrier(worker_names: Iterable[str]) -> None:
+    """Block until all workers of a group have called this function."""
+    _all_gather(None, worker_names)

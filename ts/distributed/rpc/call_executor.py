@@ -8,44 +8,43 @@ A script that waits for a future releases its thread, but its call stays active 
 
 from __future__ import annotations
 
-import threading
-from collections import Counter
 from collections.abc import Callable
+from concurrent.futures import Executor
 from concurrent.futures import Future as ConcurrentFuture
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ts._core.vm.future import Future
-from ts.distributed.dist_autograd import send_recv_nodes
 from ts.distributed.dist_autograd.contexts import entered_context as inside_of
+from ts.distributed.dist_autograd.send_recv_nodes import GradientCodec
+from ts.distributed.rpc.call_counts import CallCounts
 from ts.distributed.rpc.callable_registry import ASYNC_FUNCTION_ATTRIBUTE, ReceivedCode, UnknownCodeError
 from ts.distributed.rpc.connection_threads import is_server_thread
 from ts.distributed.rpc.options import RpcBackendOptions
 from ts.distributed.rpc.responses import ResponseWriter, send_outcome, send_result
-from ts.distributed.rpc.rref_context import OwnerRRef, parse_id
+from ts.distributed.rpc.rref_store import OwnerRRef, RRefStore, parse_id
 from ts.frontend.load_policy import LoadPolicy
 from ts.ops.rpc_ops import WorkerInfo
 from ts.runtime.function import ScriptFunction
 from ts.runtime.script_method import ScriptMethod
 
-if TYPE_CHECKING:
-    from ts.distributed.rpc.agent import RpcAgent
-
 
 class CallExecutor:
-    """Thread pool, permissions and limits for the calls of other workers, with counters."""
+    """Executor of the calls of other workers, with their permissions and limits."""
 
-    def __init__(self, agent: RpcAgent, options: RpcBackendOptions) -> None:
-        self._agent = agent
-        self._options = options
+    def __init__(
+        self,
+        options: RpcBackendOptions,
+        pool: Executor,
+        calls: CallCounts,
+        rrefs: RRefStore,
+        codec: GradientCodec,
+        info: WorkerInfo,
+    ) -> None:
+        self._options, self._pool, self._calls = options, pool, calls
+        self._rrefs, self._codec, self._info = rrefs, codec, info
         self._terms = LoadPolicy(options.limits, options.allowed_ops)
-        self._lock = threading.Lock()
-        self.pool = ThreadPoolExecutor(options.num_worker_threads, "ts.rpc")
         self.received_code = ReceivedCode(options.allow_python, self._terms)
-        # name of an event -> how often it occurred: the start, end or failure of a call, the suspension or
-        # resumption of a script
-        self.event_counts: Counter[str] = Counter()
 
     def run_and_store(
         self, response: ResponseWriter, identity: Any, fork: Any, process: int, work: Any, *arguments: Any
@@ -57,7 +56,7 @@ class CallExecutor:
         if work == self.run and arguments[2] is None and not self.received_code.has(arguments[0]):
             response.report_unknown_code()
             return
-        owner = self._agent.rref_context.begin(parse_id(identity), parse_id(fork), process)
+        owner = self._rrefs.begin(parse_id(identity), parse_id(fork), process)
         response.keep_active_until(owner.value)
         self.begin(work, *arguments, owner)
         response.result(None)
@@ -67,8 +66,7 @@ class CallExecutor:
 
         If `work` returns a future (of a suspended script), the call is active until the future is done.
         """
-        self._agent.count_call()
-        self.count("begun")
+        self._calls.count("begun")
 
         def on_pool_done(pool_future: ConcurrentFuture[Future[Any] | None]) -> None:
             failed = pool_future.cancelled() or pool_future.exception() is not None
@@ -78,30 +76,21 @@ class CallExecutor:
             if is_server_thread():
                 self._on_work_done(work(*arguments))
             else:
-                self.pool.submit(work, *arguments).add_done_callback(on_pool_done)
+                self._pool.submit(work, *arguments).add_done_callback(on_pool_done)
         except BaseException:
-            self._done()
+            self._calls.count("done")
             raise
 
     def _on_work_done(self, pending: Future[Any] | None) -> None:
         if pending is None:
-            self._done()
+            self._calls.count("done")
         else:
-            self.count("parked")
+            self._calls.count("parked")
             pending.add_done_callback(self._resumed)
 
     def _resumed(self, future: Future[Any]) -> None:
-        self.count("resumed")
-        self._done()
-
-    def _done(self) -> None:
-        self.count("done")
-        self._agent.finish_call()
-
-    def count(self, event: str) -> None:
-        """Increment the counter `event` of incoming calls."""
-        with self._lock:
-            self.event_counts[event] += 1
+        self._calls.count("resumed")
+        self._calls.count("done")
 
     def run(self, name: Any, encoded: Any, code: Any, response: Any) -> Future[Any] | None:
         """Run a callee for another worker and send its result.
@@ -113,16 +102,14 @@ class CallExecutor:
                 self.received_code.add(name[1], code)
             callee = self.received_code.find(name)
             response.record_start()
-            response.wire_context = self._agent.rref_context.wire_context_for(callee)
-            (args, kwargs), response.context_id = send_recv_nodes.unpack(
-                encoded, self._agent, response.wire_context
-            )
+            response.wire_context = self._rrefs.wire_context_for(callee)
+            (args, kwargs), response.context_id = self._codec.unpack(encoded, response.wire_context)
         except UnknownCodeError:
             response.report_unknown_code()
         except Exception as error:
             response.fail(error)
         else:
-            info = self._agent.info if name[0] == "python" else None
+            info = self._info if name[0] == "python" else None
             return self._give(callee, args, kwargs, response, info, name[-1] == ASYNC_FUNCTION_ATTRIBUTE)
         return None
 
@@ -135,12 +122,12 @@ class CallExecutor:
             value = owned.value.wait()
             response.record_start()
             self._check_method(value, name)
-            (args, kwargs), response.context_id = send_recv_nodes.unpack(encoded, self._agent)
+            (args, kwargs), response.context_id = self._codec.unpack(encoded)
             method = getattr(value, name)
         except Exception as error:
             response.fail(error)
         else:
-            return self._give(method, args, kwargs, response, self._agent.info)
+            return self._give(method, args, kwargs, response, self._info)
         return None
 
     def _give(

@@ -1,6 +1,6 @@
 """Membership of this process in a cluster: connection to the scheduler, heartbeats, lookup of workers.
 
-    directory = ClusterWorkerDirectory("ts://127.0.0.1:4711", "me", options, agent)
+    directory = ClusterWorkerDirectory("ts://127.0.0.1:4711", "me", options, endpoint)
     directory.peer("worker1")         a known worker, or one that the scheduler knows
     directory.membership_ended.wait()             until membership ends (cause: directory.error)
 
@@ -42,7 +42,7 @@ from ts.distributed.transport.dask_comm_backend import connect
 from ts.ops.rpc_ops import WorkerInfo
 
 if TYPE_CHECKING:
-    from ts.distributed.rpc.agent import RpcAgent
+    from ts.distributed.rpc.endpoint import Endpoint
     from ts.distributed.rpc.options import RpcBackendOptions
 
 SCHEDULER_RESPONSE_TIMEOUT_SECONDS: Final = 10.0
@@ -73,7 +73,7 @@ class ClusterWorkerDirectory(WorkerDirectory):
         address: str,
         name: str,
         options: RpcBackendOptions,
-        agent: RpcAgent,
+        endpoint: Endpoint,
         *,
         kind: str = "program",
         rejoin_timeout: float = math.inf,
@@ -96,8 +96,8 @@ class ClusterWorkerDirectory(WorkerDirectory):
         self._membership_task: asyncio.Task[None] | None = None
         security = security_for(address, options.secret, options.security)
         self._to_scheduler = security.get_connection_args("client")
-        self._listen_address = agent.listen(security, host_for(address))
-        super().__init__(agent, WorkerInfo(name, -1), security)
+        self._listen_address = endpoint.listen(security, host_for(address))
+        super().__init__(endpoint, WorkerInfo(name, -1), security)
         comm = run_with_scheduler(address, self._join())
         self.add(self.info.id, self.info.name, self._listen_address)
         run(self._start_membership(comm))
@@ -139,7 +139,7 @@ class ClusterWorkerDirectory(WorkerDirectory):
 
     def leave(self, remaining: RemainingSeconds) -> None:
         """Wait until the calls made by this process have finished. Calls of other workers may continue."""
-        self.agent.wait_until_idle(remaining(), own_calls_only=True)
+        self.endpoint.calls.wait_until_idle(remaining(), own_calls_only=True)
 
     def close(self) -> None:
         """Leave the cluster and close all connections."""
@@ -271,12 +271,11 @@ class ClusterWorkerDirectory(WorkerDirectory):
         process = psutil.Process()
         try:
             while True:
-                counts = self.agent.executor.event_counts
-                done = counts["done"]
+                calls = self.endpoint.calls
                 status: Message = {
-                    "running": counts["begun"] - done,
-                    "done": done,
-                    "failed": counts["failed"],
+                    "running": calls.executing,
+                    "done": calls.events["done"],
+                    "failed": calls.events["failed"],
                 }
                 status |= {"memory": process.memory_info().rss, "calls": self._take_finished_calls()}
                 await comm.write([{"op": "beat", **status}])

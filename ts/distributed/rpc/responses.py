@@ -4,7 +4,7 @@ response.result(3)                       ("value", 3, [])
 response.fail(ValueError("bad"))         ("failed", "ValueError", "bad")
 response.report_unknown_code()           ("unknown",): the caller must send the code
 
-decode_response(message, agent)          return 3, or raise ValueError("bad")
+decode_response(message, codec)          return 3, or raise ValueError("bad")
 """
 
 from __future__ import annotations
@@ -17,14 +17,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 import ts.errors
 from ts._core.vm.future import Future
-from ts.distributed.dist_autograd import send_recv_nodes
+from ts.distributed.dist_autograd.send_recv_nodes import GradientCodec
 from ts.distributed.rpc.callable_registry import ASYNC_FUNCTION_ATTRIBUTE
 from ts.distributed.transport.multiplexing import Reply
 from ts.distributed.wire_values import WireContext
 
 if TYPE_CHECKING:
-    from ts.distributed.rpc.agent import RpcAgent
-    from ts.distributed.rpc.rref_context import OwnerRRef
+    from ts.distributed.rpc.rref_store import OwnerRRef
 
 UNKNOWN_CODE: Final = "unknown"
 
@@ -35,9 +34,8 @@ class ResponseWriter:
     # id of the distributed autograd context of the call, or None if it has no context
     context_id: int | None = None
 
-    def __init__(self, agent: RpcAgent, reply: Reply) -> None:
-        self._agent = agent
-        self._reply = reply
+    def __init__(self, codec: GradientCodec, reply: Reply, count_failure: Callable[[], None]) -> None:
+        self._codec, self._reply, self._count_failure = codec, reply, count_failure
         # codec for the classes in the signature of the callee, or None before the callee is known
         self.wire_context: WireContext | None = None
         # `time.perf_counter_ns()` when the call arrived if it is profiled, else None
@@ -47,9 +45,7 @@ class ResponseWriter:
     def result(self, value: Any) -> None:
         """Send a value, or the error if the value cannot be serialized."""
         try:
-            encoded = send_recv_nodes.pack(
-                value, self._agent, self.context_id, wire_context=self.wire_context
-            )
+            encoded = self._codec.pack(value, self.context_id, wire_context=self.wire_context)
             self._reply(["value", *encoded] if self.arrived is None else ["value", *encoded, self._queued_ns])
         except Exception as error:
             self.fail(error)
@@ -65,7 +61,7 @@ class ResponseWriter:
         If a Python function raised it, `info` is this worker, and the traceback is added.
         """
         error = with_remote_traceback(error, info)
-        self._agent.executor.count("failed")
+        self._count_failure()
         self._reply(["failed", type(error).__name__, _error_text(error)])
 
     def report_unknown_code(self) -> None:
@@ -75,6 +71,15 @@ class ResponseWriter:
     def send_result(self, future: Future[Any]) -> None:
         """Send the value or exception of a finished future."""
         send_outcome(future, self)
+
+    def send_type_name(self, future: Future[Any]) -> None:
+        """Send (module, qualified name) of the type of a finished future's value, or its exception."""
+        error = future.exception()
+        if error is None:
+            kind = type(future.value())
+            self.result((kind.__module__, kind.__qualname__))
+        else:
+            self.fail(error)
 
     def send_when_ready(self, owned: OwnerRRef) -> None:
         """Send the value of `owned` as soon as it is computed."""
@@ -162,14 +167,14 @@ def send_future_result(result: Any, writer: Any) -> None:
         writer.fail(RuntimeError(message))
 
 
-def decode_response(message: Any, agent: RpcAgent, wire_context: WireContext | None = None) -> Any:
+def decode_response(message: Any, codec: GradientCodec, wire_context: WireContext | None = None) -> Any:
     """Return the value in a response, or raise the exception in it.
 
     A malformed response raises RuntimeError.
     """
     match message:
         case ("value", data, memory, *_):
-            return send_recv_nodes.unpack((data, memory), agent, wire_context)[0]
+            return codec.unpack((data, memory), wire_context)[0]
         case ("failed", str(kind), str(reason)):
             raise _error_class(kind)(reason)
     raise RuntimeError(f"malformed response: {message!r:.100}")

@@ -38,7 +38,7 @@ class RetryingCall:
     """Call repeated until a response arrives or its timeout passes. `future` is its result."""
 
     def __init__(self, agent: RpcAgent, start_call: StartCall, timeout: float) -> None:
-        self.future = RpcFuture(agent)
+        self.future = RpcFuture(agent.pool)
         self._agent = agent
         self._start_call = start_call
         self._deadline = None if timeout == NO_TIMEOUT else time.monotonic() + timeout
@@ -54,7 +54,7 @@ class RetryingCall:
             call = self._start_call(self._remaining_seconds())
         except Exception as error:
             # no attempt was started: the worker is unknown or the arguments cannot be encoded, for example
-            call = RpcFuture(self._agent)
+            call = RpcFuture(self._agent.pool)
             call.set_exception(error)
         call.add_done_callback(self._on_attempt_done)
 

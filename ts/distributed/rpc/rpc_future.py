@@ -3,28 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from concurrent.futures import Executor
+from typing import Any
 
 from ts._core.vm.execution import ScriptCoroutine
 from ts._core.vm.future import Future
 from ts.distributed.event_loop import non_blocking, on_event_loop
 
-if TYPE_CHECKING:
-    from ts.distributed.rpc.agent import RpcAgent
-
 
 class RpcFuture(Future[Any]):
     """Future of an RPC result. Its callbacks run in a pool thread, so they may block and call workers."""
 
-    def __init__(self, agent: RpcAgent) -> None:
+    def __init__(self, pool: Executor) -> None:
         super().__init__()
-        self.agent = agent
+        self._pool = pool
 
     def call(self, callback: Callable[[Any], Any]) -> None:
         """Run a callback. In the event loop's thread, pass a callback that may block to the thread pool."""
         wakes = isinstance(getattr(callback, "__self__", None), ScriptCoroutine)
         if on_event_loop() and not wakes and not isinstance(callback, non_blocking):
-            self.agent.pool.submit(super().call, callback)
+            self._pool.submit(super().call, callback)
         else:
             super().call(callback)
 
@@ -38,9 +36,9 @@ def copy_outcome(finished: Future[Any], to: Future[Any]) -> None:
         to.set_exception(error)
 
 
-def map_future(agent: RpcAgent, future: Future[Any], convert: Callable[[Any], Any]) -> RpcFuture:
+def map_future(pool: Executor, future: Future[Any], convert: Callable[[Any], Any]) -> RpcFuture:
     """Return a future of `convert(value of future)`. It also passes on an exception of `future`."""
-    result = RpcFuture(agent)
+    result = RpcFuture(pool)
 
     def set_converted(finished: Future[Any]) -> None:
         try:

@@ -7,7 +7,7 @@ from types import GenericAlias
 from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 from ts._core.vm.future import Future
-from ts.distributed.dist_autograd import engine, send_recv_nodes
+from ts.distributed.dist_autograd import engine
 from ts.distributed.rpc.options import UNSET_RPC_TIMEOUT
 from ts.distributed.rpc.rpc_future import RpcFuture, copy_outcome, map_future
 from ts.distributed.rpc.state import current
@@ -42,7 +42,7 @@ class RRef(RRefValue):
     _created: Future[Any] | None = None
 
     def __init__(self, value: Any, type_hint: Any = None) -> None:
-        rref = current().rref_context.create_owned(value)
+        rref = current().rrefs.create_owned(value)
         self.__dict__.update(rref.__dict__, type_hint=type_hint)
         # this RRef takes over the fork of `rref`: without attributes, `rref.__del__` does not drop it
         rref.__dict__.clear()
@@ -58,9 +58,9 @@ class RRef(RRefValue):
         if agent is None or agent.closed:
             return
         if self.is_owner():
-            agent.rref_context.drop(self._identity, self._fork)
+            agent.rrefs.drop(self._identity, self._fork)
         else:
-            agent.send_reliably_later(self._peer, ["drop", list(self._identity), list(self._fork)])
+            agent.endpoint.send_reliably_later(self._peer, ["drop", list(self._identity), list(self._fork)])
 
     def is_owner(self) -> bool:
         """Return True if this process owns the value."""
@@ -84,10 +84,10 @@ class RRef(RRefValue):
             return self.local_value()
         self._check_created()
         agent = self._agent
-        return agent.call_peer(self._peer, self._fetch(), agent.timeout(timeout), self._wire_context)
+        return agent.endpoint.call(self._peer, self._fetch(), agent.timeout(timeout), self._wire_context)
 
     def _fetch(self) -> list[Any]:
-        return ["fetch", list(self._identity), send_recv_nodes.context_for(self._peer, self._agent)]
+        return ["fetch", list(self._identity), self._agent.codec.context_for(self._peer.info.id)]
 
     def local_value(self) -> Any:
         """Return the value without a copy. Raise RuntimeError if another process owns it."""
@@ -101,20 +101,20 @@ class RRef(RRefValue):
                 f"{self.owner()}"
             )
         self._check_created()
-        return self._agent.rref_context.owner_of(self._identity).value
+        return self._agent.rrefs.owner_of(self._identity).value
 
     def fetch_async(self, timeout: float = UNSET_RPC_TIMEOUT) -> Future[Any]:
         """Return a future of the value that `to_here` would return."""
         if self.is_owner():
             return self.own_value()
-        agent, fetched, message = self._agent, RpcFuture(self._agent), self._fetch()
+        agent, fetched, message = self._agent, RpcFuture(self._agent.pool), self._fetch()
 
         def fetch(created: Future[Any]) -> None:
             error = created.exception()
             if error is not None:
                 fetched.set_exception(error)
                 return
-            response = agent.submit(self._peer, message, agent.timeout(timeout), self._wire_context)
+            response = agent.endpoint.submit(self._peer, message, agent.timeout(timeout), self._wire_context)
             response.add_done_callback(lambda future: copy_outcome(future, fetched))
 
         self._get_future().add_done_callback(fetch)
@@ -127,13 +127,13 @@ class RRef(RRefValue):
         """
         agent, context_id = self._agent, dist_autograd_ctx_id
         if self.is_owner():
-            engine.backward_of(agent, self.local_value(), context_id, retain_graph)
+            engine.backward_of(agent.contexts, self.local_value(), context_id, retain_graph)
             return
         if context_id == -1:
             raise RuntimeError("User RRefs require 'dist_autograd_ctx_id' to be specified")
         self._check_created()
         message = ["backward", "value", context_id, list(self._identity), retain_graph]
-        agent.call_peer(self._peer, message, agent.timeout(UNSET_RPC_TIMEOUT))
+        agent.endpoint.call(self._peer, message, agent.timeout(UNSET_RPC_TIMEOUT))
 
     def _check_created(self) -> None:
         """Wait until the owner has started to compute the value. Raise the error if starting failed."""
@@ -155,11 +155,11 @@ class RRef(RRefValue):
 
     def _ask_type(self, timeout: float) -> Future[Any]:
         if self.is_owner():
-            return map_future(self._agent, self.own_value(), type)
+            return map_future(self._agent.pool, self.own_value(), type)
         self._check_created()
         agent = self._agent
-        name = agent.submit(self._peer, ["type", list(self._identity)], agent.timeout(timeout))
-        return map_future(agent, name, agent.executor.received_code.type_of)
+        name = agent.endpoint.submit(self._peer, ["type", list(self._identity)], agent.timeout(timeout))
+        return map_future(agent.pool, name, agent.executor.received_code.type_of)
 
     def rpc_sync(self, timeout: float = UNSET_RPC_TIMEOUT) -> Proxy:
         """Return a proxy: `ref.rpc_sync().method(x)` calls a method in the owner and returns its result."""

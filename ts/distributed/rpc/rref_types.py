@@ -1,6 +1,5 @@
 """Types of remote values by name: `RRef._get_type`.
 
-    send_type_name(future, response)                     respond with (module, name) of the type of the value
     type_named(("ts._core.tensor.tensor", "Tensor"))     the class, if it is builtin or a class of `ts`
 
 Other classes are user-defined. `ReceivedCode.type_of` imports them if `allow_python` is set.
@@ -9,30 +8,11 @@ Other classes are user-defined. `ReceivedCode.type_of` imports them if `allow_py
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any, Final
-
-from ts._core.vm.future import Future
-
-if TYPE_CHECKING:
-    from ts.distributed.rpc.responses import ResponseWriter
+from typing import Any, Final
 
 # Classes that other workers name are searched only in modules of these packages that are loaded. No module is
 # imported.
 _TRUSTED_PACKAGES: Final = ("builtins", "ts")
-
-
-def send_type_name(value: Future[Any], response: ResponseWriter) -> None:
-    """Respond with (module, qualified name) of the value's type once the value is available."""
-
-    def send(finished: Future[Any]) -> None:
-        error = finished.exception()
-        if error is None:
-            kind = type(finished.value())
-            response.result((kind.__module__, kind.__qualname__))
-        else:
-            response.fail(error)
-
-    value.add_done_callback(send)
 
 
 def type_named(name: Any) -> type | None:

@@ -27,7 +27,7 @@ def _reset_after_fork() -> None:
     global agent, lock
     lock = threading.Lock()
     if agent is not None:
-        agent.closed = True
+        agent.endpoint.closed = True
         agent = None
 
 

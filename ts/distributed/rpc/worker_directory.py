@@ -24,7 +24,7 @@ from ts.distributed.transport.credentials import Credentials
 from ts.ops.rpc_ops import WorkerInfo
 
 if TYPE_CHECKING:
-    from ts.distributed.rpc.agent import RpcAgent
+    from ts.distributed.rpc.endpoint import Endpoint
 
 LOCAL: Final = "127.0.0.1"  # workers on one machine listen on this host
 
@@ -36,8 +36,8 @@ PeerRecord = list[Any]
 class WorkerDirectory:
     """Base class of worker directories: tables of the known workers by id and by name."""
 
-    def __init__(self, agent: RpcAgent, info: WorkerInfo, security: Credentials) -> None:
-        self.agent = agent
+    def __init__(self, endpoint: Endpoint, info: WorkerInfo, security: Credentials) -> None:
+        self.endpoint = endpoint
         self.info = info
         self.security = security
         self.peers: dict[int, Peer] = {}
@@ -123,20 +123,20 @@ class StaticWorkerDirectory(WorkerDirectory):
 
     def __init__(
         self,
-        endpoint: RendezvousAddress,
+        address: RendezvousAddress,
         name: str,
         security: Credentials | None,
         timeout: float,
-        agent: RpcAgent,
+        endpoint: Endpoint,
     ) -> None:
         self._rendezvous = Rendezvous(
-            endpoint,
+            address,
             name,
-            lambda transport_security: agent.listen(transport_security, LOCAL),
+            lambda transport_security: endpoint.listen(transport_security, LOCAL),
             security,
             timeout,
         )
-        super().__init__(agent, WorkerInfo(name, endpoint.rank), self._rendezvous.security)
+        super().__init__(endpoint, WorkerInfo(name, address.rank), self._rendezvous.security)
         for member in self._rendezvous.members:
             self.add(*member)
 
@@ -145,7 +145,7 @@ class StaticWorkerDirectory(WorkerDirectory):
         # Two barriers: while an idle worker waits in the first one, other workers may still call functions in
         # it.
         for phase in ("first", "second"):
-            self.agent.wait_until_idle(remaining())
+            self.endpoint.calls.wait_until_idle(remaining())
             self._rendezvous.barrier(f"leave, {phase}", remaining())
 
     def close(self) -> None:

@@ -1,8 +1,8 @@
 """Optimizers over local parameters, created and stepped by remote processes.
 
-    name = wire_name(ts.optim.SGD, agent)                        ["optim", "SGD"]
-    handle = make(agent, name, [rref], (), {"lr": 0.1})      in the owner, while the caller receives `handle`
-    step(handle, context_id)                                 a step with the gradients of the context
+    name = wire_name(ts.optim.SGD, agent.name_callee)            ["optim", "SGD"]
+    ("optimizer", "new", name, [rref], (), {"lr": 0.1})          request that responds with an RRef
+    ("optimizer", "step", rref, context_id)                      a step with the gradients of the context
 
 Classes are sent by name. Classes of `ts.optim` are always allowed, user classes only with `allow_python`.
 """
@@ -10,20 +10,20 @@ Classes are sent by name. Classes of `ts.optim` are always allowed, user classes
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import ts.optim
+from ts.distributed.dist_autograd.contexts import DistAutogradContainer
 from ts.optim import Optimizer
 
-if TYPE_CHECKING:
-    from ts.distributed.rpc.agent import RpcAgent
-    from ts.distributed.rpc.rref import RRef
+FindCallee = Callable[[Any], Callable[..., Any]]
 
 # held during each step, because several optimizers in this process may update the same parameters
 _one_at_a_time = threading.Lock()
 
 
-def wire_name(optimizer_class: type[Any], agent: RpcAgent) -> list[str]:
+def wire_name(optimizer_class: type[Any], name_callee: Callable[[Any], tuple[str, ...]]) -> list[str]:
     """Return the wire name of an optimizer class: `["optim", name]` for a class of `ts.optim`.
 
     Raise TypeError for other classes, PermissionError for a user class that is not allowed.
@@ -33,15 +33,16 @@ def wire_name(optimizer_class: type[Any], agent: RpcAgent) -> list[str]:
     name = optimizer_class.__name__
     if getattr(ts.optim, name, None) is optimizer_class:
         return ["optim", name]
-    return list(agent.name_callee(optimizer_class))
+    return list(name_callee(optimizer_class))
 
 
-def _class_of(name: Any, agent: RpcAgent) -> type[Optimizer]:
+def _class_of(name: Any, find_callee: FindCallee) -> type[Optimizer]:
+    optimizer_class: Any
     match name:
         case ("optim", str(class_name)) if class_name in ts.optim.__all__:
             optimizer_class = getattr(ts.optim, class_name)
         case ("python", *_):
-            optimizer_class = agent.find_callee(name)
+            optimizer_class = find_callee(name)
         case _:
             optimizer_class = None
     if not isinstance(optimizer_class, type) or not issubclass(optimizer_class, Optimizer):
@@ -52,15 +53,17 @@ def _class_of(name: Any, agent: RpcAgent) -> type[Optimizer]:
 class LocalOptimizer:
     """Optimizer over parameters that this process owns, given as RRefs `handles`."""
 
-    def __init__(self, agent: RpcAgent, kind: type[Optimizer], handles: Any, args: Any, kwargs: Any) -> None:
-        self._agent = agent
+    def __init__(
+        self, contexts: DistAutogradContainer, kind: type[Optimizer], handles: Any, args: Any, kwargs: Any
+    ) -> None:
+        self._contexts = contexts
         self._params = [handle.local_value() for handle in handles]
         self._optimizer = kind(self._params, *args, **kwargs)
 
     def step(self, context_id: int) -> None:
         """Run one optimizer step with the gradients of a context, then restore `grad` of the parameters."""
         with _one_at_a_time:
-            gradients = self._agent.contexts.find(context_id).gradients()
+            gradients = self._contexts.find(context_id).gradients()
             before = [param.grad for param in self._params]
             try:
                 for param in self._params:
@@ -71,16 +74,24 @@ class LocalOptimizer:
                     param.grad = gradient
 
 
-def make(agent: RpcAgent, name: Any, handles: Any, args: Any, kwargs: Any) -> RRef:
-    """Create an optimizer over parameters owned by this process, and return an RRef to it."""
-    return agent.rref_context.create_owned(
-        LocalOptimizer(agent, _class_of(name, agent), handles, args, kwargs)
-    )
-
-
-def step(handle: RRef, context_id: int) -> None:
-    """Run a step of the local optimizer to which `handle` refers, with the gradients of a context."""
-    local = handle.local_value()
-    if not isinstance(local, LocalOptimizer):
-        raise TypeError(f"{handle!r} does not refer to an optimizer")
-    local.step(context_id)
+def handle(
+    contexts: DistAutogradContainer,
+    find_callee: FindCallee,
+    create_owned: Callable[[Any], Any],
+    kind: str,
+    arguments: Any,
+) -> Any:
+    """Execute a request of another process: create an optimizer, or run one step. Return the result."""
+    match kind:
+        case "new":
+            name, handles, args, kwargs = arguments
+            optimizer_class = _class_of(name, find_callee)
+            return create_owned(LocalOptimizer(contexts, optimizer_class, handles, args, kwargs))
+        case "step":
+            rref, context_id = arguments
+            local = rref.local_value()
+            if not isinstance(local, LocalOptimizer):
+                raise TypeError(f"{rref!r} does not refer to an optimizer")
+            local.step(context_id)
+            return None
+    raise ValueError(f"unknown request: optimizer {kind}")

@@ -1,4 +1,4 @@
-"""RRef context: distributed reference counting (garbage collection) of owned and remote values.
+"""RRef store: distributed reference counting (garbage collection) of owned and remote values.
 
     owner                                          user
         OwnerRRef(value, forks={...})                  RRef(identity, fork)
@@ -16,19 +16,20 @@ import functools
 import itertools
 import threading
 from collections import OrderedDict
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable
+from concurrent.futures import Executor
+from typing import Any, Final
 
-from ts.distributed.dist_autograd import send_recv_nodes
+from ts.distributed.dist_autograd.send_recv_nodes import GradientCodec
 from ts.distributed.event_loop import Timer, call_later
-from ts.distributed.rpc import rref_types
 from ts.distributed.rpc.callable_registry import signature_of
+from ts.distributed.rpc.endpoint import Endpoint
+from ts.distributed.rpc.peers import Peer
 from ts.distributed.rpc.responses import ResponseWriter, with_remote_traceback
 from ts.distributed.rpc.rpc_future import RpcFuture
-from ts.distributed.rpc.rref import RRef
+from ts.distributed.rpc.worker_directory import WorkerDirectory
 from ts.distributed.wire_values import WireContext
-
-if TYPE_CHECKING:
-    from ts.distributed.rpc.agent import RpcAgent
+from ts.ops.rpc_ops import RRefValue
 
 FORK_CONFIRMATION_TIMEOUT_SECONDS = 120.0
 # maximum number of stored "drop" messages whose fork is not registered yet (`_early_drops`)
@@ -44,8 +45,9 @@ class OwnerRRef:
     # id of the distributed autograd context of the call that computes the value, or None
     context_id: int | None = None
 
-    def __init__(self, agent: RpcAgent) -> None:
-        self.value = RpcFuture(agent)
+    def __init__(self, pool: Executor, count_failure: Callable[[], None]) -> None:
+        self.value = RpcFuture(pool)
+        self._count_failure = count_failure
         self.forks: dict[GloballyUniqueId, int] = {}  # id of a fork -> id of the worker that has the RRef
         self.wire_context: WireContext | None = None  # codec for the types in the signature of the callee
 
@@ -58,7 +60,7 @@ class OwnerRRef:
 
     def fail(self, error: BaseException, info: Any = None) -> None:
         """Set the exception of the computation, and count the failed call."""
-        self.value.agent.executor.count("failed")
+        self._count_failure()
         self.value.set_exception(with_remote_traceback(error, info))
 
     def report_unknown_code(self) -> None:
@@ -66,17 +68,25 @@ class OwnerRRef:
         self.value.set_exception(RuntimeError("the code that computes this value was evicted from the cache"))
 
 
-class RRefContext:
-    """Values that this process owns, and RRefs that it has sent while their forks are not confirmed."""
+class RRefStore:
+    """Values that this process owns, and RRefs that it has sent while their forks are not confirmed.
 
-    def __init__(self, agent: RpcAgent) -> None:
-        self.agent = agent
-        self.here = agent.info.id
-        self.wire_context = WireContext(RRef, self.pack, self.unpack)
+    `new_rref` creates an RRef from its owner, the id of its value and its fork.
+    """
+
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        directory: WorkerDirectory,
+        new_rref: Callable[[Peer, GloballyUniqueId, GloballyUniqueId], Any],
+    ) -> None:
+        self.here = directory.info.id
+        self.wire_context = WireContext(RRefValue, self.pack, self.unpack)
+        self._endpoint, self._directory, self._new_rref = endpoint, directory, new_rref
         self._next_local_id = itertools.count()
         self._owners: dict[GloballyUniqueId, OwnerRRef] = {}
         # id of a fork that was sent but not confirmed -> (RRef that is kept alive, timer that releases it)
-        self._pending_forks: dict[GloballyUniqueId, tuple[RRef, Timer]] = {}
+        self._pending_forks: dict[GloballyUniqueId, tuple[Any, Timer]] = {}
         # (id of the value, id of the fork) of each "drop" message that arrived before the fork was
         # registered. This occurs because messages on a new connection may overtake messages on the previous
         # one.
@@ -114,10 +124,13 @@ class RRefContext:
         with self._lock:
             if (identity, fork) in self._early_drops:
                 # the fork has already been dropped: return a value that is not registered
-                return OwnerRRef(self.agent)
-            owner = self._owners.setdefault(identity, OwnerRRef(self.agent))
+                return self._new_owner()
+            owner = self._owners.setdefault(identity, self._new_owner())
             owner.forks[fork] = process
             return owner
+
+    def _new_owner(self) -> OwnerRRef:
+        return OwnerRRef(self._endpoint.pool, self._endpoint.calls.count_failure)
 
     def begin(self, identity: GloballyUniqueId, fork: GloballyUniqueId, process: int) -> OwnerRRef:
         """Create the value that a call of worker `process` will compute.
@@ -135,7 +148,8 @@ class RRefContext:
         """
         owner = self._owners.get(identity)
         if owner is None:
-            raise RuntimeError(f"{self.agent.info} has no value {identity}: its last reference was dropped")
+            here = self._directory.info
+            raise RuntimeError(f"{here} has no value {identity}: its last reference was dropped")
         return owner
 
     def drop(self, identity: GloballyUniqueId, fork: GloballyUniqueId, process: int | None = None) -> None:
@@ -162,15 +176,15 @@ class RRefContext:
                 for fork in [fork for fork, holder in owner.forks.items() if holder == process]:
                     self.drop(identity, fork)
 
-    def create_owned(self, value: Any) -> RRef:
+    def create_owned(self, value: Any) -> Any:
         """Return a new RRef to a value of this process."""
         identity, fork = self.new(), self.new()
         self.add_fork(identity, fork, self.here).result(value)
-        return RRef._handle(self.agent, self.agent.peer(self.here), identity, fork)
+        return self._new_rref(self._directory.peer(self.here), identity, fork)
 
     # ---- serialization of RRefs
 
-    def pack(self, handle: RRef) -> Any:
+    def pack(self, handle: Any) -> Any:
         """Serialize an RRef as a new fork. The RRef is kept until the fork is confirmed."""
         # Wait until the owner has started to compute the value. Otherwise the receiver might request a value
         # that the owner does not know.
@@ -178,53 +192,49 @@ class RRefContext:
         fork = self.new()
         release = functools.partial(self.release_fork, fork)
         self._pending_forks[fork] = handle, call_later(FORK_CONFIRMATION_TIMEOUT_SECONDS, release)
-        members = self.agent.directory
-        own_peer = members.peer(self.here)
-        return [
-            members.peer_record(handle._peer),
-            list(handle._identity),
-            list(fork),
-            members.peer_record(own_peer),
-        ]
+        owner, own_peer = map(self._directory.peer_record, (handle._peer, self._directory.peer(self.here)))
+        return [owner, list(handle._identity), list(fork), own_peer]
 
-    def unpack(self, data: Any) -> RRef:
+    def unpack(self, data: Any) -> Any:
         """Deserialize an RRef: register its fork with the owner, then confirm the fork to the sender."""
         owner, identity, fork, parent = data
         identity, fork = parse_id(identity), parse_id(fork)
-        peer, sender = map(self.agent.directory.peer_from_record, (owner, parent))
-        handle = RRef._handle(self.agent, peer, identity, fork)
+        peer, sender = map(self._directory.peer_from_record, (owner, parent))
+        handle = self._new_rref(peer, identity, fork)
         if peer.info.id == self.here:
             self.owner_of(identity)
             self.add_fork(identity, fork, self.here)
             self._confirm(sender, fork)
         else:
             need = ["need", list(identity), list(fork), self.here]
-            self.agent.send_reliably(peer, need, lambda: self._confirm(sender, fork))
+            self._endpoint.send_reliably(peer, need, lambda: self._confirm(sender, fork))
         return handle
 
     def _confirm(self, sender: Any, fork: GloballyUniqueId) -> None:
         if sender.info.id == self.here:
             self.release_fork(fork)
         else:
-            self.agent.send_reliably(sender, ["confirmed", list(fork)])
+            self._endpoint.send_reliably(sender, ["confirmed", list(fork)])
 
     def release_fork(self, fork: GloballyUniqueId) -> None:
-        """Release the RRef that was kept until the owner registered the fork, or for at most the timeout."""
+        """Release the RRef that was kept for an unconfirmed fork."""
         pending = self._pending_forks.pop(fork, None)
         if pending is not None:
             pending[1].cancel()
 
     # ---- requests of other workers
 
-    def handle_message(self, kind: str, rest: Any, response: ResponseWriter, caller: int) -> None:
+    def handle_message(
+        self, kind: str, rest: Any, response: ResponseWriter, caller: int, codec: GradientCodec
+    ) -> None:
         """Execute a request about values or forks, and respond. Raise ValueError for an unknown kind."""
         match kind, [*rest]:
             case "fetch", [identity, context]:
-                response.context_id = send_recv_nodes.join_context(context, self.agent)
+                response.context_id = codec.join_context(context)
                 response.send_when_ready(self.owner_of(parse_id(identity)))
                 return
             case "type", [identity]:
-                rref_types.send_type_name(self.owner_of(parse_id(identity)).value, response)
+                self.owner_of(parse_id(identity)).value.add_done_callback(response.send_type_name)
                 return
             case "need", [identity, fork, int(process)] if process == caller:
                 identity = parse_id(identity)

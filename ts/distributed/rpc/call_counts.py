@@ -1,0 +1,54 @@
+"""Counters of the calls that this process executes for other workers, and of its own unfinished calls."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+
+from ts.distributed.rpc.rpc_future import RpcFuture
+
+
+class CallCounts:
+    """Counters of calls, with a condition for waiting until no calls are active."""
+
+    def __init__(self) -> None:
+        # name of an event -> how often it occurred: the start, end or failure of an incoming call, the
+        # suspension or resumption of a script
+        self.events: Counter[str] = Counter()
+        self.unfinished: set[RpcFuture] = set()  # asynchronous calls that this process has made
+        self._changed = threading.Condition()
+
+    @property
+    def executing(self) -> int:
+        """Number of incoming calls that run or are queued in this process."""
+        return self.events["begun"] - self.events["done"]
+
+    def count(self, event: str) -> None:
+        """Increment the counter `event` of incoming calls."""
+        with self._changed:
+            self.events[event] += 1
+            self._changed.notify_all()
+
+    def count_failure(self) -> None:
+        """Count an incoming call that raised an error."""
+        self.count("failed")
+
+    def start(self, future: RpcFuture) -> None:
+        """Register a call that this process makes."""
+        with self._changed:
+            self.unfinished.add(future)
+
+    def finish(self, future: RpcFuture) -> bool:
+        """Remove a call that this process has made. Return False if it was removed before."""
+        with self._changed:
+            is_unfinished = future in self.unfinished
+            self.unfinished.discard(future)
+            self._changed.notify_all()
+        return is_unfinished
+
+    def wait_until_idle(self, timeout: float | None, own_calls_only: bool = False) -> None:
+        """Wait until no calls are active or, if `own_calls_only`, until this process's calls are finished."""
+        with self._changed:
+            self._changed.wait_for(
+                lambda: not self.unfinished and (own_calls_only or self.executing <= 0), timeout
+            )
