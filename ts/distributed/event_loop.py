@@ -1,7 +1,7 @@
 """Event loop of this process, in a background thread, for all asynchronous connections.
 
 run(connect("ts://127.0.0.1:4711"))         run a coroutine from another thread and return the result
-call_later(0.5, callback).cancel()          timer that calls the callback in the loop, started in any thread
+timer = call_later(0.5, callback)           call in the loop, unless cancel_timer(timer) is called before
 on_event_loop()                             True in the thread of the loop
 non_blocking(callback)                      callback that may run in the thread of the loop
 """
@@ -20,7 +20,7 @@ from typing import Any, Final, TypeVar
 
 T = TypeVar("T")
 
-# Cancelled timers are removed from the heap if there are more than this number and more than active timers.
+# Entries of cancelled timers are removed if they are more than this number and more than all other timers.
 _MAX_CANCELLED_COUNT: Final = 100
 
 _lock = threading.Lock()
@@ -57,49 +57,33 @@ def on_event_loop() -> bool:
     return threading.current_thread() is _thread
 
 
-class Timer:
-    """Timer that was started by `call_later`."""
-
-    def __init__(self, timers: _Timers, callback: Callable[[], Any]) -> None:
-        self._timers = timers
-        self.callback: Callable[[], Any] | None = callback  # None after the timer has ended
-
-    def cancel(self) -> None:
-        """Do not call the callback, unless its call has begun."""
-        if self.callback is not None:
-            self.callback = None
-            self._timers.count_cancelled()
-
-
 class _Timers:
     """Heap of timers. The loop is woken only for a timer that ends before all others."""
 
     def __init__(self) -> None:
-        # protects the attributes below, and is reentrant, because a finalizer may cancel a timer at any time
+        # callback of each timer that has neither ended nor been cancelled
+        self.callbacks: dict[int, Callable[[], Any]] = {}
+        # protects the attributes below, and is reentrant, because a finalizer may start a timer at any time
         self._lock = threading.RLock()
-        self._heap: list[tuple[float, int, Timer]] = []  # (time, number, timer)
+        self._heap: list[tuple[float, int]] = []  # (time, number of the timer)
         self._numbers = itertools.count()
-        self._cancelled = 0  # number of timers in the heap that are cancelled
         self._next = math.inf  # time at which the loop calls `_call_due` next
         self._handle: asyncio.TimerHandle | None = None  # used only in the thread of the loop
 
-    def start(self, delay: float, callback: Callable[[], Any]) -> Timer:
-        timer, due = Timer(self, callback), time.monotonic() + delay
+    def start(self, delay: float, callback: Callable[[], Any]) -> int:
+        due = time.monotonic() + delay
         with self._lock:
-            heapq.heappush(self._heap, (due, next(self._numbers), timer))
+            number = next(self._numbers)
+            self.callbacks[number] = callback
+            heapq.heappush(self._heap, (due, number))
+            if len(self._heap) > 2 * len(self.callbacks) + _MAX_CANCELLED_COUNT:
+                self._heap = [entry for entry in self._heap if entry[1] in self.callbacks]
+                heapq.heapify(self._heap)
             if due >= self._next:
-                return timer
+                return number
             self._next = due
         loop().call_soon_threadsafe(self._schedule)
-        return timer
-
-    def count_cancelled(self) -> None:
-        with self._lock:
-            self._cancelled += 1
-            if self._cancelled > _MAX_CANCELLED_COUNT and 2 * self._cancelled > len(self._heap):
-                self._heap = [entry for entry in self._heap if entry[2].callback is not None]
-                heapq.heapify(self._heap)
-                self._cancelled = 0
+        return number
 
     def _schedule(self) -> None:
         if self._handle is not None:
@@ -107,28 +91,34 @@ class _Timers:
         self._handle = loop().call_at(self._next, self._call_due)
 
     def _call_due(self) -> None:
-        due: list[Timer] = []
+        due: list[Callable[[], Any]] = []
         with self._lock:
             now = time.monotonic()
-            while self._heap and (self._heap[0][0] <= now or self._heap[0][2].callback is None):
-                due.append(heapq.heappop(self._heap)[2])
-            self._cancelled -= sum(timer.callback is None for timer in due)
+            while self._heap and (self._heap[0][0] <= now or self._heap[0][1] not in self.callbacks):
+                callback = self.callbacks.pop(heapq.heappop(self._heap)[1], None)
+                due += [] if callback is None else [callback]
             self._next = self._heap[0][0] if self._heap else math.inf
         self._handle = None
         if self._next < math.inf:
             self._schedule()
-        for timer in due:
-            callback, timer.callback = timer.callback, None
-            if callback is not None:
-                loop().call_soon(callback)
+        for callback in due:
+            loop().call_soon(callback)
 
 
 _timers = _Timers()
 
 
-def call_later(delay: float, callback: Callable[[], Any]) -> Timer:
-    """Let the event loop call `callback` after `delay` seconds. This function may be called in any thread."""
+def call_later(delay: float, callback: Callable[[], Any]) -> int:
+    """Start a timer in any thread: the event loop calls `callback` after `delay` seconds.
+
+    Return the number of the timer.
+    """
     return _timers.start(delay, callback)
+
+
+def cancel_timer(number: int) -> None:
+    """Cancel a timer that has not ended yet, from any thread."""
+    _timers.callbacks.pop(number, None)
 
 
 def _forget() -> None:

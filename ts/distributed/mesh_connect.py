@@ -3,7 +3,11 @@
     links, count = join("tcp://127.0.0.1:29500", rank=0, world_size=2, timeout=30.0)
 
 All ranks connect to rank 0 and receive the addresses of all ranks. In each pair of ranks, the higher one
-connects to the lower one and sends its rank. After the handshake, `PeerConnections` uses the plain sockets.
+connects to the lower one and sends its rank. After the handshake, `PeerConnections` uses the sockets.
+
+The environment variables of PyTorch's Gloo backend select TLS: GLOO_DEVICE_TRANSPORT=TCP_TLS, and
+GLOO_DEVICE_TRANSPORT_TCP_TLS_PKEY, ..._CERT and ..._CA_FILE, which name the files of the private key, the
+certificate and the certificate authority. Both ends of a connection verify the certificate of the other.
 """
 
 from __future__ import annotations
@@ -11,16 +15,20 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import ipaddress
+import os
 import socket
 import time
+from typing import Final
 
 from ts.distributed.errors import DistStoreError
 from ts.distributed.event_loop import run
 from ts.distributed.peer_links import PeerConnections
 from ts.distributed.rendezvous import Rendezvous, RendezvousAddress, RendezvousError, parse_init_method
-from ts.distributed.transport.addresses import PLAIN, join_host_port
-from ts.distributed.transport.credentials import Credentials
+from ts.distributed.transport.addresses import join_host_port, own_address
+from ts.distributed.transport.credentials import Certificates, Credentials
 from ts.distributed.transport.transport import Connection, Listener, connect
+
+_TRANSPORT: Final = "GLOO_DEVICE_TRANSPORT"
 
 
 def join(init_method: str | None, rank: int, world_size: int, timeout: float) -> tuple[PeerConnections, int]:
@@ -34,7 +42,7 @@ def join(init_method: str | None, rank: int, world_size: int, timeout: float) ->
     gate = _Acceptor(endpoint)
     meeting: Rendezvous | None = None
     try:
-        meeting = Rendezvous(endpoint, f"rank {endpoint.rank}", gate.open, timeout=timeout)
+        meeting = Rendezvous(endpoint, f"rank {endpoint.rank}", gate.open, _certificates(), timeout)
         addresses = {each.rank: each.address for each in meeting.members}
         run(gate.connect(addresses), max(until - time.monotonic(), 0.0))
         meeting.barrier("connected", max(until - time.monotonic(), 0.0))
@@ -69,7 +77,8 @@ class _Acceptor:
         return run(self._open())
 
     async def _open(self) -> str:
-        address = f"{PLAIN}://{join_host_port(_own_host(self.endpoint), 0)}"
+        scheme = self.credentials.scheme("worker")
+        address = f"{scheme}://{join_host_port(_own_host(self.endpoint), 0)}"
         self.listener = Listener(address, self._accept_peer, **self.credentials.get_listen_args("worker"))
         await self.listener.start()
         self.is_open = True
@@ -120,10 +129,18 @@ def _own_host(endpoint: RendezvousAddress) -> str:
     with contextlib.suppress(ValueError):
         if ipaddress.ip_address(endpoint.host).is_loopback:
             return endpoint.host
-    family, kind, protocol, _, address = socket.getaddrinfo(
-        endpoint.host, endpoint.port, type=socket.SOCK_DGRAM
-    )[0]
-    with socket.socket(family, kind, protocol) as probe:
-        # Connecting a UDP socket only selects the local address, and sends nothing.
-        probe.connect(address)
-        return str(probe.getsockname()[0])
+    return own_address(endpoint.host, endpoint.port)
+
+
+def _certificates() -> Certificates | None:
+    """Return the certificates that the environment names, or None. Raise ValueError if a name is missing."""
+    transport = os.environ.get(_TRANSPORT, "TCP")
+    if transport == "TCP":
+        return None
+    if transport != "TCP_TLS":
+        raise ValueError(f"{_TRANSPORT}={transport} is unsupported: expected TCP or TCP_TLS")
+    variables = [f"{_TRANSPORT}_TCP_TLS_{name}" for name in ("CA_FILE", "CERT", "PKEY")]
+    missing = [name for name in variables if not os.environ.get(name)]
+    if missing:
+        raise ValueError(f"{_TRANSPORT}=TCP_TLS needs the environment variables {', '.join(missing)}")
+    return Certificates(*(os.environ[name] for name in variables))

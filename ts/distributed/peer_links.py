@@ -5,7 +5,8 @@
     sent = links.send(2, tag, memory)             sent immediately as far as the socket accepts it
     links.wait([got, sent], deadline)             drives all connections until both are done
 
-A message consists of its tag, the number of bytes, and the bytes. If a receive for the message was posted,
+The sockets were opened and authenticated by `transport`, with or without TLS. A message consists of its tag,
+the number of bytes, and the bytes. If a receive for the message was posted,
 the bytes are read directly into the receive's memory. Otherwise, the message is buffered until it is
 requested.
 
@@ -17,6 +18,7 @@ delay.
 from __future__ import annotations
 
 import contextlib
+import itertools
 import selectors
 import socket
 import struct
@@ -30,12 +32,11 @@ import numpy as np
 
 from ts.distributed.errors import DistBackendError, DistError, DistNetworkError
 from ts.distributed.message_tags import ALL, FAILED, LEAVING, MessageTag, format_tag
+from ts.distributed.transport.socket_io import NOT_NOW, Outgoing, may_contain_data
 
 _WIRE: Final = struct.Struct("<BBBBIqQQ")
 # size of the buffer of each connection into which several small messages are read by one system call
 _STAGING_BYTES: Final = 1 << 16
-# maximum number of system calls that read from one connection before other connections are served
-_SYSCALLS_PER_CONNECTION: Final = 16
 # The background thread completes requests for which no caller waits. It starts to transfer their data after
 # this delay.
 _BACKGROUND_IO_DELAY_SECONDS: Final = 0.002
@@ -70,7 +71,9 @@ class _Connection:
         self.request: Request | None = None
         self.posted: dict[tuple[int, int, int], deque[Request]] = {}
         self.unexpected_messages: dict[tuple[int, int, int], deque[tuple[MessageTag, memoryview]]] = {}
-        self.outgoing: deque[tuple[memoryview, Request | None]] = deque()
+        self.outgoing = Outgoing()
+        # (value of `outgoing.sent` when the message of the request is sent, request)
+        self.unsent: deque[tuple[int, Request]] = deque()
         self.writes = False
         # error that ended the connection, or None while it is open
         self.disconnect_error: Exception | None = None
@@ -317,44 +320,32 @@ class PeerConnections:
     ) -> None:
         kind, group, tag, function, reduction, dtype, elements = label
         head = _WIRE.pack(kind, function, reduction, dtype, group, tag, elements, len(memory))
-        if len(memory):
-            peer.outgoing.append((memoryview(head), None))
-            peer.outgoing.append((memory, request))
-        else:
-            peer.outgoing.append((memoryview(head), request))
+        peer.outgoing.add((head, memory) if len(memory) else (head,))
+        if request is not None:
+            peer.unsent.append((peer.outgoing.sent + peer.outgoing.size, request))
         if not peer.writes:
             self._write(peer)
 
     def _write(self, peer: _Connection) -> None:
-        outgoing = peer.outgoing
         if peer.disconnect_error is not None:
             return
         try:
-            while outgoing:
-                sent = peer.socket.sendmsg([memory for memory, _ in list(outgoing)[:16]])
-                while outgoing and sent >= len(outgoing[0][0]):
-                    memory, request = outgoing.popleft()
-                    sent -= len(memory)
-                    if request is not None:
-                        self._done(request)
-                if sent:
-                    memory, request = outgoing[0]
-                    outgoing[0] = memory[sent:], request
-        except (BlockingIOError, InterruptedError):
-            if not peer.writes:
-                peer.writes = True
-                self._selector.modify(peer.socket, selectors.EVENT_READ | selectors.EVENT_WRITE, peer)
-            return
+            peer.outgoing.send(peer.socket)
+        except NOT_NOW:
+            pass
         except OSError as error:
             self._on_connection_error(peer, error)
             return
-        if peer.writes:
-            peer.writes = False
-            self._selector.modify(peer.socket, selectors.EVENT_READ, peer)
+        while peer.unsent and peer.unsent[0][0] <= peer.outgoing.sent:
+            self._done(peer.unsent.popleft()[1])
+        if peer.writes != bool(peer.outgoing):
+            peer.writes = bool(peer.outgoing)
+            events = selectors.EVENT_READ | (selectors.EVENT_WRITE if peer.writes else 0)
+            self._selector.modify(peer.socket, events, peer)
 
     def _read(self, peer: _Connection) -> None:
         try:
-            for _ in range(_SYSCALLS_PER_CONNECTION):
+            for calls in itertools.count(1):
                 if peer.disconnect_error is not None:
                     return
                 missing_bytes = len(peer.target) - peer.filled if peer.label is not None else 0
@@ -368,12 +359,11 @@ class PeerConnections:
                 else:
                     peer.end += count
                 self._parse(peer)
-                if count < len(destination) and not direct:
-                    # A short read into the staging buffer means that the socket is empty. After a short read
-                    # into the memory of a long message, the loop continues, because more data may have
-                    # arrived.
+                # A short read into the staging buffer means that the socket is empty. After a short read into
+                # the memory of a long message, the loop continues, because more data may have arrived.
+                if not may_contain_data(peer.socket, count == len(destination) or direct, calls):
                     return
-        except (BlockingIOError, InterruptedError):
+        except NOT_NOW:
             return
         except OSError as error:
             self._on_connection_error(peer, error)
@@ -492,9 +482,9 @@ class PeerConnections:
         peer.socket.close()
         if peer.request is not None:
             self._done(peer.request, error)
-        for _, request in peer.outgoing:
-            if request is not None:
-                self._done(request, error)
+        for _, request in peer.unsent:
+            self._done(request, error)
+        peer.unsent.clear()
         peer.outgoing.clear()
         for each in self._peers.values():
             _fail_those(each.posted, self._error, self._done)
@@ -522,9 +512,9 @@ class PeerConnections:
                 self._fail_current_receive(peer, self._failed[key])
             # Queued messages must still be sent: copy them, because the caller may change the memory after
             # the call.
-            for at, (memory, request) in enumerate(peer.outgoing):
-                if request is not None and request.label[:3] == key:
-                    peer.outgoing[at] = memoryview(bytes(memory)), None
+            if any(request.label[:3] == key for _, request in peer.unsent):
+                peer.outgoing.copy_buffers()
+                peer.unsent = deque(each for each in peer.unsent if each[1].label[:3] != key)
 
     def _fail_current_receive(self, peer: _Connection, error: Exception) -> None:
         """Fail the receive that is in progress. The remaining bytes of its message are read and discarded."""

@@ -34,8 +34,5 @@ class ResultWriter(Protocol):
     def result(self, value: Any) -> None:
         """Send a value."""
 
-    def fail(self, error: BaseException) -> None:
-        """Send an exception."""
-
     def send_result(self, future: Future[Any]) -> None:
         """Send the value or exception of a finished future."""

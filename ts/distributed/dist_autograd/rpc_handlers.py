@@ -21,14 +21,6 @@ from ts.distributed.dist_autograd.message_dependencies import message_dependenci
 from ts.distributed.dist_autograd.messenger import ResultWriter
 
 
-def handle(contexts: DistAutogradContainer, kind: str, rest: tuple[Any, ...], writer: ResultWriter) -> None:
-    """Execute a request about gradients and send the result or exception to the caller."""
-    try:
-        _handle(contexts, kind, rest, writer)
-    except Exception as error:  # sent to the caller, which raises it
-        writer.fail(error)
-
-
 def backward_of(
     contexts: DistAutogradContainer,
     value: Future[Any],
@@ -37,17 +29,14 @@ def backward_of(
     writer: ResultWriter,
 ) -> None:
     """Run a backward pass that another process requested, and block this thread until it is complete."""
-    try:
-        if context_id == -1:
-            raise ValueError("a backward pass in another process requires an autograd context")
-        engine.backward_of(contexts, value.wait(), context_id, retain_graph)
-    except Exception as error:  # sent to the caller, which raises it
-        writer.fail(error)
-    else:
-        writer.result(None)
+    if context_id == -1:
+        raise ValueError("a backward pass in another process requires an autograd context")
+    engine.backward_of(contexts, value.wait(), context_id, retain_graph)
+    writer.result(None)
 
 
-def _handle(contexts: DistAutogradContainer, kind: str, rest: tuple[Any, ...], writer: ResultWriter) -> None:
+def handle(contexts: DistAutogradContainer, kind: str, rest: tuple[Any, ...], writer: ResultWriter) -> None:
+    """Execute a request about gradients and send the result to the caller. Raise the error of the request."""
     match kind, rest:
         case "links", (context_id,):
             context = contexts.find(context_id)

@@ -49,12 +49,8 @@ if TYPE_CHECKING or has_rpc_extra():
     from ts.distributed.rpc import functions
     from ts.distributed.rpc import script_bindings as script_bindings
     from ts.distributed.rpc.api import _get_current_rpc_agent as _get_current_rpc_agent
-    from ts.distributed.rpc.api import (
-        _is_current_rpc_agent_set as _is_current_rpc_agent_set,
-    )
-    from ts.distributed.rpc.api import (
-        _set_rpc_timeout as _set_rpc_timeout,
-    )
+    from ts.distributed.rpc.api import _is_current_rpc_agent_set as _is_current_rpc_agent_set
+    from ts.distributed.rpc.api import _set_rpc_timeout as _set_rpc_timeout
     from ts.distributed.rpc.api import (
         get_rpc_timeout,
         get_worker_info,

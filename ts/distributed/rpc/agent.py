@@ -41,7 +41,7 @@ from ts.distributed.rpc.call_profiling import Timing, start_timing
 from ts.distributed.rpc.endpoint import Endpoint
 from ts.distributed.rpc.options import UNSET_RPC_TIMEOUT, RpcBackendOptions, seconds
 from ts.distributed.rpc.peers import Peer
-from ts.distributed.rpc.responses import ResponseWriter
+from ts.distributed.rpc.responses import ResponseWriter, respond
 from ts.distributed.rpc.rpc_future import RpcFuture
 from ts.distributed.rpc.rref import RRef
 from ts.distributed.rpc.rref_store import RRefStore, parse_id
@@ -225,13 +225,12 @@ class RpcAgent:
                     self.all_gather_state.receive(names, sequence_number, (data, memory), response, caller)
                 case ("backward", "value", context_id, identity, bool(keep)):
                     value = self.rrefs.owner_of(parse_id(identity)).value
-                    self.backward_pool.submit(
-                        rpc_handlers.backward_of, self.contexts, value, context_id, keep, response
-                    )
+                    backward = rpc_handlers.backward_of, self.contexts, value, context_id, keep
+                    self.backward_pool.submit(respond, *backward, response)
                 case ("backward", str(kind), *rest):
-                    executor.begin(rpc_handlers.handle, self.contexts, kind, tuple(rest), response)
+                    executor.begin(respond, rpc_handlers.handle, self.contexts, kind, tuple(rest), response)
                 case ("optimizer", str(kind), *rest):
-                    executor.begin(self._handle_optimizer, kind, tuple(rest), response)
+                    executor.begin(respond, self._handle_optimizer, kind, tuple(rest), response)
                 case (str(kind), *rest):
                     self.rrefs.handle_message(kind, rest, response, caller, self.codec)
                 case _:
@@ -243,14 +242,9 @@ class RpcAgent:
         # imported at first use, because it imports `ts.optim`
         from ts.distributed.rpc import optimizers
 
-        try:
-            arguments, _ = self.codec.unpack(encoded)
-            find_callee = self.executor.received_code.find
-            response.result(
-                optimizers.handle(self.contexts, find_callee, self.rrefs.create_owned, kind, arguments)
-            )
-        except Exception as error:  # sent to the caller, which raises it
-            response.fail(error)
+        arguments, _ = self.codec.unpack(encoded)
+        find_callee, create_owned = self.executor.received_code.find, self.rrefs.create_owned
+        response.result(optimizers.handle(self.contexts, find_callee, create_owned, kind, arguments))
 
     def _forget(self, process: int) -> None:
         """Discard the state of a worker that has left."""

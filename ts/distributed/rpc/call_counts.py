@@ -17,6 +17,7 @@ class CallCounts:
         self.events: Counter[str] = Counter()
         self.unfinished: set[RpcFuture] = set()  # asynchronous calls that this process has made
         self._changed = threading.Condition()
+        self._waiting = 0  # number of threads that wait for a change
 
     @property
     def executing(self) -> int:
@@ -27,28 +28,33 @@ class CallCounts:
         """Increment the counter `event` of incoming calls."""
         with self._changed:
             self.events[event] += 1
-            self._changed.notify_all()
+        self._notify()
 
     def count_failure(self) -> None:
         """Count an incoming call that raised an error."""
         self.count("failed")
 
-    def start(self, future: RpcFuture) -> None:
-        """Register a call that this process makes."""
-        with self._changed:
-            self.unfinished.add(future)
-
     def finish(self, future: RpcFuture) -> bool:
         """Remove a call that this process has made. Return False if it was removed before."""
-        with self._changed:
-            is_unfinished = future in self.unfinished
-            self.unfinished.discard(future)
-            self._changed.notify_all()
-        return is_unfinished
+        try:
+            self.unfinished.remove(future)
+        except KeyError:
+            return False
+        self._notify()
+        return True
 
     def wait_until_idle(self, timeout: float | None, own_calls_only: bool = False) -> None:
         """Wait until no calls are active or, if `own_calls_only`, until this process's calls are finished."""
         with self._changed:
-            self._changed.wait_for(
-                lambda: not self.unfinished and (own_calls_only or self.executing <= 0), timeout
-            )
+            self._waiting += 1
+            try:
+                self._changed.wait_for(
+                    lambda: not self.unfinished and (own_calls_only or self.executing <= 0), timeout
+                )
+            finally:
+                self._waiting -= 1
+
+    def _notify(self) -> None:
+        if self._waiting:
+            with self._changed:
+                self._changed.notify_all()

@@ -20,11 +20,9 @@ from concurrent.futures import Executor
 from concurrent.futures import Future as ConcurrentFuture
 from typing import TYPE_CHECKING, Any, Final
 
-from distributed.comm.core import listen
-
 from ts.distributed.dist_autograd.send_recv_nodes import GradientCodec
 from ts.distributed.errors import WorkerUnavailableError
-from ts.distributed.event_loop import call_later, loop, on_event_loop, run
+from ts.distributed.event_loop import call_later, cancel_timer, loop, on_event_loop, run
 from ts.distributed.rpc.call_counts import CallCounts
 from ts.distributed.rpc.call_profiling import Timing
 from ts.distributed.rpc.callable_registry import SentCode, describe_callee
@@ -33,10 +31,11 @@ from ts.distributed.rpc.options import NO_TIMEOUT, RpcBackendOptions
 from ts.distributed.rpc.peers import Peer
 from ts.distributed.rpc.responses import UNKNOWN_CODE, decode_response
 from ts.distributed.rpc.rpc_future import RpcFuture
-from ts.distributed.transport import BlockingConnection, Comm
+from ts.distributed.transport import BlockingConnection
 from ts.distributed.transport.addresses import join_host_port
 from ts.distributed.transport.credentials import Credentials
 from ts.distributed.transport.multiplexing import Reply, answer
+from ts.distributed.transport.transport import Connection, Listener
 from ts.distributed.wire_values import WireContext
 
 if TYPE_CHECKING:
@@ -56,11 +55,7 @@ class Endpoint:
     """Listener of this process, connections from other workers, and requests to them."""
 
     def __init__(
-        self,
-        options: RpcBackendOptions,
-        pool: Executor,
-        handle: HandleRequest,
-        forget: Callable[[int], None],
+        self, options: RpcBackendOptions, pool: Executor, handle: HandleRequest, forget: Callable[[int], None]
     ) -> None:
         """Create the endpoint of a process. `forget` is called with the id of a worker that has left."""
         self.options, self.pool = options, pool
@@ -71,12 +66,12 @@ class Endpoint:
         self._loop = loop()
         threads = options.num_worker_threads
         self._connection_threads = ConnectionThreads(threads if threads > 1 else 0)
-        self._comms: set[Comm] = set()  # connections that other workers opened
+        self._connections: set[Connection] = set()  # connections that other workers opened
         # id of a worker -> number of open connections from it
         self._connection_counts: Counter[int] = Counter()
         # id of a worker -> number of connections that it has opened so far, including closed ones
         self._hello_counts: Counter[int] = Counter()
-        self._listener: Any = None
+        self._listener: Listener[Connection] | None = None
         self._ready = asyncio.Event()
 
     def listen(self, security: Credentials, host: str) -> str:
@@ -85,9 +80,9 @@ class Endpoint:
 
     async def _start(self, security: Credentials, host: str) -> str:
         address = f"{security.scheme('worker')}://{join_host_port(host, 0)}"
-        self._listener = listen(address, self._serve, **security.get_listen_args("worker"))
+        self._listener = Listener(address, self._serve, **security.get_listen_args("worker"))
         await self._listener.start()
-        return str(self._listener.contact_address)
+        return self._listener.contact_address
 
     def open(self, directory: WorkerDirectory, codec: GradientCodec) -> None:
         """Begin to send and to handle requests."""
@@ -98,14 +93,14 @@ class Endpoint:
         """Stop the listener and close the connections that other workers opened, whose calls then fail."""
         self.closed = True
         if self._listener is not None:
-            loop().call_soon_threadsafe(self._stop)
+            loop().call_soon_threadsafe(self._stop, self._listener)
 
-    def _stop(self) -> None:
-        self._listener.stop()
+    def _stop(self, listener: Listener[Connection]) -> None:
+        listener.stop()
         self._ready.set()
         self._connection_threads.close()
-        for comm in self._comms:
-            comm.abort()
+        for connection in self._connections:
+            connection.abort()
 
     # ---- requests to other workers
 
@@ -170,7 +165,7 @@ class Endpoint:
             if not self.calls.finish(future):
                 return  # the call timed out before the response arrived
             if timer is not None:
-                timer.cancel()
+                cancel_timer(timer)
             try:
                 if error is not None:
                     raise _unavailable_error(peer, message, error)
@@ -184,7 +179,7 @@ class Endpoint:
             if self.calls.finish(future):
                 future.set_exception(_timeout_error(timeout))
 
-        self.calls.start(future)
+        self.calls.unfinished.add(future)
         timer = None if timeout == NO_TIMEOUT else call_later(timeout, time_out)
         peer.send(sent, done)
         return future
@@ -216,14 +211,14 @@ class Endpoint:
 
     # ---- connections of other workers
 
-    async def _serve(self, comm: Comm) -> None:
+    async def _serve(self, connection: Connection) -> None:
         caller = -1
         # future of the thread that serves this connection, or an empty list if the event loop serves it
         thread_futures: list[ConcurrentFuture[None]] = []
 
         def hand_over_connection(reply: Reply) -> None:
             try:
-                channel = BlockingConnection.from_stream(comm.stream)
+                channel = BlockingConnection.from_stream(connection.stream)
             except (RuntimeError, ConnectionError):
                 # the connection cannot be handed over to a thread, because a message is being sent or it is
                 # closed
@@ -237,7 +232,7 @@ class Endpoint:
         def handle(message: Any, reply: Reply) -> None:
             nonlocal caller
             match message:
-                case _ if comm.closed():
+                case _ if connection.closed():
                     # Ignore messages on a closed connection. A connection is closed after a rejected hello
                     # message.
                     return
@@ -246,7 +241,7 @@ class Endpoint:
                     process,
                 ) and self._directory.can_have_id(process):
                     if receiver != self._directory.info.id:
-                        comm.abort()  # the message is for another worker, which had this address before
+                        connection.abort()  # the message is for another worker, which had this address before
                         return
                     if caller < 0:
                         caller = process
@@ -259,15 +254,15 @@ class Endpoint:
                 case _:
                     self._handle(message, reply, caller)
 
-        self._comms.add(comm)
+        self._connections.add(connection)
         try:
             await self._ready.wait()
             if not self.closed:
-                await answer(comm, handle)
+                await answer(connection, handle)
             if thread_futures:
                 await asyncio.wrap_future(thread_futures[0])
         finally:
-            self._comms.discard(comm)
+            self._connections.discard(connection)
         if caller >= 0:
             self._connection_counts[caller] -= 1
             if not self.closed:

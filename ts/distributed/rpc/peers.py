@@ -18,18 +18,12 @@ from weakref import WeakSet
 from ts.distributed.event_loop import loop
 from ts.distributed.rpc.reliable_delivery import ReliableOutbox
 from ts.distributed.transport import BlockingConnection
-from ts.distributed.transport.dask_comm_backend import connect
 from ts.distributed.transport.multiplexing import Done, RequestMultiplexer
+from ts.distributed.transport.transport import connect
 from ts.ops.rpc_ops import WorkerInfo
 
 _CONNECT_TIMEOUT_SECONDS: Final = 10.0
-_RECONNECT_BACKOFF_SECONDS: Final = (
-    0.2,
-    1.0,
-    4.0,
-    8.0,
-    12.0,
-)
+_RECONNECT_BACKOFF_SECONDS: Final = (0.2, 1.0, 4.0, 8.0, 12.0)
 
 # function that returns keyword arguments for `transport.connect`
 ConnectionArguments = Callable[[], dict[str, Any]]

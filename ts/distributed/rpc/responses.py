@@ -96,6 +96,14 @@ class ResponseWriter:
         future.add_done_callback(lambda _: self._reply.finish_call())
 
 
+def respond(work: Callable[..., None], *arguments: Any) -> None:
+    """Call `work(*arguments)`. The last argument is a response, with which an exception of `work` is sent."""
+    try:
+        work(*arguments)
+    except Exception as error:
+        arguments[-1].fail(error)
+
+
 def with_remote_traceback(error: BaseException, info: Any) -> Exception:
     """Return the exception or, if `info` is given, a copy with `info` and the traceback in the message.
 

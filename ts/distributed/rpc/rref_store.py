@@ -21,7 +21,7 @@ from concurrent.futures import Executor
 from typing import Any, Final
 
 from ts.distributed.dist_autograd.send_recv_nodes import GradientCodec
-from ts.distributed.event_loop import Timer, call_later
+from ts.distributed.event_loop import call_later, cancel_timer
 from ts.distributed.rpc.callable_registry import signature_of
 from ts.distributed.rpc.endpoint import Endpoint
 from ts.distributed.rpc.peers import Peer
@@ -86,7 +86,7 @@ class RRefStore:
         self._next_local_id = itertools.count()
         self._owners: dict[GloballyUniqueId, OwnerRRef] = {}
         # id of a fork that was sent but not confirmed -> (RRef that is kept alive, timer that releases it)
-        self._pending_forks: dict[GloballyUniqueId, tuple[Any, Timer]] = {}
+        self._pending_forks: dict[GloballyUniqueId, tuple[Any, int]] = {}
         # (id of the value, id of the fork) of each "drop" message that arrived before the fork was
         # registered. This occurs because messages on a new connection may overtake messages on the previous
         # one.
@@ -220,7 +220,7 @@ class RRefStore:
         """Release the RRef that was kept for an unconfirmed fork."""
         pending = self._pending_forks.pop(fork, None)
         if pending is not None:
-            pending[1].cancel()
+            cancel_timer(pending[1])
 
     # ---- requests of other workers
 

@@ -7,6 +7,7 @@ join_host_port("::1", 4711)                 "[::1]:4711"
 
 from __future__ import annotations
 
+import socket
 from typing import Final
 
 PLAIN: Final = "ts"  # address schemes: `PLAIN` without TLS, `TLS` with TLS
@@ -46,3 +47,12 @@ def join_host_port(host: str, port: int | None = None) -> str:
     if ":" in host and not host.startswith("["):
         host = f"[{host}]"
     return host if port is None else f"{host}:{port}"
+
+
+def own_address(host: str, port: int) -> str:
+    """Return the IP address of this machine from which it reaches `host`."""
+    family, kind, protocol, _, target = socket.getaddrinfo(host, port, type=socket.SOCK_DGRAM)[0]
+    with socket.socket(family, kind, protocol) as probe:
+        # Connecting a UDP socket only selects the local address, and sends nothing.
+        probe.connect(target)
+        return str(probe.getsockname()[0])

@@ -15,6 +15,7 @@ received messages have been passed to it.
 from __future__ import annotations
 
 import asyncio
+import itertools
 import socket
 import ssl
 import threading
@@ -23,7 +24,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from ts.distributed.transport.message_codec import MalformedMessageError, MessageDecoder, MessageEncoder
-from ts.distributed.transport.socket_io import NOT_NOW, Outgoing
+from ts.distributed.transport.socket_io import NOT_NOW, SYSCALLS_PER_CONNECTION, Outgoing, may_contain_data
 
 # Reading from the socket pauses at this number of received messages that the program has not read.
 _UNREAD_MESSAGES: Final = 64
@@ -32,8 +33,6 @@ _UNREAD_BYTES: Final = 1 << 26
 # again
 _MAX_MESSAGES_PER_WAKEUP: Final = 1024
 _SHM_POLL_INTERVAL: Final = 0.001  # seconds between two checks of whether the peer has read the shared memory
-# maximum number of consecutive system calls for one connection, after which other connections are served
-_SYSCALLS_PER_CONNECTION: Final = 16
 
 
 class AsyncConnection:
@@ -109,7 +108,7 @@ class AsyncConnection:
                 return
             if at_once and not self._is_tls:  # only the event loop's thread may use a TLS socket
                 try:
-                    self._outgoing.send(self._socket, _SYSCALLS_PER_CONNECTION)
+                    self._outgoing.send(self._socket, SYSCALLS_PER_CONNECTION)
                     return
                 except OSError as error:
                     if not isinstance(error, NOT_NOW):
@@ -228,7 +227,7 @@ class AsyncConnection:
         messages: list[Any] = []
         before = self._reader.shared_bytes
         try:
-            for _ in range(_SYSCALLS_PER_CONNECTION):
+            for calls in itertools.count(1):
                 target = self._reader.target()
                 count = self._socket.recv_into(target)
                 if not count:
@@ -236,7 +235,7 @@ class AsyncConnection:
                 shared_before = self._reader.shared_bytes
                 messages += self._reader.received(count)
                 self._unread += count + self._reader.shared_bytes - shared_before
-                if count < len(target) and not self._is_tls:
+                if not may_contain_data(self._socket, count == len(target), calls):
                     break
                 if self._reader.shared_bytes - before >= _UNREAD_BYTES:
                     break
@@ -245,8 +244,6 @@ class AsyncConnection:
                 if len(messages) >= _MAX_MESSAGES_PER_WAKEUP:
                     self._schedule_buffered_read()
                     break
-            else:
-                self._schedule_buffered_read()
         except NOT_NOW:
             pass  # all data is read: the event loop calls this method again when the socket is readable
         except (OSError, MalformedMessageError) as error:
@@ -285,7 +282,7 @@ class AsyncConnection:
             return
         try:
             with self._lock:
-                self._outgoing.send(self._socket, _SYSCALLS_PER_CONNECTION)
+                self._outgoing.send(self._socket, SYSCALLS_PER_CONNECTION)
         except NOT_NOW:
             if not self._writing:
                 self._loop.add_writer(self._socket, self._send)

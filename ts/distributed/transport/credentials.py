@@ -4,7 +4,8 @@
     listener = Listener("ts://127.0.0.1:0", serve, **credentials.get_listen_args("worker"))
     connection = await connect(listener.listen_address, **credentials.get_connection_args("worker"))
 
-`security.Security`, a subclass of dask's, has the same methods and supports certificates.
+`Certificates` and dask's subclass `security.Security` have the same methods. Without dask.distributed, only
+the first two classes can be used.
 """
 
 from __future__ import annotations
@@ -50,6 +51,34 @@ class SharedSecret:
         return dict(self._arguments)
 
 
+class Certificates:
+    """Credentials for mutual TLS: both ends of a connection verify the certificate of the other."""
+
+    def __init__(self, authority_file: str, certificate_file: str, key_file: str) -> None:
+        """Load the files. Raise OSError or ssl.SSLError if a file is missing or invalid."""
+        self._contexts = []
+        for purpose in (ssl.Purpose.SERVER_AUTH, ssl.Purpose.CLIENT_AUTH):
+            context = ssl.create_default_context(purpose, cafile=authority_file)
+            context.minimum_version = ssl.TLSVersion.TLSv1_2
+            # The authority signs only certificates of this program, and ranks connect by IP address.
+            context.check_hostname = False
+            context.verify_mode = ssl.CERT_REQUIRED
+            context.load_cert_chain(certificate_file, key_file)
+            self._contexts.append(context)
+
+    def scheme(self, role: str) -> str:
+        """Return the scheme of the addresses that `role` listens at."""
+        return TLS
+
+    def get_connection_args(self, role: str) -> dict[str, Any]:
+        """Return the keyword arguments of connections that `role` opens."""
+        return {"ssl_context": self._contexts[0], "require_encryption": True}
+
+    def get_listen_args(self, role: str) -> dict[str, Any]:
+        """Return the keyword arguments of listeners of `role`."""
+        return {"ssl_context": self._contexts[1], "require_encryption": True}
+
+
 def check_secret(secret: bytes) -> None:
     """Raise ValueError for a secret that is short enough to be guessed."""
     if len(secret) < MIN_SECRET_BYTES:
@@ -57,10 +86,7 @@ def check_secret(secret: bytes) -> None:
 
 
 def check_credentials(
-    scheme: str,
-    secret: bytes | None,
-    context: ssl.SSLContext | None,
-    require_encryption: bool | None = None,
+    scheme: str, secret: bytes | None, context: ssl.SSLContext | None, require_encryption: bool | None = None
 ) -> None:
     """Raise an error if an address of `scheme` requires other credentials, or encryption that it lacks."""
     if require_encryption and scheme != TLS:

@@ -18,6 +18,8 @@ _LIVENESS: Final = {
     "TCP_KEEPIDLE": 20, "TCP_KEEPINTVL": 5, "TCP_KEEPCNT": 8, "TCP_USER_TIMEOUT": 60_000,
 }  # fmt: skip
 _MAX_SYSCALL_BUFFERS: Final = 64
+# maximum number of consecutive system calls for one connection, after which other connections are served
+SYSCALLS_PER_CONNECTION: Final = 16
 
 
 def tune(sock: socket.socket) -> None:
@@ -32,12 +34,24 @@ def tune(sock: socket.socket) -> None:
             sock.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
 
 
+def may_contain_data(sock: socket.socket, is_full_read: bool, calls: int) -> bool:
+    """Return True if a non-blocking socket should be read again after `calls` reads.
+
+    A plain socket is empty after a read that did not fill its buffer. A TLS socket has to be read until
+    nothing of its buffered data is left, which a selector does not report as readable.
+    """
+    if isinstance(sock, ssl.SSLSocket):
+        return calls < SYSCALLS_PER_CONNECTION or sock.pending() > 0
+    return is_full_read and calls < SYSCALLS_PER_CONNECTION
+
+
 class Outgoing:
     """Queue of buffers to send by vectored I/O (scatter-gather I/O), without copies of the buffers."""
 
     def __init__(self) -> None:
         self._buffers: deque[Buffer] = deque()
         self.size = 0  # number of bytes in the queue
+        self.sent = 0  # number of bytes that were sent so far
 
     def __bool__(self) -> bool:
         return bool(self._buffers)
@@ -57,6 +71,10 @@ class Outgoing:
         self._buffers.clear()
         self.size = 0
 
+    def copy_buffers(self) -> None:
+        """Copy the unsent data, so that the memory of its buffers may change."""
+        self._buffers = deque(map(bytes, self._buffers))
+
     def send(self, sock: socket.socket, max_calls: int | None = None) -> None:
         """Send all buffers.
 
@@ -73,6 +91,7 @@ class Outgoing:
             else:
                 sent = sock.sendmsg(islice(buffers, _MAX_SYSCALL_BUFFERS))
             self.size -= sent
+            self.sent += sent
             while buffers and sent >= len(buffers[0]):
                 sent -= len(buffers.popleft())
             if sent:

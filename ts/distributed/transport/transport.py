@@ -1,4 +1,4 @@
-"""Authenticated connections over TCP or TLS: the transport of process groups and of dask's comms.
+"""Authenticated connections over TCP or TLS: the transport of process groups, RPC and dask's comms.
 
     listener = Listener("ts://127.0.0.1:0", serve, secret=secret)    serve is a coroutine function
     await listener.start()
@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import ipaddress
 import logging
 import socket
 import ssl
@@ -23,7 +24,13 @@ from collections.abc import Awaitable, Callable
 from typing import Any, Final, Generic, TypeVar
 
 from ts.distributed.transport import connection_setup
-from ts.distributed.transport.addresses import TLS, join_host_port, split_address, split_host_port
+from ts.distributed.transport.addresses import (
+    TLS,
+    join_host_port,
+    own_address,
+    split_address,
+    split_host_port,
+)
 from ts.distributed.transport.async_connection import AsyncConnection
 from ts.distributed.transport.credentials import check_credentials
 from ts.distributed.transport.handshake import AuthenticationError
@@ -40,6 +47,8 @@ HANDSHAKE_TIMEOUT_SECONDS = 5.0
 # one.
 MAX_UNAUTHENTICATED_CONNECTIONS: Final = 64
 _BACKLOG: Final = 1024
+# IPv4 and IPv6 address on another network: this machine's address on the route to it can be reached by others
+_PUBLIC_ADDRESSES: Final = (("8.8.8.8", 80), ("2001:4860:4860::8888", 80))
 # number of file descriptors that are reserved for uses other than connections
 _RESERVED_FILES: Final = 128
 _RESOURCE_ERRORS: Final = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
@@ -216,6 +225,17 @@ class Listener(Generic[ConnectionType]):
     def listen_address(self) -> str:
         """Address of the bound listener."""
         return f"{self._scheme}://{join_host_port(*self._host_port)}"
+
+    @property
+    def contact_address(self) -> str:
+        """Address by which other processes reach this listener, with a concrete IP address."""
+        host, port = self._host_port
+        if ipaddress.ip_address(host).is_unspecified:
+            try:
+                host = own_address(*_PUBLIC_ADDRESSES[":" in host])
+            except OSError:  # this machine has no route to other networks
+                host = socket.gethostbyname(socket.gethostname())
+        return f"{self._scheme}://{join_host_port(host, port)}"
 
     async def serve(self, connection: ConnectionType) -> None:
         """Call the handler with an authenticated connection."""
