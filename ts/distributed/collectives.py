@@ -16,13 +16,12 @@ from typing import Any
 
 import numpy as np
 
-from ts import dtypes
 from ts._core.tensor.tensor import Tensor, layer_of
-from ts.distributed import collective_algorithms
+from ts.distributed import collective_algorithms as algorithms
 from ts.distributed.collective_call import CollectiveCall, memory_of
 from ts.distributed.groups import ProcessGroup, find, find_group_rank, member_of
 from ts.distributed.reduce_op import ReduceOp, check_op
-from ts.distributed.work import Work
+from ts.distributed.work import Collective, Work
 
 
 def check_tensor(tensor: Any, name: str) -> None:
@@ -83,30 +82,37 @@ class _FlatBuffers:
             np.copyto(array, flat)
 
 
-def _run(
-    group: ProcessGroup,
-    function: str,
-    tensor: Tensor | None,
-    body: Callable[[CollectiveCall], None],
-    buffers: _FlatBuffers,
-    async_op: bool,
-    result: Any,
-    op: ReduceOp | None = None,
-    timeout: float | None = None,
-) -> Work | None:
-    def make() -> CollectiveCall:
-        return CollectiveCall(group, function, tensor, op, timeout)
+class _Operation(_FlatBuffers):
+    """Collective operation of a group in this rank, with the flat arrays of its tensors."""
 
-    def run_and_copy(call: CollectiveCall) -> None:
-        body(call)
-        buffers.copy_results()
+    def __init__(self, group: ProcessGroup) -> None:
+        super().__init__()
+        self._group = group
 
-    if not async_op:
-        group.queue.run(make, run_and_copy)
+    def run(
+        self,
+        function: str,
+        tensor: Tensor | None,
+        async_op: bool,
+        result: Any,
+        algorithm: Callable[..., None],
+        *arguments: Any,
+        op: ReduceOp | None = None,
+        timeout: float | None = None,
+    ) -> Work | None:
+        """Run `algorithm(call, *arguments)` as a call of `function`. Return its handle if `async_op`."""
+
+        def make() -> CollectiveCall:
+            return CollectiveCall(self._group, function, tensor, op, timeout)
+
+        def body(call: CollectiveCall) -> None:
+            algorithm(call, *arguments)
+            self.copy_results()
+
+        if async_op:
+            return Collective(self._group.queue.start(make, body), result)
+        self._group.queue.run(make, body)
         return None
-    from ts.distributed.work import Collective
-
-    return Collective(group.queue.start(make, run_and_copy), result)
 
 
 def all_reduce(
@@ -117,13 +123,12 @@ def all_reduce(
     process_group = find(group, "all_reduce")
     if process_group is None:
         return None
-    reduction, buffers = check_op(op, tensor, "all_reduce"), _FlatBuffers()
-    array = buffers.write(tensor)
+    reduction, operation = check_op(op, tensor, "all_reduce"), _Operation(process_group)
+    array = operation.write(tensor)
 
-    def body(call: CollectiveCall) -> None:
-        collective_algorithms.all_reduce(call, array, reduction)
-
-    return _run(process_group, "all_reduce", tensor, body, buffers, async_op, [tensor], reduction)
+    return operation.run(
+        "all_reduce", tensor, async_op, [tensor], algorithms.all_reduce, array, reduction, op=reduction
+    )
 
 
 def all_reduce_coalesced(
@@ -138,16 +143,15 @@ def all_reduce_coalesced(
     process_group = find(group, "all_reduce_coalesced")
     if process_group is None:
         return None
-    reduction, buffers = check_op(op, tensors[0], "all_reduce_coalesced"), _FlatBuffers()
-    arrays = [buffers.write(each) for each in tensors]
+    reduction, operation = check_op(op, tensors[0], "all_reduce_coalesced"), _Operation(process_group)
+    arrays = [operation.write(each) for each in tensors]
 
-    def body(call: CollectiveCall) -> None:
+    def reduce_each(call: CollectiveCall) -> None:
         for each in arrays:
-            collective_algorithms.all_reduce(call, each, reduction)
+            algorithms.all_reduce(call, each, reduction)
 
-    return _run(
-        process_group, "all_reduce_coalesced", tensors[0], body, buffers, async_op, list(tensors), reduction
-    )
+    result = list(tensors)
+    return operation.run("all_reduce_coalesced", tensors[0], async_op, result, reduce_each, op=reduction)
 
 
 def reduce(
@@ -164,13 +168,12 @@ def reduce(
     if process_group is None:
         return None
     to = find_group_rank(process_group, dst, group_dst)
-    reduction, buffers = check_op(op, tensor, "reduce"), _FlatBuffers()
-    array = buffers.write(tensor) if process_group.rank() == to else buffers.read(tensor)
+    reduction, operation = check_op(op, tensor, "reduce"), _Operation(process_group)
+    array = operation.write(tensor) if process_group.rank() == to else operation.read(tensor)
 
-    def body(call: CollectiveCall) -> None:
-        collective_algorithms.reduce(call, array, reduction, to)
-
-    return _run(process_group, "reduce", tensor, body, buffers, async_op, [tensor], reduction)
+    return operation.run(
+        "reduce", tensor, async_op, [tensor], algorithms.reduce, array, reduction, to, op=reduction
+    )
 
 
 def broadcast(
@@ -185,13 +188,10 @@ def broadcast(
     process_group = find(group, "broadcast")
     if process_group is None:
         return None
-    source, buffers = find_group_rank(process_group, src, group_src), _FlatBuffers()
-    memory = memory_of(buffers.read(tensor) if process_group.rank() == source else buffers.write(tensor))
+    source, operation = find_group_rank(process_group, src, group_src), _Operation(process_group)
+    memory = memory_of(operation.read(tensor) if process_group.rank() == source else operation.write(tensor))
 
-    def body(call: CollectiveCall) -> None:
-        collective_algorithms.broadcast(call, memory, source)
-
-    return _run(process_group, "broadcast", tensor, body, buffers, async_op, [tensor])
+    return operation.run("broadcast", tensor, async_op, [tensor], algorithms.broadcast, memory, source)
 
 
 def _check_gathered(tensors: Sequence[Tensor], tensor: Tensor, size: int, name: str) -> None:
@@ -222,16 +222,13 @@ def all_gather(
     if process_group is None:
         return None
     _check_gathered(tensor_list, tensor, process_group.size(), "allgather")
-    buffers = _FlatBuffers()
-    own_memory, outputs = (
-        memory_of(buffers.read(tensor)),
-        [memory_of(buffers.write(each)) for each in tensor_list],
+    operation = _Operation(process_group)
+    own_memory = memory_of(operation.read(tensor))
+    outputs = [memory_of(operation.write(each)) for each in tensor_list]
+
+    return operation.run(
+        "all_gather", tensor, async_op, [tensor_list], algorithms.all_gather, own_memory, outputs
     )
-
-    def body(call: CollectiveCall) -> None:
-        collective_algorithms.all_gather(call, own_memory, outputs)
-
-    return _run(process_group, "all_gather", tensor, body, buffers, async_op, [tensor_list])
 
 
 def all_gather_coalesced(
@@ -245,18 +242,18 @@ def all_gather_coalesced(
     process_group = find(group, "all_gather_coalesced")
     if process_group is None:
         return None
-    buffers = _FlatBuffers()
-    own_memories = [memory_of(buffers.read(each)) for each in input_tensor_list]
+    operation = _Operation(process_group)
+    own_memories = [memory_of(operation.read(each)) for each in input_tensor_list]
     for each in output_tensor_lists:
         check_tensors(each, "output_tensor_lists")
-    rows = [[memory_of(buffers.write(each)) for each in row] for row in output_tensor_lists]
+    rows = [[memory_of(operation.write(each)) for each in row] for row in output_tensor_lists]
 
-    def body(call: CollectiveCall) -> None:
+    def gather_each(call: CollectiveCall) -> None:
         for each, outputs in zip(own_memories, zip(*rows, strict=True), strict=True):
-            collective_algorithms.all_gather(call, each, outputs)
+            algorithms.all_gather(call, each, outputs)
 
-    first = input_tensor_list[0]
-    return _run(process_group, "all_gather_coalesced", first, body, buffers, async_op, output_tensor_lists)
+    first, result = input_tensor_list[0], output_tensor_lists
+    return operation.run("all_gather_coalesced", first, async_op, result, gather_each)
 
 
 def all_gather_into_tensor(
@@ -278,14 +275,13 @@ def all_gather_into_tensor(
             f"output tensor size must be equal to world_size times input tensor size: found "
             f"{output_tensor.numel()} elements for {process_group.size()} times {input_tensor.numel()}"
         )
-    buffers = _FlatBuffers()
-    own_memory, output = memory_of(buffers.read(input_tensor)), memory_of(buffers.write(output_tensor))
+    operation = _Operation(process_group)
+    own_memory, output = memory_of(operation.read(input_tensor)), memory_of(operation.write(output_tensor))
     outputs = _split(output, [len(own_memory)] * process_group.size())
 
-    def body(call: CollectiveCall) -> None:
-        collective_algorithms.all_gather(call, own_memory, outputs)
-
-    return _run(process_group, "all_gather", input_tensor, body, buffers, async_op, [output_tensor])
+    return operation.run(
+        "all_gather", input_tensor, async_op, [output_tensor], algorithms.all_gather, own_memory, outputs
+    )
 
 
 def _split(memory: Any, sizes: Sequence[int]) -> list[Any]:
@@ -336,18 +332,15 @@ def gather(
     process_group = find(group, "gather")
     if process_group is None:
         return None
-    to, buffers = (
-        find_group_rank(process_group, 0 if dst is None and group_dst is None else dst, group_dst),
-        _FlatBuffers(),
-    )
+    to = find_group_rank(process_group, 0 if dst is None and group_dst is None else dst, group_dst)
+    operation = _Operation(process_group)
     _check_list(process_group, "gather", tensor, gather_list, "output", "destination", to)
-    outputs = [memory_of(buffers.write(each)) for each in gather_list] if gather_list else None
-    own_memory = memory_of(buffers.read(tensor))
+    outputs = [memory_of(operation.write(each)) for each in gather_list] if gather_list else None
+    own_memory = memory_of(operation.read(tensor))
 
-    def body(call: CollectiveCall) -> None:
-        collective_algorithms.gather(call, own_memory, outputs, to)
-
-    return _run(process_group, "gather", tensor, body, buffers, async_op, [gather_list or []])
+    return operation.run(
+        "gather", tensor, async_op, [gather_list or []], algorithms.gather, own_memory, outputs, to
+    )
 
 
 def scatter(
@@ -366,18 +359,13 @@ def scatter(
     process_group = find(group, "scatter")
     if process_group is None:
         return None
-    source, buffers = (
-        find_group_rank(process_group, 0 if src is None and group_src is None else src, group_src),
-        _FlatBuffers(),
-    )
+    source = find_group_rank(process_group, 0 if src is None and group_src is None else src, group_src)
+    operation = _Operation(process_group)
     _check_list(process_group, "scatter", tensor, scatter_list, "input", "source", source)
-    inputs = [memory_of(buffers.read(each)) for each in scatter_list] if scatter_list else None
-    output = memory_of(buffers.write(tensor))
+    inputs = [memory_of(operation.read(each)) for each in scatter_list] if scatter_list else None
+    output = memory_of(operation.write(tensor))
 
-    def body(call: CollectiveCall) -> None:
-        collective_algorithms.scatter(call, inputs, output, source)
-
-    return _run(process_group, "scatter", tensor, body, buffers, async_op, [tensor])
+    return operation.run("scatter", tensor, async_op, [tensor], algorithms.scatter, inputs, output, source)
 
 
 def reduce_scatter(
@@ -402,10 +390,8 @@ def reduce_scatter(
                 f"reduce_scatter: input {at} has {each.numel()} elements, expected {output.numel()} "
                 "like the output"
             )
-    buffers = _FlatBuffers()
-    return _reduce_scatter(
-        process_group, output, [buffers.read(each) for each in input_list], op, buffers, async_op
-    )
+    operation = _Operation(process_group)
+    return _reduce_scatter(output, [operation.read(each) for each in input_list], op, operation, async_op)
 
 
 def reduce_scatter_tensor(
@@ -427,26 +413,19 @@ def reduce_scatter_tensor(
             f"input tensor must be the same size as output size times world size: found {input.numel()} "
             f"elements for {process_group.size()} times {output.numel()}"
         )
-    buffers = _FlatBuffers()
-    chunks = _split(buffers.read(input), [output.numel()] * process_group.size())
-    return _reduce_scatter(process_group, output, chunks, op, buffers, async_op)
+    operation = _Operation(process_group)
+    chunks = _split(operation.read(input), [output.numel()] * process_group.size())
+    return _reduce_scatter(output, chunks, op, operation, async_op)
 
 
 def _reduce_scatter(
-    process_group: ProcessGroup,
-    output: Tensor,
-    chunks: list[Any],
-    op: Any,
-    buffers: _FlatBuffers,
-    async_op: bool,
+    output: Tensor, chunks: list[Any], op: Any, operation: _Operation, async_op: bool
 ) -> Work | None:
     reduction = check_op(op, output, "reduce_scatter")
-    array = buffers.write(output)
+    array = operation.write(output)
 
-    def body(call: CollectiveCall) -> None:
-        collective_algorithms.reduce_scatter(call, chunks, array, reduction)
-
-    return _run(process_group, "reduce_scatter", output, body, buffers, async_op, [output], reduction)
+    arguments = [output], algorithms.reduce_scatter, chunks, array, reduction
+    return operation.run("reduce_scatter", output, async_op, *arguments, op=reduction)
 
 
 def all_to_all(
@@ -468,12 +447,10 @@ def all_to_all(
                 f"ProcessGroupGloo::alltoall: {argument_name} tensor list size {len(tensors)} does not match "
                 f"world size {process_group.size()}"
             )
-    buffers = _FlatBuffers()
-    inputs = [memory_of(buffers.read(each)) for each in input_tensor_list]
-    outputs = [memory_of(buffers.write(each)) for each in output_tensor_list]
-    return _all_to_all(
-        process_group, inputs, outputs, buffers, async_op, output_tensor_list, input_tensor_list[0].dtype
-    )
+    operation = _Operation(process_group)
+    inputs = [memory_of(operation.read(each)) for each in input_tensor_list]
+    outputs = [memory_of(operation.write(each)) for each in output_tensor_list]
+    return _all_to_all(inputs, outputs, operation, async_op, output_tensor_list)
 
 
 def all_to_all_single(
@@ -494,14 +471,14 @@ def all_to_all_single(
     process_group = find(group, "all_to_all_single")
     if process_group is None:
         return None
-    buffers = _FlatBuffers()
+    operation = _Operation(process_group)
     inputs = _split(
-        memory_of(buffers.read(input)), _row_bytes(input, input_split_sizes, process_group.size())
+        memory_of(operation.read(input)), _row_bytes(input, input_split_sizes, process_group.size())
     )
     outputs = _split(
-        memory_of(buffers.write(output)), _row_bytes(output, output_split_sizes, process_group.size())
+        memory_of(operation.write(output)), _row_bytes(output, output_split_sizes, process_group.size())
     )
-    return _all_to_all(process_group, inputs, outputs, buffers, async_op, [output], input.dtype)
+    return _all_to_all(inputs, outputs, operation, async_op, [output])
 
 
 def _row_bytes(tensor: Tensor, sizes: Sequence[int] | None, count: int) -> list[int]:
@@ -519,21 +496,15 @@ def _row_bytes(tensor: Tensor, sizes: Sequence[int] | None, count: int) -> list[
 
 
 def _all_to_all(
-    process_group: ProcessGroup,
-    inputs: list[Any],
-    outputs: list[Any],
-    buffers: _FlatBuffers,
-    async_op: bool,
-    result: list[Tensor],
-    dtype: dtypes.dtype,
+    inputs: list[Any], outputs: list[Any], operation: _Operation, async_op: bool, result: list[Tensor]
 ) -> Work | None:
-    def body(call: CollectiveCall) -> None:
+    def exchange(call: CollectiveCall) -> None:
         # set to 0, because the ranks compare this field of the label, and their numbers of elements may
         # differ
         call.label = call.label._replace(elements=0)
-        collective_algorithms.all_to_all(call, inputs, outputs)
+        algorithms.all_to_all(call, inputs, outputs)
 
-    return _run(process_group, "all_to_all", result[0], body, buffers, async_op, result)
+    return operation.run("all_to_all", result[0], async_op, result, exchange)
 
 
 def barrier(
@@ -547,17 +518,7 @@ def barrier(
     if process_group is None:
         return None
     seconds = None if timeout is None else timeout.total_seconds()
-    return _run(
-        process_group,
-        "barrier",
-        None,
-        collective_algorithms.barrier,
-        _FlatBuffers(),
-        async_op,
-        [],
-        None,
-        seconds,
-    )
+    return _Operation(process_group).run("barrier", None, async_op, [], algorithms.barrier, timeout=seconds)
 
 
 def monitored_barrier(
@@ -572,10 +533,9 @@ def monitored_barrier(
     process_group = member_of(group)
     seconds = process_group.timeout if timeout is None else timeout.total_seconds()
 
-    def body(call: CollectiveCall) -> None:
-        collective_algorithms.monitored_barrier(call, wait_all_ranks)
-
-    _run(process_group, "monitored_barrier", None, body, _FlatBuffers(), False, [], None, seconds)
+    algorithm = algorithms.monitored_barrier
+    operation = _Operation(process_group)
+    operation.run("monitored_barrier", None, False, [], algorithm, wait_all_ranks, timeout=seconds)
 
 
 all_gather_single = all_gather_into_tensor
