@@ -184,11 +184,12 @@ def test_messages_above_the_size_limit(world):
 
 def test_references_released_while_locks_are_held(world):
     """Remote references may be released while locks are held, as the garbage collector does."""
+    from ts.distributed import event_loop
     from ts.distributed.rpc.state import current
 
     kept = rpc.remote("worker1", rpc_worker.add, args=(1, 2))
     assert kept.to_here() == 3
-    peer = kept._peer
-    with peer._lock, peer.outbox._lock, current()._idle_condition:
+    peer, calls, timers = kept._peer, current().endpoint.calls, event_loop._timers
+    with peer._lock, peer.outbox._lock, calls._changed, timers._lock:
         del kept
     world.unharmed()

@@ -20,7 +20,7 @@ from tests.distributed import SECRET
 from tests.distributed.long_lived_processes import start_long_lived_process
 from tests.distributed.shared_memory_messages import MAX_BYTES, head, part, reference, shared_files
 from ts.distributed.transport import BlockingConnection, TransportLimits, Security, shm_negotiation
-from ts.distributed.transport.dask_comm_backend import connect
+from ts.distributed.transport.transport import connect
 from ts.distributed.transport.shm_segments import MIN_SHARED_BYTES, SHARED_MEMORY_FLAG, SegmentReceiver, SegmentSender
 
 

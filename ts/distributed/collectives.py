@@ -19,7 +19,7 @@ import numpy as np
 from ts._core.tensor.tensor import Tensor, layer_of
 from ts.distributed import collective_algorithms as algorithms
 from ts.distributed.collective_call import CollectiveCall, memory_of
-from ts.distributed.groups import ProcessGroup, find, find_group_rank, member_of
+from ts.distributed.groups import ProcessGroup, find, find_group_rank
 from ts.distributed.reduce_op import ReduceOp, check_op
 from ts.distributed.work import Collective, Work
 
@@ -85,34 +85,43 @@ class _FlatBuffers:
 class _Operation(_FlatBuffers):
     """Collective operation of a group in this rank, with the flat arrays of its tensors."""
 
-    def __init__(self, group: ProcessGroup) -> None:
+    def __init__(self, group: ProcessGroup, function: str) -> None:
         super().__init__()
-        self._group = group
+        self.group, self._function = group, function
 
     def run(
         self,
-        function: str,
         tensor: Tensor | None,
         async_op: bool,
         result: Any,
         algorithm: Callable[..., None],
         *arguments: Any,
         op: ReduceOp | None = None,
-        timeout: float | None = None,
+        timeout: timedelta | None = None,
     ) -> Work | None:
-        """Run `algorithm(call, *arguments)` as a call of `function`. Return its handle if `async_op`."""
+        """Run `algorithm(call, *arguments)` as a collective call. Return its handle if `async_op`."""
+        seconds = None if timeout is None else timeout.total_seconds()
 
         def make() -> CollectiveCall:
-            return CollectiveCall(self._group, function, tensor, op, timeout)
+            return CollectiveCall(self.group, self._function, tensor, op, seconds)
 
         def body(call: CollectiveCall) -> None:
             algorithm(call, *arguments)
             self.copy_results()
 
         if async_op:
-            return Collective(self._group.queue.start(make, body), result)
-        self._group.queue.run(make, body)
+            return Collective(self.group.queue.start(make, body), result)
+        self.group.queue.run(make, body)
         return None
+
+
+def _begin(group: ProcessGroup | None, name: str, function: str | None = None) -> _Operation | None:
+    """Return an operation of the function `name`, which the ranks identify as `function` (default: `name`).
+
+    If this process is not a member of the group, warn and return None.
+    """
+    process_group = find(group, name, stacklevel=4)
+    return None if process_group is None else _Operation(process_group, function or name)
 
 
 def all_reduce(
@@ -120,15 +129,12 @@ def all_reduce(
 ) -> Work | None:
     """Reduce `tensor` across all ranks in place. Every rank receives the result."""
     check_tensor(tensor, "tensor")
-    process_group = find(group, "all_reduce")
-    if process_group is None:
+    operation = _begin(group, "all_reduce")
+    if operation is None:
         return None
-    reduction, operation = check_op(op, tensor, "all_reduce"), _Operation(process_group)
+    reduction = check_op(op, tensor, "all_reduce")
     array = operation.write(tensor)
-
-    return operation.run(
-        "all_reduce", tensor, async_op, [tensor], algorithms.all_reduce, array, reduction, op=reduction
-    )
+    return operation.run(tensor, async_op, [tensor], algorithms.all_reduce, array, reduction, op=reduction)
 
 
 def all_reduce_coalesced(
@@ -140,10 +146,10 @@ def all_reduce_coalesced(
     """Reduce several tensors of one dtype across all ranks in place, in one call."""
     check_tensors(tensors, "tensor")
     _same_dtype(*tensors)
-    process_group = find(group, "all_reduce_coalesced")
-    if process_group is None:
+    operation = _begin(group, "all_reduce_coalesced")
+    if operation is None:
         return None
-    reduction, operation = check_op(op, tensors[0], "all_reduce_coalesced"), _Operation(process_group)
+    reduction = check_op(op, tensors[0], "all_reduce_coalesced")
     arrays = [operation.write(each) for each in tensors]
 
     def reduce_each(call: CollectiveCall) -> None:
@@ -151,7 +157,7 @@ def all_reduce_coalesced(
             algorithms.all_reduce(call, each, reduction)
 
     result = list(tensors)
-    return operation.run("all_reduce_coalesced", tensors[0], async_op, result, reduce_each, op=reduction)
+    return operation.run(tensors[0], async_op, result, reduce_each, op=reduction)
 
 
 def reduce(
@@ -164,16 +170,13 @@ def reduce(
 ) -> Work | None:
     """Reduce `tensor` across all ranks into the tensor of the destination rank."""
     check_tensor(tensor, "tensor")
-    process_group = find(group, "reduce")
-    if process_group is None:
+    operation = _begin(group, "reduce")
+    if operation is None:
         return None
-    to = find_group_rank(process_group, dst, group_dst)
-    reduction, operation = check_op(op, tensor, "reduce"), _Operation(process_group)
-    array = operation.write(tensor) if process_group.rank() == to else operation.read(tensor)
-
-    return operation.run(
-        "reduce", tensor, async_op, [tensor], algorithms.reduce, array, reduction, to, op=reduction
-    )
+    to = find_group_rank(operation.group, dst, group_dst)
+    reduction = check_op(op, tensor, "reduce")
+    array = operation.write(tensor) if operation.group.rank() == to else operation.read(tensor)
+    return operation.run(tensor, async_op, [tensor], algorithms.reduce, array, reduction, to, op=reduction)
 
 
 def broadcast(
@@ -185,13 +188,13 @@ def broadcast(
 ) -> Work | None:
     """Send the tensor of rank `src` to all other ranks, which store it in their `tensor`."""
     check_tensor(tensor, "tensor")
-    process_group = find(group, "broadcast")
-    if process_group is None:
+    operation = _begin(group, "broadcast")
+    if operation is None:
         return None
-    source, operation = find_group_rank(process_group, src, group_src), _Operation(process_group)
-    memory = memory_of(operation.read(tensor) if process_group.rank() == source else operation.write(tensor))
-
-    return operation.run("broadcast", tensor, async_op, [tensor], algorithms.broadcast, memory, source)
+    source = find_group_rank(operation.group, src, group_src)
+    flatten = operation.read if operation.group.rank() == source else operation.write
+    memory = memory_of(flatten(tensor))
+    return operation.run(tensor, async_op, [tensor], algorithms.broadcast, memory, source)
 
 
 def _check_gathered(tensors: Sequence[Tensor], tensor: Tensor, size: int, name: str) -> None:
@@ -218,17 +221,13 @@ def all_gather(
     check_tensors(tensor_list, "tensor_list")
     check_tensor(tensor, "tensor")
     _same_dtype(tensor, *tensor_list)
-    process_group = find(group, "all_gather")
-    if process_group is None:
+    operation = _begin(group, "all_gather")
+    if operation is None:
         return None
-    _check_gathered(tensor_list, tensor, process_group.size(), "allgather")
-    operation = _Operation(process_group)
+    _check_gathered(tensor_list, tensor, operation.group.size(), "allgather")
     own_memory = memory_of(operation.read(tensor))
     outputs = [memory_of(operation.write(each)) for each in tensor_list]
-
-    return operation.run(
-        "all_gather", tensor, async_op, [tensor_list], algorithms.all_gather, own_memory, outputs
-    )
+    return operation.run(tensor, async_op, [tensor_list], algorithms.all_gather, own_memory, outputs)
 
 
 def all_gather_coalesced(
@@ -239,10 +238,9 @@ def all_gather_coalesced(
 ) -> Work | None:
     """Gather several tensors of each rank. `output_tensor_lists` has one list per rank."""
     check_tensors(input_tensor_list, "tensor_list")
-    process_group = find(group, "all_gather_coalesced")
-    if process_group is None:
+    operation = _begin(group, "all_gather_coalesced")
+    if operation is None:
         return None
-    operation = _Operation(process_group)
     own_memories = [memory_of(operation.read(each)) for each in input_tensor_list]
     for each in output_tensor_lists:
         check_tensors(each, "output_tensor_lists")
@@ -253,7 +251,7 @@ def all_gather_coalesced(
             algorithms.all_gather(call, each, outputs)
 
     first, result = input_tensor_list[0], output_tensor_lists
-    return operation.run("all_gather_coalesced", first, async_op, result, gather_each)
+    return operation.run(first, async_op, result, gather_each)
 
 
 def all_gather_into_tensor(
@@ -262,26 +260,22 @@ def all_gather_into_tensor(
     """Gather the tensors of all ranks in `output_tensor`, whose shape is that of their `cat` or `stack`."""
     check_tensor(output_tensor, "output_tensor")
     check_tensor(input_tensor, "input_tensor")
-    process_group = find(group, "all_gather_into_tensor")
-    if process_group is None:
+    operation = _begin(group, "all_gather_into_tensor", "all_gather")
+    if operation is None:
         return None
     if output_tensor.dtype != input_tensor.dtype:
         raise RuntimeError(
             "ProcessGroupGloo::allgather: invalid tensor type at index 0 (expected "
             f"{input_tensor.dtype}, got {output_tensor.dtype})"
         )
-    if output_tensor.numel() != input_tensor.numel() * process_group.size():
+    if output_tensor.numel() != input_tensor.numel() * operation.group.size():
         raise RuntimeError(
             f"output tensor size must be equal to world_size times input tensor size: found "
-            f"{output_tensor.numel()} elements for {process_group.size()} times {input_tensor.numel()}"
+            f"{output_tensor.numel()} elements for {operation.group.size()} times {input_tensor.numel()}"
         )
-    operation = _Operation(process_group)
     own_memory, output = memory_of(operation.read(input_tensor)), memory_of(operation.write(output_tensor))
-    outputs = _split(output, [len(own_memory)] * process_group.size())
-
-    return operation.run(
-        "all_gather", input_tensor, async_op, [output_tensor], algorithms.all_gather, own_memory, outputs
-    )
+    outputs = _split(output, [len(own_memory)] * operation.group.size())
+    return operation.run(input_tensor, async_op, [output_tensor], algorithms.all_gather, own_memory, outputs)
 
 
 def _split(memory: Any, sizes: Sequence[int]) -> list[Any]:
@@ -329,18 +323,14 @@ def gather(
     if gather_list:
         check_tensors(gather_list, "gather_list")
         _same_dtype(tensor, *gather_list)
-    process_group = find(group, "gather")
-    if process_group is None:
+    operation = _begin(group, "gather")
+    if operation is None:
         return None
-    to = find_group_rank(process_group, 0 if dst is None and group_dst is None else dst, group_dst)
-    operation = _Operation(process_group)
-    _check_list(process_group, "gather", tensor, gather_list, "output", "destination", to)
+    to = find_group_rank(operation.group, 0 if dst is None and group_dst is None else dst, group_dst)
+    _check_list(operation.group, "gather", tensor, gather_list, "output", "destination", to)
     outputs = [memory_of(operation.write(each)) for each in gather_list] if gather_list else None
     own_memory = memory_of(operation.read(tensor))
-
-    return operation.run(
-        "gather", tensor, async_op, [gather_list or []], algorithms.gather, own_memory, outputs, to
-    )
+    return operation.run(tensor, async_op, [gather_list or []], algorithms.gather, own_memory, outputs, to)
 
 
 def scatter(
@@ -356,16 +346,14 @@ def scatter(
     if scatter_list:
         check_tensors(scatter_list, "scatter_list")
         _same_dtype(tensor, *scatter_list)
-    process_group = find(group, "scatter")
-    if process_group is None:
+    operation = _begin(group, "scatter")
+    if operation is None:
         return None
-    source = find_group_rank(process_group, 0 if src is None and group_src is None else src, group_src)
-    operation = _Operation(process_group)
-    _check_list(process_group, "scatter", tensor, scatter_list, "input", "source", source)
+    source = find_group_rank(operation.group, 0 if src is None and group_src is None else src, group_src)
+    _check_list(operation.group, "scatter", tensor, scatter_list, "input", "source", source)
     inputs = [memory_of(operation.read(each)) for each in scatter_list] if scatter_list else None
     output = memory_of(operation.write(tensor))
-
-    return operation.run("scatter", tensor, async_op, [tensor], algorithms.scatter, inputs, output, source)
+    return operation.run(tensor, async_op, [tensor], algorithms.scatter, inputs, output, source)
 
 
 def reduce_scatter(
@@ -379,10 +367,10 @@ def reduce_scatter(
     check_tensor(output, "output")
     check_tensors(input_list, "input_list")
     _same_dtype(output, *input_list)
-    process_group = find(group, "reduce_scatter")
-    if process_group is None:
+    operation = _begin(group, "reduce_scatter")
+    if operation is None:
         return None
-    if len(input_list) != process_group.size():
+    if len(input_list) != operation.group.size():
         raise RuntimeError("invalid input tensor list size, must be world size")
     for at, each in enumerate(input_list):
         if each.numel() != output.numel():
@@ -390,7 +378,6 @@ def reduce_scatter(
                 f"reduce_scatter: input {at} has {each.numel()} elements, expected {output.numel()} "
                 "like the output"
             )
-    operation = _Operation(process_group)
     return _reduce_scatter(output, [operation.read(each) for each in input_list], op, operation, async_op)
 
 
@@ -405,16 +392,15 @@ def reduce_scatter_tensor(
     check_tensor(output, "output")
     check_tensor(input, "input")
     _same_dtype(output, input)
-    process_group = find(group, "reduce_scatter_tensor")
-    if process_group is None:
+    operation = _begin(group, "reduce_scatter_tensor", "reduce_scatter")
+    if operation is None:
         return None
-    if output.numel() * process_group.size() != input.numel():
+    if output.numel() * operation.group.size() != input.numel():
         raise RuntimeError(
             f"input tensor must be the same size as output size times world size: found {input.numel()} "
-            f"elements for {process_group.size()} times {output.numel()}"
+            f"elements for {operation.group.size()} times {output.numel()}"
         )
-    operation = _Operation(process_group)
-    chunks = _split(operation.read(input), [output.numel()] * process_group.size())
+    chunks = _split(operation.read(input), [output.numel()] * operation.group.size())
     return _reduce_scatter(output, chunks, op, operation, async_op)
 
 
@@ -425,7 +411,7 @@ def _reduce_scatter(
     array = operation.write(output)
 
     arguments = [output], algorithms.reduce_scatter, chunks, array, reduction
-    return operation.run("reduce_scatter", output, async_op, *arguments, op=reduction)
+    return operation.run(output, async_op, *arguments, op=reduction)
 
 
 def all_to_all(
@@ -438,16 +424,15 @@ def all_to_all(
     check_tensors(output_tensor_list, "output_tensor_list")
     check_tensors(input_tensor_list, "input_tensor_list")
     _same_dtype(*output_tensor_list, *input_tensor_list)
-    process_group = find(group, "all_to_all")
-    if process_group is None:
+    operation = _begin(group, "all_to_all")
+    if operation is None:
         return None
     for argument_name, tensors in (("input", input_tensor_list), ("output", output_tensor_list)):
-        if len(tensors) != process_group.size():
+        if len(tensors) != operation.group.size():
             raise RuntimeError(
                 f"ProcessGroupGloo::alltoall: {argument_name} tensor list size {len(tensors)} does not match "
-                f"world size {process_group.size()}"
+                f"world size {operation.group.size()}"
             )
-    operation = _Operation(process_group)
     inputs = [memory_of(operation.read(each)) for each in input_tensor_list]
     outputs = [memory_of(operation.write(each)) for each in output_tensor_list]
     return _all_to_all(inputs, outputs, operation, async_op, output_tensor_list)
@@ -468,15 +453,14 @@ def all_to_all_single(
     check_tensor(output, "output")
     check_tensor(input, "input")
     _same_dtype(output, input)
-    process_group = find(group, "all_to_all_single")
-    if process_group is None:
+    operation = _begin(group, "all_to_all_single", "all_to_all")
+    if operation is None:
         return None
-    operation = _Operation(process_group)
     inputs = _split(
-        memory_of(operation.read(input)), _row_bytes(input, input_split_sizes, process_group.size())
+        memory_of(operation.read(input)), _row_bytes(input, input_split_sizes, operation.group.size())
     )
     outputs = _split(
-        memory_of(operation.write(output)), _row_bytes(output, output_split_sizes, process_group.size())
+        memory_of(operation.write(output)), _row_bytes(output, output_split_sizes, operation.group.size())
     )
     return _all_to_all(inputs, outputs, operation, async_op, [output])
 
@@ -504,7 +488,7 @@ def _all_to_all(
         call.label = call.label._replace(elements=0)
         algorithms.all_to_all(call, inputs, outputs)
 
-    return operation.run("all_to_all", result[0], async_op, result, exchange)
+    return operation.run(result[0], async_op, result, exchange)
 
 
 def barrier(
@@ -514,11 +498,10 @@ def barrier(
     timeout: timedelta | None = None,
 ) -> Work | None:
     """Wait until all ranks have called this function."""
-    process_group = find(group, "barrier")
-    if process_group is None:
+    operation = _begin(group, "barrier")
+    if operation is None:
         return None
-    seconds = None if timeout is None else timeout.total_seconds()
-    return _Operation(process_group).run("barrier", None, async_op, [], algorithms.barrier, timeout=seconds)
+    return operation.run(None, async_op, [], algorithms.barrier, timeout=timeout)
 
 
 def monitored_barrier(
@@ -528,14 +511,9 @@ def monitored_barrier(
 
     With `wait_all_ranks`, the error names all missing ranks.
     """
-    if find(group, "monitored_barrier") is None:
-        return
-    process_group = member_of(group)
-    seconds = process_group.timeout if timeout is None else timeout.total_seconds()
-
-    algorithm = algorithms.monitored_barrier
-    operation = _Operation(process_group)
-    operation.run("monitored_barrier", None, False, [], algorithm, wait_all_ranks, timeout=seconds)
+    operation = _begin(group, "monitored_barrier")
+    if operation is not None:
+        operation.run(None, False, [], algorithms.monitored_barrier, wait_all_ranks, timeout=timeout)
 
 
 all_gather_single = all_gather_into_tensor

@@ -237,7 +237,9 @@ def is_initialized() -> bool:
     return _world.default is not None
 
 
-def find(group: ProcessGroup | None, operation: str | None = None) -> ProcessGroup | None:
+def find(
+    group: ProcessGroup | None, operation: str | None = None, stacklevel: int = 3
+) -> ProcessGroup | None:
     """Return the group for an argument `group`: the default group for None.
 
     If this process is not a member, return None, and warn that it called the function `operation` if given.
@@ -250,7 +252,7 @@ def find(group: ProcessGroup | None, operation: str | None = None) -> ProcessGro
         if operation is not None:
             warnings.warn(
                 f"Running {operation} on global rank {get_rank()} which does not belong to the given group.",
-                stacklevel=3,
+                stacklevel=stacklevel,
             )
         return None
     if _world.groups.get(group.group_id) is not group:

@@ -338,8 +338,9 @@ class PeerConnections:
             return
         while peer.unsent and peer.unsent[0][0] <= peer.outgoing.sent:
             self._done(peer.unsent.popleft()[1])
-        if peer.writes != bool(peer.outgoing):
-            peer.writes = bool(peer.outgoing)
+        has_unsent_data = peer.outgoing.size > 0
+        if peer.writes != has_unsent_data:
+            peer.writes = has_unsent_data
             events = selectors.EVENT_READ | (selectors.EVENT_WRITE if peer.writes else 0)
             self._selector.modify(peer.socket, events, peer)
 
@@ -361,7 +362,8 @@ class PeerConnections:
                 self._parse(peer)
                 # A short read into the staging buffer means that the socket is empty. After a short read into
                 # the memory of a long message, the loop continues, because more data may have arrived.
-                if not may_contain_data(peer.socket, count == len(destination) or direct, calls):
+                is_empty = not direct and count < len(destination)
+                if not may_contain_data(peer.socket, is_empty, calls):
                     return
         except NOT_NOW:
             return

@@ -63,14 +63,9 @@ def publish_secret(port: int, secret: bytes) -> None:
 
 def shared(host: str, port: int) -> bytes | None:
     """Return the secret for connections to `host` and `port`, or None if its file is not written yet."""
-    secret = _read_environment_secret()
-    if secret is not None:
-        return secret
-    _check_local(host)
-    try:
-        return (_folder() / str(port)).read_bytes()
-    except FileNotFoundError:
-        return None
+    if _read_environment_secret() is None:
+        _check_local(host)
+    return read_secret(port)
 
 
 def withdraw(port: int, secret: bytes) -> None:

@@ -18,13 +18,12 @@ from collections.abc import Iterable
 from typing import Any, Final, Self
 from urllib.parse import urlsplit
 
-from distributed.utils import get_ip
-
 from ts.distributed.cluster import worker
 from ts.distributed.cluster.local import LocalCluster
 from ts.distributed.rpc import api, state
 from ts.distributed.rpc.options import RpcBackendOptions
 from ts.distributed.shared_secret import is_local
+from ts.distributed.transport.addresses import own_address
 
 SCHEDULER_TIMEOUT_SECONDS: Final = 30.0  # an agent exits if it cannot reach the scheduler for this time
 
@@ -117,5 +116,6 @@ async def _stop(address: str) -> None:
 
 def _local_ip_address(client: Any) -> str:
     """Return the IP address of this machine from which it reaches dask's scheduler."""
-    host = urlsplit(client.scheduler.address).hostname or "127.0.0.1"
-    return "127.0.0.1" if is_local(host) else str(get_ip(host))
+    url = urlsplit(client.scheduler.address)
+    host = url.hostname or "127.0.0.1"
+    return "127.0.0.1" if is_local(host) else own_address(host, url.port or 0)

@@ -13,12 +13,12 @@ from ts.distributed.rpc.cluster_membership import (
     run_with_scheduler,
     security_for,
 )
-from ts.distributed.transport import Security
-from ts.distributed.transport.dask_comm_backend import connect
+from ts.distributed.transport.credentials import Credentials
+from ts.distributed.transport.transport import connect
 
 
 def members(
-    address: str, security: Security | None = None, secret: bytes | None = None
+    address: str, security: Credentials | None = None, secret: bytes | None = None
 ) -> list[dict[str, Any]]:
     """Return the attributes of each process of a cluster, as dictionaries sorted by process number.
 

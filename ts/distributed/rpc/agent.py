@@ -51,6 +51,9 @@ from ts.distributed.transport.multiplexing import Reply
 from ts.distributed.wire_values import EncodedValue, WireContext
 from ts.runtime.function import ScriptFunction
 
+# arguments of `Endpoint.call` and `Endpoint.submit`
+_Request = tuple[Peer, list[Any], float, WireContext | None, Timing | None]
+
 
 class RpcAgent:
     """RPC agent of this process, which connects its parts."""
@@ -97,67 +100,62 @@ class RpcAgent:
 
     def call(self, to: Any, callee: Any, args: Any, kwargs: Any, timeout: float) -> RpcFuture:
         """Call a function in worker `to`, and return a future of the result."""
-        request = self._call_request("rpc_async", "call", to, callee, args, kwargs)
-        peer, message, wire_context, timing = request
-        return self.endpoint.submit(peer, message, self.timeout(timeout), wire_context, timing)
+        return self.endpoint.submit(*self._call_request("rpc_async", to, callee, args, kwargs, timeout))
 
     def call_and_wait(self, to: Any, callee: Any, args: Any, kwargs: Any, timeout: float) -> Any:
         """Call a function in worker `to`, wait, and return the result."""
-        request = self._call_request("rpc_sync", "call", to, callee, args, kwargs)
-        peer, message, wire_context, timing = request
-        return self.endpoint.call(peer, message, self.timeout(timeout), wire_context, timing)
+        return self.endpoint.call(*self._call_request("rpc_sync", to, callee, args, kwargs, timeout))
 
     def remote(self, to: Any, callee: Any, args: Any, kwargs: Any, timeout: float) -> RRef:
         """Call a function in worker `to`, which keeps the result, and return an RRef to the result."""
-        request = self._call_request("rpc_remote", "remote", to, callee, args, kwargs)
-        return self._submit_remote(*request, timeout)
+        return self._submit_remote(*self._call_request("rpc_remote", to, callee, args, kwargs, timeout))
 
     def method(self, handle: RRef, name: str, args: Any, kwargs: Any, timeout: float) -> RpcFuture:
         """Call a method of the value of an RRef in its owner, and return a future of the result."""
-        request = self._method_request("rpc_async", "method", handle, name, args, kwargs)
-        peer, message, wire_context, timing = request
-        return self.endpoint.submit(peer, message, self.timeout(timeout), wire_context, timing)
+        return self.endpoint.submit(*self._method_request("rpc_async", handle, name, args, kwargs, timeout))
 
     def remote_method(self, handle: RRef, name: str, args: Any, kwargs: Any, timeout: float) -> RRef:
         """Call a method of the value of an RRef in its owner, which keeps the result.
 
         Return an RRef to the result.
         """
-        request = self._method_request("rpc_remote", "remote_method", handle, name, args, kwargs)
-        return self._submit_remote(*request, timeout)
+        return self._submit_remote(*self._method_request("rpc_remote", handle, name, args, kwargs, timeout))
 
     def _call_request(
-        self, form: str, kind: str, to: Any, callee: Any, args: Any, kwargs: Any
-    ) -> tuple[Peer, list[Any], WireContext, Timing | None]:
+        self, form: str, to: Any, callee: Any, args: Any, kwargs: Any, timeout: float
+    ) -> _Request:
         peer, wire_context = self.peer(to), self.rrefs.wire_context_for(callee)
         name = list(self.name_callee(callee))
         arguments = tuple(args or ()), dict(kwargs or {})
         if isinstance(callee, ScriptFunction):
             arguments = callee.bind(*arguments), {}
+        kind = "remote" if form == "rpc_remote" else "call"
         message = [kind, name, *self.serialize(peer, arguments, wire_context), None]
-        return peer, message, wire_context, start_timing(form, callee, self.directory, peer, message)
+        timing = start_timing(form, callee, self.directory, peer, message)
+        return peer, message, self.timeout(timeout), wire_context, timing
 
     def _method_request(
-        self, form: str, kind: str, handle: RRef, name: str, args: Any, kwargs: Any
-    ) -> tuple[Peer, list[Any], None, Timing | None]:
+        self, form: str, handle: RRef, name: str, args: Any, kwargs: Any, timeout: float
+    ) -> _Request:
         handle._check_created()
-        peer = handle._peer
+        peer, kind = handle._peer, "remote_method" if form == "rpc_remote" else "method"
         message = [kind, list(handle._identity), name, *self.serialize(peer, (args, kwargs))]
-        return peer, message, None, start_timing(form, name, self.directory, peer, message)
+        timing = start_timing(form, name, self.directory, peer, message)
+        return peer, message, self.timeout(timeout), None, timing
 
     def _submit_remote(
         self,
         peer: Peer,
         message: list[Any],
+        timeout: float,
         wire_context: WireContext | None,
         timing: Timing | None,
-        timeout: float,
     ) -> RRef:
         identity, fork = self.rrefs.new(), self.rrefs.new()
         rref = RRef._handle(self, peer, identity, fork)
         rref._wire_context = wire_context
         message += [list(identity), list(fork), self.info.id]
-        rref._created = self.endpoint.submit(peer, message, self.timeout(timeout), timing=timing)
+        rref._created = self.endpoint.submit(peer, message, timeout, timing=timing)
         return rref
 
     def serialize(self, peer: Peer, value: Any, wire_context: WireContext | None = None) -> EncodedValue:

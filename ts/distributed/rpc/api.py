@@ -29,8 +29,8 @@ from ts.distributed.rpc.state import current
 from ts.distributed.rpc.wait_all import _wait_all as _wait_all
 from ts.distributed.rpc.wait_all import add_to_wait_all
 from ts.distributed.rpc.worker_directory import StaticWorkerDirectory, WorkerDirectory
-from ts.distributed.transport import Security
 from ts.distributed.transport.addresses import PLAIN, TLS
+from ts.distributed.transport.credentials import SharedSecret
 from ts.frontend.compile_directives import special_form
 from ts.ops.rpc_ops import WorkerInfo
 
@@ -95,7 +95,7 @@ def _worker_directory_factory(
             raise ValueError("the cluster assigns ranks: do not pass rank and world_size")
         return functools.partial(ClusterWorkerDirectory, options.init_method, name, options)
     endpoint = parse_init_method(options.init_method, rank, world_size)
-    security = options.security or (Security(secret=options.secret) if options.secret else None)
+    security = options.security or (SharedSecret(options.secret) if options.secret else None)
     timeout = max(options.rpc_timeout, DEFAULT_RPC_TIMEOUT_SEC)
     return functools.partial(StaticWorkerDirectory, endpoint, name, security, timeout)
 

@@ -26,19 +26,15 @@ from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
-import psutil
-from distributed.comm.addressing import parse_address
-from distributed.comm.core import FatalCommClosedError
-from distributed.utils import get_ip
-
 from ts.distributed import shared_secret as secrets
 from ts.distributed.errors import WorkerUnavailableError
 from ts.distributed.event_loop import on_event_loop, run
 from ts.distributed.rpc.peers import Peer
 from ts.distributed.rpc.worker_directory import LOCAL, RemainingSeconds, WorkerDirectory
-from ts.distributed.transport import Comm, Security
-from ts.distributed.transport.addresses import PLAIN, TLS
-from ts.distributed.transport.dask_comm_backend import connect
+from ts.distributed.transport.addresses import PLAIN, TLS, own_address, split_address, split_host_port
+from ts.distributed.transport.credentials import Credentials, SharedSecret
+from ts.distributed.transport.handshake import AuthenticationError
+from ts.distributed.transport.transport import Connection, connect
 from ts.ops.rpc_ops import WorkerInfo
 
 if TYPE_CHECKING:
@@ -89,8 +85,8 @@ class ClusterWorkerDirectory(WorkerDirectory):
         self._kind = kind
         # reason why the scheduler is unavailable, or None while it is available
         self._scheduler_failure: str | None = None
-        self._query_comm: Comm | None = None
-        self._membership_comm: Comm | None = None
+        self._query_comm: Connection | None = None
+        self._membership_comm: Connection | None = None
         self._leaving = False
         self._query_lock = asyncio.Lock()
         self._membership_task: asyncio.Task[None] | None = None
@@ -125,7 +121,7 @@ class ClusterWorkerDirectory(WorkerDirectory):
         """Return the peer described by (id, name, address). Raise ValueError for malformed data."""
         match record:
             case (int(worker_id), str(name), str(address)):
-                if parse_address(address)[0] != parse_address(self.address)[0]:
+                if split_address(address)[0] != split_address(self.address)[0]:
                     raise ValueError(f"{address} is not an address of this cluster")
                 return self.peer_with_id(worker_id, name, address)
         return super().peer_from_record(record)
@@ -180,7 +176,7 @@ class ClusterWorkerDirectory(WorkerDirectory):
                 self._query_comm.abort()
                 raise
 
-    async def _join(self, worker_id: int | None = None) -> Comm:
+    async def _join(self, worker_id: int | None = None) -> Connection:
         """Connect and join. Raise JoinError if not admitted, OSError if the scheduler is unreachable."""
         async with asyncio.timeout(SCHEDULER_RESPONSE_TIMEOUT_SECONDS):
             comm = await connect(self.address, **self._to_scheduler)
@@ -202,13 +198,13 @@ class ClusterWorkerDirectory(WorkerDirectory):
         self._reports_calls = response["shows"]
         return comm
 
-    async def _start_membership(self, comm: Comm) -> None:
+    async def _start_membership(self, comm: Connection) -> None:
         self._membership_comm = comm
         if self._reports_calls:
             self.finished_calls = deque(maxlen=MAX_REPORTED_CALLS)
         self._membership_task = asyncio.create_task(self._maintain_membership(comm))
 
-    async def _maintain_membership(self, comm: Comm) -> None:
+    async def _maintain_membership(self, comm: Connection) -> None:
         """Send heartbeats, read notifications, and rejoin, until this process leaves or the cluster ends."""
         try:
             while True:
@@ -234,7 +230,7 @@ class ClusterWorkerDirectory(WorkerDirectory):
         finally:
             self.membership_ended.set()
 
-    async def _read_notifications(self, comm: Comm) -> str:
+    async def _read_notifications(self, comm: Connection) -> str:
         """Read the scheduler's notifications until the connection ends, and return the reason for its end.
 
         Raise ClusterShutdownError if the scheduler shuts the cluster down.
@@ -252,13 +248,13 @@ class ClusterWorkerDirectory(WorkerDirectory):
         except OSError as error:
             return str(error)
 
-    async def _rejoin(self) -> Comm:
+    async def _rejoin(self) -> Connection:
         """Try to join again with the same name and id. Raise JoinError after `rejoin_timeout` seconds."""
         until = time.monotonic() + self.rejoin_timeout
         while True:
             try:
                 return await self._join(self.info.id)
-            except FatalCommClosedError as error:
+            except AuthenticationError as error:
                 # no further attempt: another cluster has the address now, or the secret has changed
                 self._scheduler_failure = str(error)
             except (OSError, TimeoutError) as error:
@@ -267,7 +263,9 @@ class ClusterWorkerDirectory(WorkerDirectory):
                 raise JoinError(f"the scheduler at {self.address} is unavailable: {self._scheduler_failure}")
             await asyncio.sleep(SCHEDULER_RETRY_INTERVAL_SECONDS)
 
-    async def _send_heartbeats(self, comm: Comm) -> None:
+    async def _send_heartbeats(self, comm: Connection) -> None:
+        import psutil  # dask.distributed, which the scheduler needs, depends on it
+
         process = psutil.Process()
         try:
             while True:
@@ -315,7 +313,7 @@ class ClusterWorkerDirectory(WorkerDirectory):
             self._query_comm.abort()
 
 
-def security_for(address: str, secret: bytes | None, security: Security | None) -> Security:
+def security_for(address: str, secret: bytes | None, security: Credentials | None) -> Credentials:
     """Return the security settings for connections to the scheduler at `address`.
 
     These are `security`, or settings with `secret` or the secret of the user's cluster. Raise RuntimeError if
@@ -341,14 +339,13 @@ def security_for(address: str, secret: bytes | None, security: Security | None) 
         raise RuntimeError(
             f"found no cluster of this user at {address}: it has ended, or another user has started it"
         )
-    return Security(secret=resolved_secret)
+    return SharedSecret(resolved_secret)
 
 
 def host_for(address: str) -> str:
     """Return the default host on which a worker listens: one that the scheduler's machine can reach."""
-    host = urlsplit(address).hostname
-    assert host is not None
-    return LOCAL if secrets.is_local(host) else get_ip(host)
+    host, port = split_host_port(split_address(address)[1])
+    return LOCAL if secrets.is_local(host) else own_address(host, port)
 
 
 def run_with_scheduler(address: str, work: Coroutine[Any, Any, Any]) -> Any:

@@ -147,30 +147,26 @@ def send_result(result: Any, callee: Any, writer: Any) -> None:
             "Functions decorated with @rpc.async_function must return a torch.futures.Future object, but got "
             f"{kind.__module__}.{kind.__qualname__}"
         )
-
     result.add_done_callback(lambda future: send_outcome(future, writer))
 
 
 def send_outcome(future: Future[Any], writer: Any, asynchronous: bool = False) -> None:
     """Send the value or exception of a finished future.
 
-    If `asynchronous`, the value is itself a future, whose outcome is sent when it finishes.
+    If `asynchronous`, the value is itself a future, whose outcome is sent when it finishes. Another value
+    sends a RuntimeError.
     """
     error = future.exception()
     if error is not None:
         writer.fail(error)
-    elif asynchronous:
-        send_future_result(future.value(), writer)
+        return
+    value = future.value()
+    if not asynchronous:
+        writer.result(value)
+    elif isinstance(value, Future):
+        value.add_done_callback(lambda inner: send_outcome(inner, writer))
     else:
-        writer.result(future.value())
-
-
-def send_future_result(result: Any, writer: Any) -> None:
-    """Send the value of the future that an async script returned. Other results send a RuntimeError."""
-    if isinstance(result, Future):
-        result.add_done_callback(lambda future: send_outcome(future, writer))
-    else:
-        kind = type(result).__name__
+        kind = type(value).__name__
         message = f"Expected Future but got {kind}: an asynchronous function returns a Future"
         writer.fail(RuntimeError(message))
 

@@ -235,7 +235,7 @@ class AsyncConnection:
                 shared_before = self._reader.shared_bytes
                 messages += self._reader.received(count)
                 self._unread += count + self._reader.shared_bytes - shared_before
-                if not may_contain_data(self._socket, count == len(target), calls):
+                if not may_contain_data(self._socket, count < len(target), calls):
                     break
                 if self._reader.shared_bytes - before >= _UNREAD_BYTES:
                     break

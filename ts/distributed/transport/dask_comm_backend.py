@@ -18,7 +18,7 @@ from distributed.comm.utils import ensure_concrete_host
 from distributed.utils import ensure_ip, get_ip
 
 from ts.distributed.transport import transport
-from ts.distributed.transport.addresses import PLAIN, TLS, join_host_port, split_address, split_host_port
+from ts.distributed.transport.addresses import PLAIN, TLS, join_host_port, split_host_port
 from ts.distributed.transport.async_connection import AsyncConnection
 from ts.distributed.transport.handshake import AuthenticationError
 from ts.distributed.transport.transport import HELLO, Connection
@@ -69,14 +69,6 @@ class Connector(core.Connector):
             return await transport.open_connection(f"{self._scheme}://{address}", Comm, **credentials)
         except AuthenticationError as error:
             raise core.FatalCommClosedError(str(error)) from error.__cause__
-
-
-async def connect(address: str, **credentials: Any) -> Comm:
-    """Connect to an address, without repeated attempts. Raise OSError if no process listens there."""
-    scheme, location = split_address(address)
-    comm = await Connector(scheme).connect(location, **credentials)
-    await transport.exchange_hello(comm)
-    return comm
 
 
 class Listener(transport.Listener[Comm], core.BaseListener):

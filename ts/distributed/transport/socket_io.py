@@ -12,12 +12,12 @@ from typing import Final
 from ts.distributed.transport.message_codec import Buffer
 
 NOT_NOW: Final = (BlockingIOError, InterruptedError, ssl.SSLWantReadError, ssl.SSLWantWriteError)
-# maximal number of bytes of one call, which every operating system accepts
-_MAX_SYSCALL_BYTES: Final = 1 << 30
 _LIVENESS: Final = {
     "TCP_KEEPIDLE": 20, "TCP_KEEPINTVL": 5, "TCP_KEEPCNT": 8, "TCP_USER_TIMEOUT": 60_000,
 }  # fmt: skip
 _MAX_SYSCALL_BUFFERS: Final = 64
+# One call sends at most 1 GiB in total, which every operating system accepts.
+_MAX_BUFFER_BYTES: Final = (1 << 30) // _MAX_SYSCALL_BUFFERS
 # maximum number of consecutive system calls for one connection, after which other connections are served
 SYSCALLS_PER_CONNECTION: Final = 16
 
@@ -34,15 +34,15 @@ def tune(sock: socket.socket) -> None:
             sock.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
 
 
-def may_contain_data(sock: socket.socket, is_full_read: bool, calls: int) -> bool:
+def may_contain_data(sock: socket.socket, is_short_read: bool, calls: int) -> bool:
     """Return True if a non-blocking socket should be read again after `calls` reads.
 
-    A plain socket is empty after a read that did not fill its buffer. A TLS socket has to be read until
+    After a read that did not fill its buffer, a plain socket is empty. A TLS socket has to be read until
     nothing of its buffered data is left, which a selector does not report as readable.
     """
     if isinstance(sock, ssl.SSLSocket):
         return calls < SYSCALLS_PER_CONNECTION or sock.pending() > 0
-    return is_full_read and calls < SYSCALLS_PER_CONNECTION
+    return not is_short_read and calls < SYSCALLS_PER_CONNECTION
 
 
 class Outgoing:
@@ -59,12 +59,13 @@ class Outgoing:
     def add(self, buffers: Iterable[Buffer]) -> None:
         """Append buffers to the queue."""
         for buffer in buffers:
-            self.size += len(buffer)
-            if len(buffer) <= _MAX_SYSCALL_BYTES // _MAX_SYSCALL_BUFFERS:
+            size = len(buffer)
+            self.size += size
+            if size <= _MAX_BUFFER_BYTES:
                 self._buffers.append(buffer)
             else:
-                view, step = memoryview(buffer), _MAX_SYSCALL_BYTES // _MAX_SYSCALL_BUFFERS
-                self._buffers.extend(view[at : at + step] for at in range(0, len(view), step))
+                view, step = memoryview(buffer), _MAX_BUFFER_BYTES
+                self._buffers.extend(view[at : at + step] for at in range(0, size, step))
 
     def clear(self) -> None:
         """Discard all unsent data."""
