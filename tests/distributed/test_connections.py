@@ -292,7 +292,7 @@ def test_loss_of_the_other_end():
             await comm.write(1)
         comm = await connect(listener.contact_address, **CONNECTION_ARGUMENTS)
         with pytest.raises(ConnectionError):
-            await RequestMultiplexer(comm).request(1)
+            await asyncio.wrap_future(RequestMultiplexer(comm).call(1))
         listener.stop()
 
     run(main())
@@ -345,13 +345,13 @@ def test_many_calls_over_one_connection(security):
         threads = [threading.Thread(target=thread, args=(number,)) for number in range(8)]
         for each in threads:
             each.start()
-        assert await asyncio.gather(*(calls.request(each) for each in ("a", "b", "c"))) == ["a", "b", "c"]
+        assert await asyncio.gather(*(asyncio.wrap_future(calls.call(each)) for each in ("a", "b", "c"))) == ["a", "b", "c"]
         while any(each.is_alive() for each in threads):
             await asyncio.sleep(0.01)
         for number, answers in found.items():
             assert answers == [(number, each, b"x" * (each * 100)) for each in range(100)]
         later = [calls.call(f"k{each}") for each in range(5)]  # the server answers them in reverse order
-        await calls.request("all")
+        await asyncio.wrap_future(calls.call("all"))
         assert [each.result(timeout=0) for each in later] == [f"k{each}" for each in range(5)]
 
     run(main())
@@ -375,7 +375,7 @@ def test_a_connection_that_breaks_while_threads_call(security, by):
                     segment_ends.append(count)
 
             threads = [asyncio.create_task(asyncio.to_thread(thread)) for _ in range(4)]
-            await calls.request("a")
+            await asyncio.wrap_future(calls.call("a"))
             await asyncio.sleep(0.1)
             if by == "here":
                 comm.abort()

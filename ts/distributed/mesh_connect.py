@@ -21,7 +21,7 @@ import time
 from typing import Final
 
 from ts.distributed.errors import DistStoreError
-from ts.distributed.event_loop import run
+from ts.distributed.event_loop import loop, run
 from ts.distributed.peer_links import PeerConnections
 from ts.distributed.rendezvous import Rendezvous, RendezvousAddress, RendezvousError, parse_init_method
 from ts.distributed.transport.addresses import join_host_port, own_address
@@ -69,7 +69,7 @@ class _Acceptor:
         # rank of a connected process -> socket of the connection to it
         self.sockets: dict[int, socket.socket] = {}
         self.all_connected = asyncio.Event()
-        self.is_open = False
+        self.listener: Listener[Connection] | None = None
 
     def open(self, credentials: Credentials) -> str:
         """Start to listen for processes that know the shared secret, and return the address."""
@@ -79,18 +79,15 @@ class _Acceptor:
     async def _open(self) -> str:
         scheme = self.credentials.scheme("worker")
         address = f"{scheme}://{join_host_port(_own_host(self.endpoint), 0)}"
-        self.listener = Listener(address, self._accept_peer, **self.credentials.get_listen_args("worker"))
-        await self.listener.start()
-        self.is_open = True
-        return self.listener.listen_address
+        listener = Listener(address, self._accept_peer, **self.credentials.get_listen_args("worker"))
+        await listener.start()
+        self.listener = listener
+        return listener.listen_address
 
     def close(self) -> None:
         """Stop listening."""
-        if self.is_open:
-            run(self._close())
-
-    async def _close(self) -> None:
-        self.listener.stop()
+        if self.listener is not None:
+            loop().call_soon_threadsafe(self.listener.stop)
 
     async def connect(self, addresses: dict[int, str]) -> None:
         """Connect to each lower rank, and wait until all higher ranks have connected to this rank."""

@@ -23,39 +23,44 @@ from ts.distributed.message_tags import ONE, make_tag
 from ts.distributed.work import Transfer, Work
 
 
-def _begin_send(tensor: Tensor, process_group: ProcessGroup, to: int, tag: int) -> Transfer:
-    buffers = _FlatBuffers()
-    memory = memory_of(buffers.read(tensor))
-    links = process_group.links
-    request = links.send(
-        process_group.ranks[to], make_tag(ONE, process_group.group_id, tag, "send", tensor), memory
-    )
-    return Transfer(links, request, _make_wait(process_group, request, "send", buffers), [tensor])
+def _begin(tensor: Tensor, process_group: ProcessGroup, rank: int | None, tag: int, sends: bool) -> Transfer:
+    """Start to send a tensor to a group rank, or to receive it from there (None: from any rank)."""
+    buffers, links = _FlatBuffers(), process_group.links
+    memory = memory_of(buffers.read(tensor) if sends else buffers.write(tensor))
+    label = make_tag(ONE, process_group.group_id, tag, "send", tensor)
+    other = None if rank is None else process_group.ranks[rank]
+    if sends and other is not None:
+        request = links.send(other, label, memory)
+    else:
+        request = links.receive(other, label, memory)
 
-
-def _begin_receive(tensor: Tensor, process_group: ProcessGroup, source: int | None, tag: int) -> Transfer:
-    buffers = _FlatBuffers()
-    memory = memory_of(buffers.write(tensor))
-    links = process_group.links
-    rank = None if source is None else process_group.ranks[source]
-    request = links.receive(rank, make_tag(ONE, process_group.group_id, tag, "send", tensor), memory)
-    return Transfer(links, request, _make_wait(process_group, request, "recv", buffers), [tensor])
-
-
-def _make_wait(
-    process_group: ProcessGroup, request: Any, operation: str, buffers: _FlatBuffers
-) -> Callable[[float | None], None]:
     def wait(seconds: float | None) -> None:
         seconds = process_group.timeout if seconds is None else seconds
         try:
-            process_group.links.wait([request], time.monotonic() + seconds)
+            links.wait([request], time.monotonic() + seconds)
         except TimeoutError:
+            operation = "send" if sends else "recv"
             raise DistBackendError(
                 f"Timed out waiting {seconds * 1000:.0f}ms for {operation} operation to complete"
             ) from None
         buffers.copy_results()
 
-    return wait
+    return Transfer(links, request, wait, [tensor])
+
+
+def _other_rank(process_group: ProcessGroup, rank: int | None, group_rank: int | None, role: str) -> int:
+    """Return the group rank of the other end. `role` is "destination" or "source", for the error message."""
+    other = find_group_rank(process_group, rank, group_rank)
+    if other == process_group.rank():
+        raise ValueError(
+            f"Invalid {role} rank: {role} rank should not be the same as the rank of the current process."
+        )
+    return other
+
+
+def _source(process_group: ProcessGroup, src: int | None, group_src: int | None) -> int | None:
+    any_rank = src is None and group_src is None
+    return None if any_rank else _other_rank(process_group, src, group_src, "source")
 
 
 def isend(
@@ -70,30 +75,10 @@ def isend(
     process_group = find(group, "isend")
     if process_group is None:
         return None
-    work = _begin_send(tensor, process_group, _destination(process_group, dst, group_dst), tag)
+    to = _other_rank(process_group, dst, group_dst, "destination")
+    work = _begin(tensor, process_group, to, tag, sends=True)
     process_group.links.complete_in_background([work.request])
     return work
-
-
-def _destination(process_group: ProcessGroup, dst: int | None, group_dst: int | None) -> int:
-    to = find_group_rank(process_group, dst, group_dst)
-    if to == process_group.rank():
-        raise ValueError(
-            "Invalid destination rank: destination rank should not be the same as the rank of the current "
-            "process."
-        )
-    return to
-
-
-def _source(process_group: ProcessGroup, src: int | None, group_src: int | None) -> int | None:
-    if src is None and group_src is None:
-        return None
-    source = find_group_rank(process_group, src, group_src)
-    if source == process_group.rank():
-        raise ValueError(
-            "Invalid source rank: source rank should not be the same as the rank of the current process."
-        )
-    return source
 
 
 def irecv(
@@ -108,7 +93,7 @@ def irecv(
     process_group = find(group, "irecv")
     if process_group is None:
         return None
-    work = _begin_receive(tensor, process_group, _source(process_group, src, group_src), tag)
+    work = _begin(tensor, process_group, _source(process_group, src, group_src), tag, sends=False)
     process_group.links.complete_in_background([work.request])
     return work
 
@@ -123,7 +108,8 @@ def send(
     """Send a tensor. Its memory may be changed when this function returns."""
     check_tensor(tensor, "tensor")
     process_group = member_of(group)
-    _begin_send(tensor, process_group, _destination(process_group, dst, group_dst), tag).wait()
+    to = _other_rank(process_group, dst, group_dst, "destination")
+    _begin(tensor, process_group, to, tag, sends=True).wait()
 
 
 def recv(
@@ -138,7 +124,7 @@ def recv(
     process_group = find(group, "recv")
     if process_group is None:
         return -1
-    work = _begin_receive(tensor, process_group, _source(process_group, src, group_src), tag)
+    work = _begin(tensor, process_group, _source(process_group, src, group_src), tag, sends=False)
     work.wait()
     return work.source_rank()
 

@@ -125,17 +125,10 @@ def _signed(
 def _usage(is_authority: bool) -> x509.KeyUsage:
     from cryptography import x509
 
-    return x509.KeyUsage(
-        digital_signature=not is_authority,
-        key_cert_sign=is_authority,
-        crl_sign=is_authority,
-        content_commitment=False,
-        key_encipherment=False,
-        data_encipherment=False,
-        key_agreement=False,
-        encipher_only=False,
-        decipher_only=False,
-    )
+    names = "content_commitment key_encipherment data_encipherment key_agreement encipher_only decipher_only"
+    unused = dict.fromkeys(names.split(), False)
+    signs = {"key_cert_sign": is_authority, "crl_sign": is_authority}
+    return x509.KeyUsage(digital_signature=not is_authority, **signs, **unused)
 
 
 def _names(hosts: Iterable[str]) -> list[x509.GeneralName]:

@@ -35,4 +35,5 @@ def members(
             finally:
                 comm.abort()
 
-    return sorted(run_with_scheduler(address, ask()), key=lambda member: member["number"])
+    rows = run_with_scheduler(f"cannot join the cluster at {address}", ask())
+    return sorted(rows, key=lambda member: member["number"])

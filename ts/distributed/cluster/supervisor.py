@@ -134,17 +134,8 @@ class ClusterSupervisor:
 
     async def _start(self, name: str) -> asyncio.subprocess.Process:
         folder = [] if self.config.folder is None else ["--tls-dir", str(self.config.folder)]
-        arguments = [
-            "-m",
-            "ts",
-            "worker",
-            self.address,
-            "--name",
-            name,
-            "--quiet",
-            *folder,
-            *self.config.arguments,
-        ]
+        command = ["-m", "ts", "worker", self.address, "--name", name, "--quiet"]
+        arguments = [*command, *folder, *self.config.arguments]
         return await asyncio.create_subprocess_exec(
             sys.executable, *arguments, stdin=asyncio.subprocess.DEVNULL, start_new_session=True
         )

@@ -6,7 +6,7 @@
     ref = rpc.remote("worker1", scripted, args=(x,)).to_here()
     rpc.shutdown()
 
-    api                   public functions
+    api                   public functions, and RPC operators of scripts
     agent                 RPC agent of this process, which connects the next three parts
     endpoint              requests to other workers, and the connections that they open
     call_executor         execution of incoming calls
@@ -21,7 +21,6 @@
     responses             encoding of results and errors
     type_signatures       serialization of objects of scripted classes
     rref                  remote references
-    rref_types            types of remote values
     rpc_future            futures of results
     functions             `async_execution`
     wait_all              `_wait_all`
@@ -29,9 +28,7 @@
     optimizers            optimizers of the parameters of this process
     distributed_map       `ts.distributed.map`
     retries               repetition of idempotent calls
-    script_bindings       RPC operators of scripts
     call_profiling        events of calls in profiles and on dashboards
-    debug_info            `_get_debug_info`
     options               timeouts, threads, secret, permissions
 
 This package needs the extra `rpc`. Without the extra, all names exist, but raise ImportError when they are
@@ -47,9 +44,10 @@ from ts.unsupported import names_for
 
 if TYPE_CHECKING or has_rpc_extra():
     from ts.distributed.rpc import functions
-    from ts.distributed.rpc import script_bindings as script_bindings
     from ts.distributed.rpc.api import _get_current_rpc_agent as _get_current_rpc_agent
+    from ts.distributed.rpc.api import _get_debug_info as _get_debug_info
     from ts.distributed.rpc.api import _is_current_rpc_agent_set as _is_current_rpc_agent_set
+    from ts.distributed.rpc.api import _rref_context_get_debug_info as _rref_context_get_debug_info
     from ts.distributed.rpc.api import _set_rpc_timeout as _set_rpc_timeout
     from ts.distributed.rpc.api import (
         get_rpc_timeout,
@@ -60,8 +58,6 @@ if TYPE_CHECKING or has_rpc_extra():
         rpc_sync,
         shutdown,
     )
-    from ts.distributed.rpc.debug_info import _get_debug_info as _get_debug_info
-    from ts.distributed.rpc.debug_info import _rref_context_get_debug_info as _rref_context_get_debug_info
     from ts.distributed.rpc.options import BackendType, RpcBackendOptions, TensorPipeRpcBackendOptions
     from ts.distributed.rpc.rref import PyRRef, RRef
     from ts.ops.rpc_ops import WorkerInfo

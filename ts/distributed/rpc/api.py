@@ -32,7 +32,7 @@ from ts.distributed.rpc.worker_directory import StaticWorkerDirectory, WorkerDir
 from ts.distributed.transport.addresses import PLAIN, TLS
 from ts.distributed.transport.credentials import SharedSecret
 from ts.frontend.compile_directives import special_form
-from ts.ops.rpc_ops import WorkerInfo
+from ts.ops.rpc_ops import REMOTE, RpcHook, WorkerInfo
 
 
 def _is_current_rpc_agent_set() -> bool:
@@ -233,3 +233,27 @@ def _all_gather(
 def _barrier(worker_names: Iterable[str]) -> None:
     """Block until all workers of a group have called this function."""
     _all_gather(None, worker_names)
+
+
+def _rref_context_get_debug_info() -> dict[str, str]:
+    """Return the numbers of values that this process owns and of RRefs to them."""
+    return {name: str(count) for name, count in current().rrefs.debug_counts().items()}
+
+
+def _get_debug_info() -> dict[str, str | int]:
+    """Return the counters of the RRef store, the agent and distributed autograd."""
+    return {
+        **_rref_context_get_debug_info(),
+        **current().get_debug_info(),
+        **current().contexts.debug_counts(),
+    }
+
+
+def _start_call(kind: str, to: Any, callee: Any, args: Any, kwargs: Any, timeout: float) -> Any:
+    """Start the call of a script operator. Return a future, or for kind REMOTE an RRef, of the result."""
+    agent = current()
+    start = agent.remote if kind == REMOTE else agent.call
+    return start(to, callee, tuple(args), kwargs, float(timeout))
+
+
+RpcHook.begin = _start_call

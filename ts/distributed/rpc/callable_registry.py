@@ -18,6 +18,7 @@ from __future__ import annotations
 import hashlib
 import importlib
 import io
+import sys
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
@@ -26,7 +27,6 @@ from typing import Any, Final
 from weakref import WeakKeyDictionary
 
 from ts._core.dispatch.overloads import OverloadSet, overloads
-from ts.distributed.rpc import rref_types
 from ts.distributed.rpc.type_signatures import Signature
 from ts.frontend.load_policy import DEFAULT, LoadPolicy
 from ts.ops import registry
@@ -38,6 +38,9 @@ from ts.runtime.script_method import ScriptMethod
 ASYNC_FUNCTION_ATTRIBUTE: Final = "_wrapped_async_rpc_function"  # attribute of functions that return a future
 # maximal number of archives in each of the caches of sent and of received archives
 _MAX_CACHED_ARCHIVES: Final = 256
+# Classes that other workers name are searched only in modules of these packages that are loaded. No module is
+# imported.
+_TRUSTED_PACKAGES: Final = ("builtins", "ts")
 
 Name = tuple[str, ...]
 
@@ -221,7 +224,7 @@ class ReceivedCode:
 
     def type_of(self, name: Any) -> type:
         """Return the class with this name. Raise PermissionError for user classes without `allow_python`."""
-        kind: Any = rref_types.type_named(name) or self._python(*name)
+        kind: Any = _type_named(name) or self._python(*name)
         if not isinstance(kind, type):
             raise ValueError(f"{'.'.join(name)} is not a type")
         return kind
@@ -263,6 +266,24 @@ class ReceivedCode:
         if not callable(value):
             raise ValueError(f"{module}.{path} is not callable")
         return value  # type: ignore[no-any-return]
+
+
+def _type_named(name: Any) -> type | None:
+    """Return a builtin class or a class of `ts` by (module, name), or None for other modules.
+
+    Raise ValueError if `name` is not a pair of strings, or the module has no such class.
+    """
+    module, path = name
+    if not isinstance(module, str) or not isinstance(path, str):
+        raise ValueError(f"expected the name of a type as (module, name), got {name!r:.100}")
+    if module.partition(".")[0] not in _TRUSTED_PACKAGES:
+        return None
+    value = getattr(sys.modules.get(module), path, None)
+    if path == "NoneType":
+        return type(None)
+    if not isinstance(value, type):
+        raise ValueError(f"{module}.{path} is not a type in this process")
+    return value
 
 
 def _python_name(callee: Any) -> tuple[Any, Any]:

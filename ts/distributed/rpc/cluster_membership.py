@@ -94,7 +94,7 @@ class ClusterWorkerDirectory(WorkerDirectory):
         self._to_scheduler = security.get_connection_args("client")
         self._listen_address = endpoint.listen(security, host_for(address))
         super().__init__(endpoint, WorkerInfo(name, -1), security)
-        comm = run_with_scheduler(address, self._join())
+        comm = run_with_scheduler(f"cannot join the cluster at {address}", self._join())
         self.add(self.info.id, self.info.name, self._listen_address)
         run(self._start_membership(comm))
 
@@ -151,17 +151,10 @@ class ClusterWorkerDirectory(WorkerDirectory):
 
         If the scheduler is unavailable, raise RuntimeError with a message that begins with `otherwise`.
         """
+        unavailable = f"{otherwise}: the scheduler at {self.address} is unavailable"
         if self._scheduler_failure is not None:
-            raise RuntimeError(
-                f"{otherwise}: the scheduler at {self.address} is unavailable ({self._scheduler_failure})"
-            )
-        try:
-            return run(self._exchange_query(message))
-        except (OSError, TimeoutError) as error:
-            reason = str(error) or f"no response within {SCHEDULER_RESPONSE_TIMEOUT_SECONDS:.0f} s"
-            raise RuntimeError(
-                f"{otherwise}: the scheduler at {self.address} is unavailable ({reason})"
-            ) from None
+            raise RuntimeError(f"{unavailable} ({self._scheduler_failure})")
+        return run_with_scheduler(unavailable, self._exchange_query(message))
 
     async def _exchange_query(self, message: Message) -> Any:
         async with self._query_lock, asyncio.timeout(SCHEDULER_RESPONSE_TIMEOUT_SECONDS):
@@ -348,10 +341,10 @@ def host_for(address: str) -> str:
     return LOCAL if secrets.is_local(host) else own_address(host, port)
 
 
-def run_with_scheduler(address: str, work: Coroutine[Any, Any, Any]) -> Any:
-    """Run a coroutine that uses the scheduler. Raise RuntimeError if the scheduler is unavailable."""
+def run_with_scheduler(otherwise: str, work: Coroutine[Any, Any, Any]) -> Any:
+    """Run a coroutine that uses the scheduler. Raise RuntimeError `otherwise` if it is unavailable."""
     try:
         return run(work)
     except (OSError, TimeoutError) as error:
         reason = str(error) or f"no response within {SCHEDULER_RESPONSE_TIMEOUT_SECONDS:.0f} s"
-        raise RuntimeError(f"cannot join the cluster at {address}: {reason}") from None
+        raise RuntimeError(f"{otherwise} ({reason})") from None

@@ -6,7 +6,7 @@ decoder and encoder of messages.
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 
 from ts.distributed.transport import handshake, shm_negotiation
 from ts.distributed.transport.addresses import TLS
@@ -22,23 +22,18 @@ HandshakeSteps = Generator[tuple[bytes, int], bytes, Codecs]
 def listener(scheme: str, secret: bytes | None, limits: TransportLimits | None) -> HandshakeSteps:
     """Run the listener's end of the setup. Raise AuthenticationError if the proof is invalid."""
     yield from handshake.listener(secret or b"")
-    limits = limits or TransportLimits()
-    shared = yield from shm_negotiation.listener(_max_shared_bytes(scheme, limits))
-    return _make_codecs(limits, shared)
+    return (yield from _negotiate(shm_negotiation.listener, scheme, limits or TransportLimits()))
 
 
 def connector(scheme: str, secret: bytes | None, limits: TransportLimits | None) -> HandshakeSteps:
     """Run the connector's end of the setup. Raise AuthenticationError if the handshake fails."""
     yield from handshake.connector(secret or b"")
-    limits = limits or TransportLimits()
-    shared = yield from shm_negotiation.connector(_max_shared_bytes(scheme, limits))
-    return _make_codecs(limits, shared)
+    return (yield from _negotiate(shm_negotiation.connector, scheme, limits or TransportLimits()))
 
 
-def _max_shared_bytes(scheme: str, limits: TransportLimits) -> int:
-    """Return the limit of shared memory in bytes: 0 for TLS, because shared memory is not encrypted."""
-    return 0 if scheme == TLS else limits.shared
-
-
-def _make_codecs(limits: TransportLimits, shared: shm_negotiation.SharedMemorySession) -> Codecs:
+def _negotiate(
+    end: Callable[[int], shm_negotiation.HandshakeSteps], scheme: str, limits: TransportLimits
+) -> HandshakeSteps:
+    # no shared memory with TLS, because shared memory is not encrypted
+    shared = yield from end(0 if scheme == TLS else limits.shared)
     return MessageDecoder(limits, shared.receiver), MessageEncoder(limits, shared.sender)

@@ -4,59 +4,53 @@
     listener = Listener("ts://127.0.0.1:0", serve, **credentials.get_listen_args("worker"))
     connection = await connect(listener.listen_address, **credentials.get_connection_args("worker"))
 
-`Certificates` and dask's subclass `security.Security` have the same methods. Without dask.distributed, only
-the first two classes can be used.
+`Certificates` and `security.Security`, which is also dask's, are for TLS.
 """
 
 from __future__ import annotations
 
 import ssl
-from typing import Any, Protocol
+from typing import Any
 
 from ts.distributed.transport.addresses import PLAIN, TLS
 from ts.distributed.transport.handshake import MIN_SECRET_BYTES
 from ts.distributed.transport.message_codec import TransportLimits
 
 
-class Credentials(Protocol):
+class Credentials:
     """Keyword arguments of connections and listeners, by role: "client", "scheduler" or "worker"."""
+
+    def __init__(self, scheme: str, connection: dict[str, Any], listener: dict[str, Any]) -> None:
+        self._scheme, self._connection_args, self._listen_args = scheme, connection, listener
 
     def scheme(self, role: str) -> str:
         """Return the scheme of the addresses that `role` listens at, "ts" or "ts+tls"."""
+        return self._scheme
 
     def get_connection_args(self, role: str) -> dict[str, Any]:
         """Return the keyword arguments of connections that `role` opens."""
+        return dict(self._connection_args)
 
     def get_listen_args(self, role: str) -> dict[str, Any]:
         """Return the keyword arguments of listeners of `role`."""
+        return dict(self._listen_args)
 
 
-class SharedSecret:
+class SharedSecret(Credentials):
     """Credentials without certificates. The secret is neither printed nor sent."""
 
     def __init__(self, secret: bytes, limits: TransportLimits | None = None) -> None:
         check_secret(secret)
-        self._arguments = {"secret": secret, "limits": limits}
-
-    def scheme(self, role: str) -> str:
-        """Return the scheme of the addresses that `role` listens at."""
-        return PLAIN
-
-    def get_connection_args(self, role: str) -> dict[str, Any]:
-        """Return the keyword arguments of connections that `role` opens."""
-        return dict(self._arguments)
-
-    def get_listen_args(self, role: str) -> dict[str, Any]:
-        """Return the keyword arguments of listeners of `role`."""
-        return dict(self._arguments)
+        arguments = {"secret": secret, "limits": limits}
+        super().__init__(PLAIN, arguments, arguments)
 
 
-class Certificates:
+class Certificates(Credentials):
     """Credentials for mutual TLS: both ends of a connection verify the certificate of the other."""
 
     def __init__(self, authority_file: str, certificate_file: str, key_file: str) -> None:
         """Load the files. Raise OSError or ssl.SSLError if a file is missing or invalid."""
-        self._contexts = []
+        arguments = []
         for purpose in (ssl.Purpose.SERVER_AUTH, ssl.Purpose.CLIENT_AUTH):
             context = ssl.create_default_context(purpose, cafile=authority_file)
             context.minimum_version = ssl.TLSVersion.TLSv1_2
@@ -64,19 +58,8 @@ class Certificates:
             context.check_hostname = False
             context.verify_mode = ssl.CERT_REQUIRED
             context.load_cert_chain(certificate_file, key_file)
-            self._contexts.append(context)
-
-    def scheme(self, role: str) -> str:
-        """Return the scheme of the addresses that `role` listens at."""
-        return TLS
-
-    def get_connection_args(self, role: str) -> dict[str, Any]:
-        """Return the keyword arguments of connections that `role` opens."""
-        return {"ssl_context": self._contexts[0], "require_encryption": True}
-
-    def get_listen_args(self, role: str) -> dict[str, Any]:
-        """Return the keyword arguments of listeners of `role`."""
-        return {"ssl_context": self._contexts[1], "require_encryption": True}
+            arguments.append({"ssl_context": context, "require_encryption": True})
+        super().__init__(TLS, *arguments)
 
 
 def check_secret(secret: bytes) -> None:

@@ -2,7 +2,6 @@
 
     calls = RequestMultiplexer(connection)
     calls.call(["add", 1, 2]).result()             from any thread
-    await calls.request(["add", 1, 2])                 in the loop
     calls.submit(["add", 1, 2], done)              from any thread, after which the loop calls done(3, None)
 
     await answer(connection, handle)               at the other end: calls handle(["add", 1, 2], reply)
@@ -83,17 +82,6 @@ class RequestMultiplexer:
 
         self.submit(message, done)
         return future
-
-    async def request(self, message: Any) -> Any:
-        """Send a request from the event loop and return the response."""
-        future = asyncio.get_running_loop().create_future()
-
-        def done(answer: Any, error: Exception | None) -> None:
-            if not future.done():
-                future.set_result(answer) if error is None else future.set_exception(error)
-
-        self.submit(message, done)
-        return await future
 
     def _answered(self, message: Any) -> None:
         error = None

@@ -14,11 +14,11 @@ from typing import Any
 import distributed
 
 from ts.distributed.transport.addresses import PLAIN, TLS
-from ts.distributed.transport.credentials import check_secret
+from ts.distributed.transport.credentials import Credentials, check_secret
 from ts.distributed.transport.message_codec import TransportLimits
 
 
-class Security(distributed.Security):
+class Security(distributed.Security, Credentials):
     """Subclass of dask's `Security` with a shared secret, which is neither printed nor sent."""
 
     def __init__(
