@@ -549,3 +549,19 @@ def test_a_scheduler_of_dask_knows_its_clients():
             assert client.id in scheduler.clients
 
     run(main())
+
+
+def test_contact_addresses():
+    """A listener on all interfaces has a contact address that other machines can reach."""
+
+    async def contact(host):
+        listener = transport.Listener(f"ts://{host}:0", suppress, secret=SECRET)
+        await listener.start()
+        try:
+            return transport.split_host_port(listener.contact_address.removeprefix("ts://"))
+        finally:
+            listener.stop()
+
+    assert asyncio.run(contact("127.0.0.1"))[0] == "127.0.0.1"
+    host, port = asyncio.run(contact("0.0.0.0"))
+    assert host not in ("", "0.0.0.0") and port
