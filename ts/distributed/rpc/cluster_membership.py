@@ -121,7 +121,7 @@ class ClusterWorkerDirectory(WorkerDirectory):
         """Return the peer described by (id, name, address). Raise ValueError for malformed data."""
         match record:
             case (int(worker_id), str(name), str(address)):
-                if split_address(address)[0] != split_address(self.address)[0]:
+                if urlsplit(address).scheme != urlsplit(self.address).scheme:
                     raise ValueError(f"{address} is not an address of this cluster")
                 return self.peer_with_id(worker_id, name, address)
         return super().peer_from_record(record)
