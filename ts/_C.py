@@ -88,6 +88,8 @@ _NAME_TO_MODULE: Final = {
     "FunctionSchema": "ts.ir.schema.FunctionSchema",
     "Graph": "ts.ir.graph.Graph",
     "Node": "ts.ir.graph.Node",
+    "ScriptDict": "ts._core.value.script_containers.ScriptDict",
+    "ScriptList": "ts._core.value.script_containers.ScriptList",
     "ScriptFunction": "ts.runtime.function.ScriptFunction",
     "Use": "ts.ir.graph.Use",
     "Value": "ts.ir.graph.Value",

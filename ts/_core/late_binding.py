@@ -63,6 +63,7 @@ _PROVIDERS: Final = {
     "script_text": "ts.runtime.tensor_str:script_text",
     # objects of scripts
     "class_spec": "ts.runtime.objects:class_spec",
+    "container_spec": "ts.runtime.objects:container_spec",
     "object_of_instance": "ts.runtime.objects:object_of",
     "instance_of_object": "ts.runtime.objects:instance_of",
     "object_has_interface": "ts.runtime.objects:has_interface",

@@ -8,6 +8,7 @@ infer_type([])                 raises TypeInferenceError: "List trace inputs mus
 from __future__ import annotations
 
 import enum
+import inspect
 from collections.abc import Iterable
 from typing import Any
 
@@ -151,5 +152,5 @@ def _infer_instance(value: Any) -> Type:
 
 
 def _may_be_script_class(cls: type) -> bool:
-    """Return whether `cls` may be compiled: it must be a plain Python class that defines `__init__`."""
-    return cls.__module__ != "builtins" and "__init__" in vars(cls) and cls.__mro__[1:] == (object,)
+    """Return whether `cls` may be compiled: a plain class with an `__init__` function."""
+    return inspect.isfunction(vars(cls).get("__init__")) and cls.__mro__[1:] == (object,)

@@ -94,6 +94,8 @@ def script(
 ) -> Any:
     """Compile a function, module or class. An object that is already compiled is returned unchanged.
 
+    For a list or dict, return a copy that Python code and scripts share: scripts change it without a copy.
+
     A function is compiled only once. `example_inputs` determines the types of parameters without annotations:
     a list of argument tuples, or a dict from callables to such lists. The example calls are made in Python.
     """
@@ -142,6 +144,10 @@ def _script(obj: Any, optimize: None, example_inputs: Any) -> Any:
         obj = obj.__func__
     if hasattr(obj, "__script_unsupported"):  # the attribute contains the reason
         raise RuntimeError(f"TorchScript error: {getattr(obj, '__script_unsupported')}")
+    if isinstance(obj, list | dict):
+        from ts._core.value.script_containers import ScriptDict, ScriptList
+
+        return ScriptList(obj) if isinstance(obj, list) else ScriptDict(obj)
     if not inspect.isfunction(inspect.unwrap(obj)):
         return _script_instance(obj)
     overloads = sys.modules.get("ts.frontend.overloads")  # None means that no overloads are declared

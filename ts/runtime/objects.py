@@ -21,10 +21,20 @@ from ts._core.value.ivalue import new_object, object_get, object_set
 from ts._core.value.objects import Object, ObjectClass
 from ts._core.value.spec import TypeSpec
 from ts.bytecode.typespec import object_class, type_spec
-from ts.frontend.annotations import object_type
+from ts.errors import ScriptRuntimeError
+from ts.frontend.annotations import dict_type, object_type
 from ts.frontend.classes import ATTRIBUTE, class_type, live_type
+from ts.frontend.infer import TypeInferenceError, infer_type
 from ts.ir.attributes import constant_type_hooks
-from ts.ir.types import BOOL, ClassType, CustomClassType, InterfaceType, ModuleType, why_not_implemented
+from ts.ir.types import (
+    BOOL,
+    ClassType,
+    CustomClassType,
+    DictType,
+    InterfaceType,
+    ModuleType,
+    why_not_implemented,
+)
 
 _OPERATORS = (
     "len contains getitem setitem delitem call enter exit add sub mul truediv floordiv mod pow matmul and or "
@@ -41,6 +51,18 @@ def class_spec(cls: type) -> TypeSpec | None:
     if not isinstance(script_type, CustomClassType):
         script_type = object_type(cls)
     return None if script_type is None else type_spec(script_type)
+
+
+def container_spec(value: list[Any] | dict[Any, Any]) -> TypeSpec:
+    """Return the type descriptor of a list or dict of Python. Raise `ts.jit.Error` if it has no type."""
+    kind = "list" if isinstance(value, list) else "dictionary"
+    try:
+        inferred = infer_type(value)
+    except TypeInferenceError as error:
+        raise ScriptRuntimeError(f"Unable to infer type of {kind}: {error}") from None
+    if isinstance(inferred, DictType):
+        dict_type(inferred.key, inferred.value, None)  # raises an error for other types of keys
+    return type_spec(inferred)
 
 
 def object_of(instance: Any, expected: ObjectClass | InterfaceType) -> Object:

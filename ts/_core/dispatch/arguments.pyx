@@ -12,6 +12,7 @@ Calls from the interpreter skip this check, because the bytecode verifier has pr
 from enum import Enum
 
 from ts._core.value.container cimport Dict, List, Object, Tuple
+from ts._core.value.lists cimport SharedContainer
 from ts._core.value.ivalue cimport (
     ANY_SPEC,
     IValue,
@@ -85,6 +86,8 @@ cdef int unbox_arguments(str operator, tuple parameters, tuple args, IValue *r) 
 cdef int unbox_argument(str operator, object parameter, object x, dict bound, IValue *out) except -1:
     cdef str kind = parameter.kind
     cdef TypeSpec spec = spec_of_text(kind)
+    if isinstance(x, SharedContainer):
+        x = (<SharedContainer>x).core_of_type(None)
     if x is None and parameter.optional:
         return unbox_shallow(x, out)
     if kind == "AnyEnumType" and not isinstance(x, Enum) or kind == "AnyClassType" and type(x) is not Object:

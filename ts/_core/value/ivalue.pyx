@@ -54,6 +54,7 @@ from ts._core.value.container cimport (
 
 from ts._core.thread.allowance cimport limited, take_text
 from ts._core.thread.deadline cimport count_items
+from ts._core.value.lists cimport SharedContainer
 from ts._core.value.tagged cimport Py_LeaveRecursiveCall, enter_recursion
 from ts._core.value.type_of cimport conforms, device_type, future_type, infer_spec, describe_value, tensor_type
 
@@ -235,6 +236,8 @@ cdef int unbox_list(object x, TypeSpec spec, IValue *out, PyObject **copies) exc
     cdef TypeSpec element = <TypeSpec>spec.children[0]
     cdef IValue value
     cdef Py_ssize_t i, n
+    if isinstance(x, SharedContainer):
+        x = (<SharedContainer>x).core_of_type(list_spec(element))
     if type(x) is List:
         return put_typed(x, spec, out)
     # a parameter with a list size, such as int[2], also accepts a single number, which is repeated
@@ -268,6 +271,8 @@ cdef int unbox_dict(object x, TypeSpec spec, IValue *out, PyObject **copies) exc
     cdef Dict result
     cdef IValue key, value
     cdef TypeSpec key_spec = <TypeSpec>spec.children[0], value_spec = <TypeSpec>spec.children[1]
+    if isinstance(x, SharedContainer):
+        x = (<SharedContainer>x).core_of_type(spec)
     if type(x) is Dict:
         return put_typed(x, spec, out)
     if not isinstance(x, Mapping):

@@ -38,6 +38,13 @@ cdef class Tuple:
     cdef readonly TypeSpec spec
 
 
+# Base class of ScriptList and ScriptDict (`script_containers.pyx`), which wrap a container that Python code shares with
+# scripts. It is defined here because most programs do not import that module.
+cdef class SharedContainer:
+    # Return the container. An empty container that nothing else refers to gets the type `spec`, unless `spec` is None.
+    cdef object core_of_type(self, TypeSpec spec)
+
+
 # ---------------------------------------------------------------- construction (functions return new
 # references)
 

@@ -33,6 +33,11 @@ cdef int raise_no_memory() except -1 nogil:
         raise MemoryError()
 
 
+cdef class SharedContainer:
+    cdef object core_of_type(self, TypeSpec spec):
+        raise NotImplementedError
+
+
 # ---------------------------------------------------------------- List
 
 cdef enum:
