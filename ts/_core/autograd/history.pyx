@@ -15,18 +15,28 @@ from ts._core.tensor.tensor cimport (
 
 
 cdef Node edge_of(Tensor t, int *output):
-    if t.base is not None and is_rebased(t.base):
+    if t.base is not None and (is_rebased(t.base) or forbids_writes(t) and t.history.version != version_of(t)):
         refresh(t)
     return node_of_base(t, output)
 
 
+cdef inline bint forbids_writes(Tensor view) noexcept:
+    """Return whether neither the view nor its base may be written in place while the view is in use."""
+    return view.requires_grad_flag and view.history is not None and view.history.creation != DEFAULT
+
+
 cdef int refresh(Tensor view) except -1:
-    """Replace the node of a view if the base was written in place after the node was created."""
+    """Replace the node of a view if the base was written in place after the node was created.
+
+    Raise RuntimeError for a view that does not allow such writes, such as a result of `unbind`.
+    """
     cdef AutogradMeta history = history_of(view)
     cdef Tensor base = view.base
     cdef int now = version_of(view)
     if history.version == now and history.node is not None or not base.requires_grad_flag:
         return 0
+    if forbids_writes(view) and history.version != now:
+        raise_written_view(view, "its base or another view of its base has been")
     node = view_node(view, base)
     before, output = history.node, history.output
     history.node, history.output, history.version = node, 0, now
@@ -76,33 +86,28 @@ cdef int check_write_to(Tensor t) except -1:
             raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
         return 0
     if t.history is not None and t.history.creation != DEFAULT and (t.requires_grad_flag or base.requires_grad_flag):
-        raise_written_view(t)
+        raise_written_view(t, "is being")
     if base.requires_grad_flag and t.history is None and not is_rebased(base) and is_differentiable(t):
-        raise RuntimeError(CREATED_UNRECORDED +
-            "Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both the "
-            "view and the inplace either both inside the no_grad block (if you don't want the inplace to be tracked) or both "
-            "outside (if you want the inplace to be tracked)."
-        )
+        raise RuntimeError(UNRECORDED_WRITE.format(mode="no_grad", block="no_grad", is_being="is being", now="with grad mode enabled"))
     if (base.requires_grad_flag or needs_grad(t)) and (base.history is None or base.history.node is None):
         raise RuntimeError("a view of a leaf Variable that requires grad is being used in an in-place operation.")
     return 0
 
 
-cdef str CREATED_UNRECORDED = "A view was created in no_grad mode and is being modified inplace with grad mode enabled. "
+cdef str UNRECORDED_WRITE = (
+    "A view was created in {mode} mode and {is_being} modified inplace {now}. Given that this use case is ambiguous and error-prone, it "
+    "is forbidden. You can clarify your code by moving both the view and the inplace either both inside the {block} block (if you don't "
+    "want the inplace to be tracked) or both outside (if you want the inplace to be tracked)."
+)
 
 
-cdef int raise_written_view(Tensor t) except -1:
-    """Raise RuntimeError for an in-place write to a view that forbids it."""
+cdef int raise_written_view(Tensor t, str is_being) except -1:
+    """Raise RuntimeError for a view that forbids in-place writes to its memory."""
     node = t.history.node
     if t.history.creation == IN_INFERENCE:
-        raise RuntimeError(
-            "A view was created in inference mode and is being modified inplace in normal mode. Given that this use case is ambiguous "
-            "and error-prone, it is forbidden. You can clarify your code by moving both the view and the inplace either both inside "
-            "the inference_mode block (if you don't want the inplace to be tracked) or both outside (if you want the inplace to be "
-            "tracked)."
-        )
-    begin = CREATED_UNRECORDED if node is None else (
-        f"Output {t.history.output} of {(<Node>node).forward_title()} is a view and is being modified inplace. "
+        raise RuntimeError(UNRECORDED_WRITE.format(mode="inference", block="inference_mode", is_being=is_being, now="in normal mode"))
+    begin = f"A view was created in no_grad mode and {is_being} modified inplace with grad mode enabled. " if node is None else (
+        f"Output {t.history.output} of {(<Node>node).forward_title()} is a view and {is_being} modified inplace. "
     )
     if t.history.creation == ONE_OF_SEVERAL:
         raise RuntimeError(

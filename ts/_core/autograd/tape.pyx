@@ -367,7 +367,7 @@ cdef int settle(Operator op, Rule rule, Node node, IValue *r, const int32_t *at)
         for k in range(n):
             item = list_item(x.v.o, k)
             if is_tensor(&item):
-                adopt(rule, node, <Tensor>item.v.o, k)
+                adopt(rule, node, <Tensor>item.v.o, k, None)
     else:
         adopt_results(op, rule, node, r, at)
     if type(node) is OperatorNode:
@@ -380,16 +380,19 @@ cdef int adopt_results(Operator op, Rule rule, Node node, IValue *r, const int32
     cdef int i
     make_results(node, max(op.nrets, 1))
     if op.nrets == 0 and rule.written >= 0:
-        adopt(rule, node, <Tensor>r[at[rule.written]].v.o, 0)
+        adopt(rule, node, <Tensor>r[at[rule.written]].v.o, 0, None)
     for i in range(op.nrets):
         x = &r[at[op.nargs + i]]
         if rule.result_bits >> i & 1 and is_tensor(x):
-            adopt(rule, node, <Tensor>x.v.o, i)
+            adopt(rule, node, <Tensor>x.v.o, i, <Tensor>r[at[0]].v.o if is_tensor(&r[at[0]]) else None)
     return 0
 
 
-cdef int adopt(Rule rule, Node node, Tensor t, Py_ssize_t output) except -1:
-    """Attach a tensor that the operator created or modified to the node as result number `output`."""
+cdef int adopt(Rule rule, Node node, Tensor t, Py_ssize_t output, Tensor first) except -1:
+    """Attach a tensor that the operator created or modified to the node as result number `output`.
+
+    `first` is the first argument of the operator. A result that is a view is a view of this argument.
+    """
     if not is_differentiable(t):
         return 0
     expect(node, output, t)
@@ -401,7 +404,10 @@ cdef int adopt(Rule rule, Node node, Tensor t, Py_ssize_t output) except -1:
     set_history(t, node, output)
     if t.base is not None:
         t.history.version = version_of(t)
-        t.history.creation = ONE_OF_SEVERAL if rule.lists else DEFAULT
+        if rule.lists:
+            t.history.creation = ONE_OF_SEVERAL
+        elif first is not None and first.history is not None and first.base is t.base:  # a view of a view
+            t.history.creation = first.history.creation
     return 0
 
 

@@ -470,7 +470,7 @@ def to_copy(Tensor x not None, dtype=None, device=None, non_blocking=False, memo
 
 cdef object node_behind(Tensor x):
     """Return the backward node of `x`, or None without autograd history."""
-    if x.base is not None and is_rebased(x.base):
+    if x.base is not None and (is_rebased(x.base) or x.history is not None and x.history.node is not None):
         return node_of_view(x)
     return None if x.history is None else x.history.node
 
@@ -777,6 +777,7 @@ cdef int check_write_of_inference() except -1:
 
 cdef int leave_unrecorded(Tensor view) except -1:
     history_of(view).creation = IN_INFERENCE
+    view.history.version = version_of(view)
     view.requires_grad_flag = True
     return 0
 
