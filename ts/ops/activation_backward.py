@@ -1,7 +1,7 @@
 """Backward operators of activations and softmax, as used in archives and exported graphs.
 
-In: the gradient of the result, and the input or the result. Out: the gradient of the input, in the dtype of
-the gradient. 16-bit floats are computed in 32 bits and rounded once.
+In: the gradient of the result, and the input or the result. Out: the gradient of the input, in the promoted
+dtype of the tensors. 16-bit floats are computed in 32 bits and rounded once.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from ts.ops import common
 from ts.ops.loss import wide
 from ts.ops.registry import op
 from ts.ops.unary import sigmoid
+from ts.ops.unsupported_dtypes import FOUND_DTYPE, PROMOTED
 
 Array = common.Array
 Body = Callable[..., Any]
@@ -36,13 +37,23 @@ def backward(
     """Declare the backward operator `aten::{schema} -> Tensor`.
 
     The decorated function receives arrays in the computation dtype. For dtypes whose kind is in `kinds`, the
-    operator raises an error that contains `kernel`, the name of PyTorch's kernel.
+    operator raises an error that contains `kernel`, the name of PyTorch's kernel. Unless `fields` contains
+    `checked_dtype`, the tensors are promoted to a common dtype.
     """
+    promotes = fields.setdefault("checked_dtype", PROMOTED).startswith(PROMOTED)
+    returns_dtype_of_self = fields["checked_dtype"] == f"{PROMOTED} self"
 
     def declare(body: Body) -> Body:
         def compute(xp: Any, grad: Array, *rest: Any) -> Array:
-            gradient = body(xp, *(wide(xp, x) if hasattr(x, "dtype") else x for x in (grad, *rest)))
-            return common.cast(xp, gradient, grad.dtype)
+            dtype = common.result_type(grad, *(x for x in rest if promotes and hasattr(x, "dtype")))
+
+            def convert(x: Any) -> Any:
+                if not hasattr(x, "dtype"):
+                    return x
+                return wide(xp, common.cast(xp, x, dtype) if promotes else x)
+
+            gradient = body(xp, *map(convert, (grad, *rest)))
+            return common.cast(xp, gradient, rest[0].dtype if returns_dtype_of_self else dtype)
 
         record = op(
             f"aten::{schema} -> Tensor",
@@ -132,6 +143,8 @@ def _hardswish(xp: Any, grad: Array, self: Array) -> Array:
     family=_FAMILY,
     layout=("like_all", "like_all"),
     dtype_errors={"bic": "prelu_backward_cpu"},
+    checked_dtype="self grad_output weight",
+    mixed_dtypes_error=FOUND_DTYPE,
 )
 def _prelu(xp: Any, grad: Array, self: Array, weight: Array) -> tuple[Array, Array]:
     up = self > 0
@@ -177,7 +190,12 @@ def _silu(xp: Any, grad: Array, self: Array) -> Array:
     return grad * xp.conj(s * (1 + self * (1 - s)))
 
 
-@backward("mish_backward(Tensor grad_output, Tensor self)", "mish_backward_cpu", autocast={"cuda": "float32"})
+@backward(
+    "mish_backward(Tensor grad_output, Tensor self)",
+    "mish_backward_cpu",
+    autocast={"cuda": "float32"},
+    checked_dtype=f"{PROMOTED} self",
+)
 def _mish(xp: Any, grad: Array, self: Array) -> Array:
     t = xp.tanh(xp.log1p(xp.exp(-xp.abs(self))) + xp.maximum(self, 0))
     return grad * (t + self * sigmoid(xp, self) * (1 - t * t))
@@ -192,7 +210,12 @@ def _softplus(xp: Any, grad: Array, self: Array, beta: Any, threshold: Any) -> A
     return xp.where(x > threshold, grad, grad * sigmoid(xp, x))
 
 
-@backward("log_sigmoid_backward(Tensor grad_output, Tensor self, Tensor buffer)", "log_sigmoid_backward_cpu")
+@backward(
+    "log_sigmoid_backward(Tensor grad_output, Tensor self, Tensor buffer)",
+    "log_sigmoid_backward_cpu",
+    checked_dtype="self grad_output buffer",
+    mixed_dtypes_error=FOUND_DTYPE,
+)
 def _log_sigmoid(xp: Any, grad: Array, self: Array, buffer: Array) -> Array:
     # `buffer` is empty in programs exported for GPUs
     if not size_guards.known_empty(buffer.shape):
@@ -212,6 +235,8 @@ def _logit(xp: Any, grad: Array, self: Array, eps: float | None = None) -> Array
     "glu_backward(Tensor grad_output, Tensor self, int dim)",
     "result type Float can't be cast to the desired output type {dtype}",
     layout="contiguous",
+    checked_dtype="self grad_output",
+    mixed_dtypes_error=FOUND_DTYPE,
 )
 def _glu(xp: Any, grad: Array, self: Array, dim: int) -> Array:
     axis = common.wrap_dim(dim, self.ndim)
@@ -232,6 +257,7 @@ def _sum(xp: Any, x: Array, dim: int) -> Array:
     "_log_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype)",
     "log_softmax_backward_lastdim_kernel_impl",
     layout="contiguous",
+    checked_dtype="",
 )
 def _log_softmax(xp: Any, grad: Array, output: Array, dim: int, input_dtype: int) -> Array:
     return grad - xp.exp(output) * _sum(xp, grad, dim)
@@ -241,6 +267,7 @@ def _log_softmax(xp: Any, grad: Array, output: Array, dim: int, input_dtype: int
     "_masked_softmax_backward(Tensor grad_output, Tensor output, Tensor mask, int? dim=None)",
     "masked_softmax_backward",
     layout="contiguous",
+    checked_dtype="grad_output output",
 )
 def _masked_softmax(xp: Any, grad: Array, output: Array, mask: Array, dim: int | None = None) -> Array:
     weighted = xp.where(mask, 0, grad * output)

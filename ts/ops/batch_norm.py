@@ -209,6 +209,7 @@ def _instance_norm(
     "aten::native_batch_norm_backward(Tensor grad_out, Tensor input, Tensor? weight, Tensor? running_mean, "
     "Tensor? running_var, Tensor? save_mean, Tensor? save_invstd, bool train, float eps, "
     "bool[3] output_mask) -> (Tensor, Tensor, Tensor)",
+    checked_dtype="input grad_out",
     **COPIED_OUT,
 )
 def _native_batch_norm_backward(
@@ -263,6 +264,7 @@ def _native_batch_norm_backward(
     "Tensor? running_var, Tensor? save_mean, Tensor? save_var, bool update, float eps, bool[3] output_mask, "
     "Tensor reserve) -> (Tensor, Tensor, Tensor)",
     where="",
+    checked_dtype="input grad_out",
 )
 def _batch_norm_backward(xp: Any, *args: Any) -> list[Array]:
     """Return the gradients of `_batch_norm_with_update`. Ignore `reserve`, the last argument."""

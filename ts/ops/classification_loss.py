@@ -156,9 +156,17 @@ _BACK = (
 )
 
 
-@op(f"aten::nll_loss_backward{_BACK}", out="grad_input")
-@op(f"aten::nll_loss2d_backward{_BACK}", out="grad_input")
-@shared_fields(where="", layout="contiguous", dtype_errors={"bic": "nll_loss_backward_out_frame"})
+@op(
+    f"aten::nll_loss_backward{_BACK}",
+    out="grad_input",
+    dtype_errors={"bic": "nll_loss_backward_out_frame"},
+)
+@op(
+    f"aten::nll_loss2d_backward{_BACK}",
+    out="grad_input",
+    dtype_errors={"bic": "nll_loss2d_backward_out_frame"},
+)
+@shared_fields(where="", layout="contiguous", checked_dtype="self grad_output total_weight target:Long")
 def _nll_loss_backward(
     xp: Any,
     grad_output: Array,

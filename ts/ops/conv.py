@@ -77,6 +77,11 @@ def _checked(name: str, x: Array, weight: Array, bias: Array | None, groups: int
         )
     if groups <= 0:
         raise RuntimeError("non-positive groups is not supported")
+    if size_guards.evaluate_guard(weight.shape[0] < groups):
+        raise RuntimeError(
+            f"Given groups={groups}, expected weight to be at least {groups} at dimension 0, but got weight "
+            f"of size {list(weight.shape)} instead"
+        )
     if size_guards.evaluate_guard(weight.shape[0] % groups != 0):
         raise RuntimeError(
             f"Given groups={groups}, expected weight to be divisible by {groups} at dimension 0, but got "
@@ -96,6 +101,33 @@ def _checked(name: str, x: Array, weight: Array, bias: Array | None, groups: int
             f"Given weight of size {list(weight.shape)}, expected bias to be 1-dimensional with {outputs} "
             f"elements, but got bias of size {list(bias.shape)} instead"
         )
+    _check_extents(x.shape, weight.shape, groups, transposed)
+
+
+def _check_extents(x: Sequence[int], weight: Sequence[int], groups: int, transposed: bool) -> None:
+    """Raise RuntimeError for kernels without elements, and for transposed convolutions of empty planes."""
+    outputs, kernel = weight[1], list(weight[2:])
+    n, plane = len(kernel), list(x[len(x) - len(kernel) :])
+    if n == 1:  # PyTorch computes convolutions of sequences as convolutions of images of height 1
+        kernel, plane = [1, *kernel], [1, *plane]
+    if transposed and size_guards.known_empty(plane):
+        shape = [*x[: len(x) - n], *plane]
+        raise RuntimeError(
+            f"Only zero batch or zero channel inputs are supported, but got input shape: {shape}"
+        )
+    if transposed and size_guards.known_empty(weight[1:] if n == 3 else (outputs,)):
+        shape = [weight[0] // groups, outputs, *kernel]
+        raise RuntimeError(
+            f"non-empty 2D or 4D weight tensor expected, but got: {shape}"
+            if n < 3
+            else "non-empty 5D (n_output_plane x n_input_plane x kernel_depth x kernel_height x "
+            f"kernel_width) tensor expected for weight, but got: {shape}"
+        )
+    if size_guards.known_empty(kernel):
+        sizes = f" kernel_height: {kernel[0]} kernel_width: {kernel[1]}"
+        if n == 3:
+            sizes = f": {' x '.join(map(str, kernel))} (TxHxW)"
+        raise RuntimeError(f"kernel size should be greater than zero, but got{sizes}")
 
 
 def _type_name(x: Array) -> str:
@@ -516,6 +548,7 @@ op(
     where="",
     layout=("any_channels", "any_channels", "contiguous"),
     shape=_backward_shapes,
+    checked_dtype="input grad_output",
 )(convolution_backward)
 _PLAIN_NAMES = {1: "slow_conv2d_cpu", 2: "slow_conv2d_cpu", 3: "compute_columns3d"}
 _TRANSPOSED_NAMES = {n: f"slow_conv_transpose{max(n, 2)}d_out_cpu" for n in (1, 2, 3)}

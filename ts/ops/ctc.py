@@ -252,7 +252,11 @@ _BACKWARD = "Tensor neg_log_likelihood, Tensor log_alpha, int blank, bool zero_i
     "aten::_ctc_loss_backward.Tensor(Tensor grad, Tensor log_probs, Tensor targets, Tensor input_lengths, "
     f"Tensor target_lengths, {_BACKWARD}"
 )
-@shared_fields(shape=_gradient_shape)
+@shared_fields(
+    shape=_gradient_shape,
+    dtype_errors={"bihc": "ctc_loss_backward_cpu"},
+    checked_dtype="log_probs neg_log_likelihood log_alpha grad",
+)
 def _ctc_loss_backward(
     xp: Any,
     grad: Array,

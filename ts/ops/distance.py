@@ -177,6 +177,7 @@ def _of_gap(xp: Any, grad: Array, gap: Array, distance: Array, p: float) -> Arra
     where="",
     layout="contiguous",
     dtype_errors={"bihc": "cdist_backward"},
+    checked_dtype="x1 grad x2 cdist",
     work=cost_model.pairs,
     **COPIED_OUT,
 )
@@ -191,6 +192,7 @@ def _cdist_backward(xp: Any, grad: Array, x1: Array, x2: Array, p: float, cdist:
     where="",
     layout="contiguous",
     dtype_errors={"bihc": "pdist_backward"},
+    checked_dtype="self grad pdist",
     work=cost_model.pairs,
     **COPIED_OUT,
 )

@@ -134,7 +134,8 @@ def _native_dropout(xp: Any, input: Array, p: float, train: bool | None) -> tupl
     **COPIED_OUT,
 )
 def _native_dropout_backward(xp: Any, grad_output: Array, mask: Array, scale: float) -> Array:
-    return _step(xp, "multiply", grad_output * mask, scale, grad_output.dtype)
+    dtype = common.result_type(grad_output, mask, scale)
+    return _step(xp, "multiply", grad_output * mask, scale, dtype)
 
 
 @op(

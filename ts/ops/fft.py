@@ -103,6 +103,8 @@ def _transform_axes(xp: Any, name: str, self: Array, s: Ints, dim: Ints, norm: s
     x = _prepared(xp, name, self, axes, lengths)
     _check_normalization(norm)
     if not axes:
+        if name not in ("fftn", "ifftn"):
+            raise RuntimeError(f"{name} must transform at least one axis")
         return x
     _reserve(x, axes, lengths)
     return getattr(xp.transforms, name)(x, lengths, axes, norm)

@@ -125,6 +125,8 @@ def _gradient(n: int) -> None:
         out_names="grad_input",
         where="",
         shape=gradient_shape,
+        dtype_errors={"bic": f"fractional_max_pool{n}d_backward_out_frame"},
+        checked_dtype="self grad_output indices:Long",
     )
     def backward(
         xp: Any, grad_output: Array, self: Array, kernel_size: Sizes, output_size: Sizes, indices: Array

@@ -279,6 +279,8 @@ def _declare_gradients(n: int) -> Callable[..., list[Array]]:
         f"aten::grid_sampler_{n}d_backward{_BACKWARD}, bool[2] output_mask) -> (Tensor, Tensor)",
         where="",
         shape=_gradient_shapes,
+        dtype_errors={"bic": f"grid_sampler_{n}d_backward_cpu{'_kernel_impl' if n == 2 else ''}"},
+        checked_dtype="input grid grad_output",
         **COPIED_OUT,
     )
     def kernel(
@@ -297,6 +299,7 @@ _gradients_2d, _ = _declare_gradients(2), _declare_gradients(3)
     f"aten::_grid_sampler_2d_cpu_fallback_backward{_BACKWARD}) -> (Tensor, Tensor)",
     where="",
     shape=_gradient_shapes,
+    checked_dtype="input grad_output grid",
 )
 def _grid_sampler_2d_float_backward(
     xp: Any, grad_output: Array, input: Array, grid: Array, mode: int, padding: int, align: bool

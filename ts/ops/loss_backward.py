@@ -13,12 +13,15 @@ from ts.ops.activation_backward import Body
 from ts.ops.loss import MEAN, NONE, promote_pair, wide
 from ts.ops.registry import op
 from ts.ops.unary import sigmoid
+from ts.ops.unsupported_dtypes import FOUND_DTYPE, PROMOTED
 
 Array = common.Array
 _MIN_DENOMINATOR = 1e-12  # lower bound of p (1 - p), so that the slope is finite for probabilities 0 and 1
 
 
-def _backward(schema: str, kernel: str, kinds: str = "bc") -> Callable[[Body], Body]:
+def _backward(
+    schema: str, kernel: str, kinds: str = "bc", checked_dtype: str = f"{PROMOTED} self"
+) -> Callable[[Body], Body]:
     """Declare the backward operator `aten::{schema} -> Tensor`.
 
     The decorated function returns the derivative of each element's loss. For dtypes whose kind is in `kinds`,
@@ -31,11 +34,11 @@ def _backward(schema: str, kernel: str, kinds: str = "bc") -> Callable[[Body], B
             reduction = next(x for x in rest if isinstance(x, int))
             each = wide(xp, grad)
             each = each / max(slope.size, 1) if reduction == MEAN else each
-            return common.cast(xp, each * slope, common.result_type(self, target))
+            return common.cast(xp, each * slope, self.dtype)
 
         record = op(
             f"aten::{schema} -> Tensor", where="", family="loss_backward", layout="like_all",
-            dtype_errors={kinds: kernel},
+            dtype_errors={kinds: kernel}, checked_dtype=checked_dtype, mixed_dtypes_error=FOUND_DTYPE,
         )  # fmt: skip
         record(compute)
         return body
@@ -56,7 +59,12 @@ def _smooth_l1(xp: Any, x: Array, y: Array, reduction: int, beta: float) -> Arra
     return xp.clip((x - y) / beta, -1, 1) if beta else xp.where(x > y, 1.0, -1.0).astype(x.dtype)
 
 
-@_backward(f"huber_loss_backward({_ARGUMENTS}, float delta)", "huber_backward_cpu_out", "bic")
+@_backward(
+    f"huber_loss_backward({_ARGUMENTS}, float delta)",
+    "huber_backward_cpu_out",
+    "bic",
+    "self target grad_output",
+)
 def _huber(xp: Any, x: Array, y: Array, reduction: int, delta: float) -> Array:
     return xp.clip(x - y, -delta, delta)
 
@@ -75,6 +83,7 @@ def _soft_margin(xp: Any, x: Array, y: Array, reduction: int) -> Array:
     "int reduction=1)",
     "binary_cross_entropy_backward",
     "bic",
+    "grad_output self target",
 )
 def _binary_cross_entropy(xp: Any, x: Array, y: Array, weight: Array | None, reduction: int = MEAN) -> Array:
     slope = (x - y) / xp.maximum(x * (1 - x), _MIN_DENOMINATOR)
@@ -100,6 +109,7 @@ def _to_scores(xp: Any, grad: Array, slope: Array, self: Array, reduction: int) 
     where="",
     layout="contiguous",
     dtype_errors={"bihc": "multi_margin_loss_backward_cpu_kernel"},
+    checked_dtype="self grad_output weight target:Long",
 )
 def _multi_margin(
     xp: Any,
@@ -132,6 +142,7 @@ def _multi_margin(
     where="",
     layout="contiguous",
     dtype_errors={"bihc": "multilabel_margin_loss_backward_out_frame"},
+    checked_dtype="self grad_output is_target target:Long",
 )
 def _multilabel_margin(
     xp: Any, grad_output: Array, self: Array, target: Array, reduction: int, is_target: Array

@@ -192,6 +192,8 @@ def _weight_norm_interface(xp: Any, v: Array, g: Array, dim: int = 0) -> tuple[A
     "Tensor saved_norms, int dim) -> (Tensor, Tensor)",
     where="",
     layout=("contiguous", "contiguous"),
+    dtype_errors={"bic": "weight_norm_backward_kernel"},
+    checked_dtype="saved_v saved_g grad_w saved_norms",
     **COPIED_OUT,
 )
 def _weight_norm_interface_backward(

@@ -343,6 +343,8 @@ def _native_group_norm(
 @op(
     "aten::native_group_norm_backward(Tensor grad_out, Tensor input, Tensor mean, Tensor rstd, Tensor? "
     "weight, SymInt N, SymInt C, SymInt HxW, int group, bool[3] output_mask) -> (Tensor, Tensor, Tensor)",
+    checked_dtype="input grad_out",
+    mixed_dtypes_error="Expected scalar types of X and dY are same.",
     **COPIED_OUT,
 )
 def _native_group_norm_backward(

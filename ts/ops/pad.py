@@ -198,6 +198,7 @@ for _name, _mode in (("reflection", "reflect"), ("replication", "replicate")):
             where="",
             out="grad_input",
             shape=_unpadded_shape,
-            dtype_errors={"b": f"{_name}_pad{_n}d_backward"},
+            dtype_errors={"bi": f"{_name}_pad{_n}d_backward"},
+            checked_dtype="grad_output self",
         )(_mode_gradient(_mode))
 op("aten::_pad_circular(Tensor self, SymInt[] pad) -> Tensor")(_mode_kernel("circular"))

@@ -550,11 +550,35 @@ def _enter_gradient(
 
     rule = shape if shape is like_input else gradient_shape
     layout = "channels_of_second" if n == 2 or kernel is max_pool_backward else "contiguous"
-    fields |= {"shape": rule, "layout": layout}
+    name, gradient = signature.partition("(")[0].lstrip("_"), "grad_output"
+    if signature.startswith(("max", "avg", "adaptive_max_pool3d")):
+        gradient = "gradOutput"
+    fields |= {"shape": rule, "layout": layout, "checked_dtype": "self grad_output"}
+    if signature.endswith("indices)"):
+        fields["checked_dtype"] += " indices:Long"
+    fields.setdefault("dtype_errors", {"bic": name.replace("_with_indices", "")})
+    fields.setdefault(
+        "mixed_dtypes_error", f"expected dtype {{want_cpp}} for `{gradient}` but got dtype {{got_cpp}}"
+    )
     op(f"aten::{signature} -> Tensor", family="pooling", where="", out="grad_input" if out else (), **fields)(
         partial(kernel, n=n)
     )
 
+
+_NO_HALF_GRADIENTS: dict[str, Any] = {
+    "dtype_errors": {"bihc": "avg_pool3d_backward_out_frame"},
+    "mixed_dtypes_error": SCALAR,
+}
+_ADAPTIVE_GRADIENTS: dict[int, dict[str, Any]] = {
+    2: {
+        "mixed_dtypes_error": "adaptive_avg_pool2d_backward_out_cpu_template: Expected dtype {want_cpp} for "
+        "`grad_output` but got dtype {got_cpp}"
+    },
+    3: {
+        "dtype_errors": {"bic": "adaptive_avg_pool3d_backward_cpu"},
+        "mixed_dtypes_error": SCALAR,
+    },
+}
 
 for _n in (2, 3):
     _head = "(Tensor grad_output, Tensor self"
@@ -575,5 +599,12 @@ for _n in (2, 3):
         _n,
         True,
         _avg_gradient_shape,
+        **({} if _n == 2 else _NO_HALF_GRADIENTS),
     )
-    _enter_gradient(f"_adaptive_avg_pool{_n}d_backward{_head})", adaptive_avg_pool_backward, _n, False)
+    _enter_gradient(
+        f"_adaptive_avg_pool{_n}d_backward{_head})",
+        adaptive_avg_pool_backward,
+        _n,
+        False,
+        **_ADAPTIVE_GRADIENTS[_n],
+    )

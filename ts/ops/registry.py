@@ -47,6 +47,7 @@ from ts._core.value.build_lock import build_lock
 from ts.errors import missing_attribute
 from ts.ops import common, unsupported_dtypes
 from ts.ops.out_variants import (
+    SCALAR,
     ErrorTexts,
     OutVariantSpec,
     into_outputs,
@@ -157,6 +158,11 @@ class OperatorRecord:
     wraps_numbers: bool = False  # True if Tensor arguments may be Python numbers
     # dtype kind that is not supported -> error text (`unsupported_dtypes`)
     dtype_errors: Mapping[str, str] | None = None
+    # Arguments with the dtype that `dtype_errors` restricts: "" for the first tensor, or names of tensors
+    # that must have one dtype, and of those with a fixed dtype ("indices:Long"). "promoted" stands for the
+    # promoted dtype of all tensors, "promoted self" also for results with the dtype of `self`.
+    checked_dtype: str = ""
+    mixed_dtypes_error: str = SCALAR  # error text if their dtypes differ
     overlap: int = 0  # rule for a mutated tensor whose elements share memory: a code of `overlap.pxd`
     assignment: str = "tensor[indices] = tensor"  # alternative that the warning about `overlap` suggests
     # Function of the arguments that returns dtype and rank of a result with data-dependent sizes
@@ -251,7 +257,7 @@ class OperatorRecord:
 
     def guarded(self, kernel: Kernel) -> Kernel:
         """Return `kernel` with a check that rejects dtypes that PyTorch's CPU kernel does not support."""
-        return unsupported_dtypes.with_dtype_check((self.base or self).dtype_errors, kernel)
+        return unsupported_dtypes.with_dtype_check(self.base or self, kernel)
 
     @property
     def sparse_kernel(self) -> Kernel:

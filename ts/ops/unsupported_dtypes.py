@@ -1,9 +1,9 @@
 """Checks for dtypes that PyTorch's kernels do not support, although the array library does.
 
-In: the `dtype_errors` field of a record, and a kernel. Out: the kernel, preceded by a check of the first
+In: a record with the field `dtype_errors`, and a kernel. Out: the kernel, preceded by a check of the first
 tensor's dtype:
 
-    guarded({"b": "addmm_impl_cpu_"}, kernel)(np, a, b)
+    with_dtype_check(record, kernel)(np, a, b)
     NotImplementedError: "addmm_impl_cpu_" not implemented for 'Bool'
 
 The letters for dtype kinds are b (bool), i (integers), h (16-bit floats), n (narrow floats, which
@@ -18,13 +18,18 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NoReturn
 
 from ts import dtypes
+from ts._core.dispatch.signature import signature
 from ts.ops import common
+from ts.ops.out_variants import SCALAR
 
 Kernel = Callable[..., Any]
 
 # Error texts that records use after the name of the operator, as in "linalg.inv: Low precision ...".
 LOW_PRECISION: Final = "Low precision dtypes not supported. Got {dtype}"
 INEXACT: Final = "Expected a floating point or complex tensor as input. Got {dtype}"
+
+PROMOTED: Final = "promoted"
+FOUND_DTYPE: Final = "Found dtype {got} but expected {want}"
 
 _KIND: Final[dict[common.DType, str]] = {}
 
@@ -41,17 +46,50 @@ class NotImplementedMessage(str):
     """Error text that is raised as NotImplementedError. Other error texts are raised as RuntimeError."""
 
 
-def with_dtype_check(dtype_errors: Mapping[str, str] | None, kernel: Kernel) -> Kernel:
-    """Return the kernel with a check that raises errors for unsupported dtype kinds."""
-    if not dtype_errors:
+def with_dtype_check(record: Any, kernel: Kernel) -> Kernel:
+    """Return the kernel with a check that raises errors for unsupported dtype kinds, and for mixed dtypes."""
+    if not record.dtype_errors and not record.checked_dtype:
         return kernel
-    messages = by_kind(dtype_errors)
+    messages = by_kind(record.dtype_errors or {})
+    if record.checked_dtype:
+        check_all = _check_of_several(record, messages)
+    else:
+        check_all = lambda args: check(messages, _first_dtype(args))  # noqa: E731
 
     def checked(xp: Any, *args: Any) -> Any:
-        check(messages, _first_dtype(args))
+        check_all(args)
         return kernel(xp, *args)
 
     return checked
+
+
+def _check_of_several(record: Any, messages: Mapping[str, str]) -> Callable[[Sequence[Any]], None]:
+    """Return the check of the arguments that `checked_dtype` names."""
+    names = record.checked_dtype.removeprefix(PROMOTED).split()
+    parameters = [parameter.name for parameter in signature(record.schema_text).parameters]
+    positions = [parameters.index(name) for name in names if ":" not in name]
+    fixed = [(parameters.index(name), dtype) for name, _, dtype in (n.partition(":") for n in names) if dtype]
+    promotes, template = record.checked_dtype.startswith(PROMOTED), record.mixed_dtypes_error
+
+    def check_all(args: Sequence[Any]) -> None:
+        dtypes = [args[i].dtype for i in positions if i < len(args) and args[i] is not None]
+        if promotes:
+            dtype = common.result_type(*(x for x in args if hasattr(x, "dtype")))
+            for result in dtypes:
+                common.check_cast(dtype, result)
+            return check(messages, dtype)
+        # PyTorch finds mixed dtypes either when the selected kernel reads its arguments, or before
+        if template == SCALAR:
+            check(messages, dtypes[0])
+        for other in dtypes:
+            if other != dtypes[0]:
+                raise RuntimeError(common.dtype_message(template, dtypes[0], other))
+        check(messages, dtypes[0])
+        for i, expected in fixed:
+            if common.NAME_OF[args[i].dtype] != expected:
+                raise RuntimeError(SCALAR.format(want=expected, got=common.NAME_OF[args[i].dtype]))
+
+    return check_all
 
 
 def by_kind(dtype_errors: Mapping[str, str]) -> dict[str, str]:

@@ -331,6 +331,7 @@ def _enter_gradient(name: str, n: int, taps: Callable[..., Taps], aligned: bool)
     scale_names = ("scales",) if n == 1 else tuple(f"scales_{d}" for d in "dhw"[3 - n :])
     corners = "bool align_corners, " if aligned else ""
     scales = ", ".join(f"float? {s}=None" for s in scale_names)
+    aa = name.endswith("_aa")
 
     @op(
         f"aten::{name}_backward(Tensor grad_output, SymInt[{n}] output_size, SymInt[{n + 2}] input_size, "
@@ -339,6 +340,7 @@ def _enter_gradient(name: str, n: int, taps: Callable[..., Taps], aligned: bool)
         out="grad_input",
         shape=_gradient_shape,
         layout="channels" if n > 1 else "contiguous",
+        dtype_errors={"bihc": f"{name[1:]}_backward_cpu"} if aa else {"bic": f"{name}_backward"},
     )
     def backward(xp: Any, grad_output: Array, size: Sizes, input_size: Sizes, *rest: Any) -> Array:
         align = bool(rest[0]) if aligned else False
