@@ -67,3 +67,41 @@ def test_branches_that_write():
     create_functional_graphs(graph)
     for group in graph.find_all_nodes("prim::FunctionalGraph"):
         assert not group["Subgraph"].find_node("aten::add_") and not group["Subgraph"].find_node("prim::Print")
+
+
+def count_groups(source: str) -> int:
+    graph = ts.jit.CompilationUnit(source).f.graph.copy()
+    create_functional_graphs(graph)
+    return len(graph.find_all_nodes("prim::FunctionalGraph"))
+
+
+def test_nodes_in_blocks_count_for_the_minimal_size_and_constants_do_not():
+    """A group needs six nodes. The numbers of groups are those of PyTorch."""
+    chain = "def f(x: Tensor):\n    return ((x * 2 - 1).relu() * 4 + 5).exp()"
+    assert count_groups(chain) == 0
+    assert count_groups(chain.replace(".exp()", ".exp() + 6")) == 1
+    loop = """
+def f(x: Tensor, n: int):
+    y = (x + 1) * 2
+    for i in range(n):
+        y = y + i
+    return y * 3 - 1
+"""
+    assert count_groups(loop) == 0
+    assert count_groups(loop.replace("y + i", "(y + i) * 2")) == 1
+
+
+def test_groups_contain_lists_and_branches_without_results():
+    """The groups of these programs are those of PyTorch."""
+    program = """
+def f(x: Tensor, b: bool):
+    y = (x * 2).exp()
+    if b:
+        z = y + 1
+    w = (y.view(-1) - 3).relu()
+    return w * 2
+"""
+    graph = ts.jit.CompilationUnit(program).f.graph.copy()
+    create_functional_graphs(graph)
+    inside = graph.find_node("prim::FunctionalGraph")["Subgraph"]
+    assert {"prim::ListConstruct", "aten::view"} <= {node.kind() for node in inside.nodes()}

@@ -60,8 +60,9 @@ def _visit(block: Block, aliases: AliasDb, fewest: int) -> bool:
         else:
             node = _grow_group(node, aliases)
             count = sum(1 for _ in node["Subgraph"].nodes())
-            constants = sum(value.node().kind() == "prim::Constant" for value in node.inputs())
-            if count + constants < fewest or not optimization_allowed("create_functional_graphs"):
+            if _count_nodes(node["Subgraph"]) < fewest or not optimization_allowed(
+                "create_functional_graphs"
+            ):
                 node = _inline_small_group(node)
                 # several nodes, moved next to each other, may have another order than before
                 changed |= count > 1
@@ -93,20 +94,25 @@ def _inline_small_group(group: Node) -> Node:
     return before.next()
 
 
+def _count_nodes(graph: Graph) -> int:
+    """Return the number of nodes in a graph, including those in blocks, but without constants."""
+    return sum(node.kind() != "prim::Constant" for node in graph.all_nodes())
+
+
 def _position(node: Node) -> int:
     return node._position
 
 
 def _is_functional(node: Node, aliases: AliasDb) -> bool:
     """Return whether a functional graph may contain `node`."""
-    skipped = ("prim::Constant", "prim::Param", "prim::ListConstruct", _KIND)
+    skipped = ("prim::Constant", "prim::Param", _KIND)
     return node.kind() not in skipped and _has_no_effects(node, aliases)
 
 
 def _has_no_effects(node: Node, aliases: AliasDb) -> bool:
     """Return whether `node` and its nested nodes do not write, and no result is written to or escapes."""
     is_known = node.schema() is not None or node.kind() in STRUCTURAL or node.kind() == _KIND
-    if not node.outputs() or not is_known:
+    if not is_known:
         return False
     if has_side_effects(node) or aliases.is_mutable(node):
         return False
