@@ -97,7 +97,7 @@ class Philox:
         return self._draw("normal_double", n)
 
     def in_blocks(self, n: int, without_gaps: bool) -> bool:
-        """Return True: `block_normals` draws all normal numbers, for every `n`."""
+        """Return True: on CUDA, `block_normals` draws the normal numbers of every size and layout."""
         return True
 
     def block_normals(self, n: int, double: bool, narrow: bool = False) -> Any:

@@ -438,11 +438,11 @@ class FakeTensorMode(MetaTracer):
         return TracingScope(None)
 
     def of_tensors(self, op: Any) -> Any:
-        """Return `op` itself: numbers in its arguments need not be converted to tensors."""
+        """Return `op` itself. Recorders return the Tensor overload for a Scalar overload instead."""
         return op
 
     def is_state(self, x: Tensor) -> bool:
-        """Return True, so that an assignment to a tensor of the script writes to the existing tensor."""
+        """Return True: a script that assigns a tensor attribute copies the value into the existing tensor."""
         return True
 
 

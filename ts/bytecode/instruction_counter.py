@@ -114,7 +114,7 @@ def leaders(rows: Sequence[tuple[int, ...]]) -> list[int]:
 
 
 def _with_breaks(program: SerializedCode, stop_points: dict[int, int], breaks: Breakpoints) -> SerializedCode:
-    """Return `program` with a BREAK before each index in `stop_points`, which maps to the stop point."""
+    """Return `program` with BREAK instructions before the indices in `stop_points` (index -> stop point)."""
     # old index of an instruction -> new index of it, or of the BREAK inserted before it
     new_indices: dict[int, int] = {}
     for index in range(len(program.rows) + 1):

@@ -24,7 +24,7 @@ from ts._core.thread import deadline
 from ts.bytecode.instruction import COPIES, TERMINATORS, Instruction
 from ts.bytecode.live_ranges import LiveRange, LiveRanges
 
-_STEP_NS: Final = 1_000  # nanoseconds that each visit of an instruction or copy charges to `ts.limits`
+_STEP_NS: Final = 1_000  # nanoseconds counted by `ts.limits` for each instruction or copy that is visited
 
 
 class RegisterAllocator:

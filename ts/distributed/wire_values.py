@@ -186,8 +186,8 @@ class _Serializer:
         if self.grad_tensors is not None and x.requires_grad:
             flag = Flag.WITH_GRADIENTS
             self.grad_tensors.append(x)
-            # If another tensor shares the memory, send a copy: autograd does not know that writes to the
-            # other tensor change this one.
+            # If an earlier tensor of this message uses the same memory, clone this one. Otherwise, both
+            # would share memory at the receiver, where autograd would miss that a write changes both.
             shares_memory = self.users[id(owning_array(x.array))] > 0
         x = x.detach()
         if shares_memory or x.is_conj() or x.is_neg():

@@ -219,11 +219,11 @@ class _Lowering:
         (block,) = node.blocks()
         inside = list(block.inputs())[1:]
         with graph.inserting_at_end(block):
-            emit_iteration = self._inline_subgraph(body, [*inside, *more])
-            goes_on = self._truth(self._inline_subgraph(condition, [*emit_iteration, *more])[0])
-        for value in (goes_on, *emit_iteration):
+            results = self._inline_subgraph(body, [*inside, *more])
+            goes_on = self._truth(self._inline_subgraph(condition, [*results, *more])[0])
+        for value in (goes_on, *results):
             block.register_output(value)
-        if [v.type() for v in emit_iteration] != [v.type() for v in start]:
+        if [v.type() for v in results] != [v.type() for v in start]:
             raise UnsupportedNodeError("a loop whose carried values change their types")
         return list(node.outputs())
 
@@ -298,8 +298,8 @@ class _Lowering:
                 continue
             if value.type() is not TENSOR:
                 raise UnsupportedNodeError("a loop with results that are not tensors")
-            emit_iteration = graph.create("prim::ListConstruct").insert_before(node)
-            columns.append(emit_iteration.output().set_type(ListType(TENSOR)))
+            list_node = graph.create("prim::ListConstruct").insert_before(node)
+            columns.append(list_node.output().set_type(ListType(TENSOR)))
             with graph.inserting_at_end(block):
                 graph.insert("aten::append", [columns[-1], value])
         return list(node.outputs()), columns
@@ -346,12 +346,12 @@ class _Lowering:
             else:
                 raise UnsupportedNodeError(f"{op.key} without {argument.name}")
             values.append(self._value(x, argument.type))
-        emit_iteration = graph.insert_node(graph.create(op.name, values, len(op.schema.returns)))
-        resolved_operator = find_operator(emit_iteration)
+        call = graph.insert_node(graph.create(op.name, values, len(op.schema.returns)))
+        resolved_operator = find_operator(call)
         schema = None if resolved_operator is None else resolved_operator.schema
         if schema is None or len(schema.returns) != len(op.schema.returns):
             raise UnsupportedNodeError(f"{op.key} with these arguments")
-        outputs = emit_iteration.outputs()
+        outputs = call.outputs()
         for value, returned in zip(outputs, schema.returns, strict=True):
             value.set_type(returned.type)
         return outputs[0] if len(outputs) == 1 else list(outputs)
@@ -381,10 +381,10 @@ class _Lowering:
             raise UnsupportedNodeError("a bool as a number argument")
         if type is FLOAT and isinstance(x, int):
             x = float(x)
-        emit_iteration = graph.try_insert_constant(x, type=DEVICE if isinstance(x, ts.device) else None)
-        if emit_iteration is None:
+        constant = graph.try_insert_constant(x, type=DEVICE if isinstance(x, ts.device) else None)
+        if constant is None:
             raise UnsupportedNodeError(f"a constant of {x.__class__}")
-        return emit_iteration
+        return constant
 
 
 def _has_side_effects(module: GraphModule) -> bool:
@@ -398,7 +398,7 @@ def _has_side_effects(module: GraphModule) -> bool:
 def _may_be_long(value: Any) -> bool:
     """Return True if an integer with the recorded value `value` may exceed 64 bits."""
     if not isinstance(value, SymInt):
-        # Graph passes of the user may add nodes without a recorded value.
+        # None: the node was added after the export, and its integer is unknown. Other values fit in 64 bits.
         return value is None
     ranges = {}
     for symbol in value.node.expression.free_symbols:

@@ -192,7 +192,7 @@ def parse_type(type_text: str, find_class: ClassLookup = ClassType) -> Type:
 
 
 def plain(t: Type) -> Type:
-    """Return `t` with types that occur only in schemas replaced: int for ``SymInt``, ``ScalarType``, ...."""
+    """Return `t` with plain types for types of schemas: int for ``SymInt`` and ``ScalarType``."""
     cached = PLAIN_TYPES.get(t)
     if cached is not None:
         return cached

@@ -27,7 +27,8 @@ DEFAULT_SEED = 67280421310721
 _BYTES = STATE_BYTES + 512  # approximate memory of a generator, including its Python objects
 
 
-class CpuStream(MersenneTwister):  # type: ignore[misc]  # the type stub of `mt19937` has another module name
+# mypy checks `ts.backends` as `backends`, and does not find the type stub of `mt19937`.
+class CpuStream(MersenneTwister):  # type: ignore[misc]
     """Random stream of the CPU.
 
     Streams of other devices have the same methods, but return arrays on the device.

@@ -71,7 +71,7 @@ NUMBER, TRUTH, UNKNOWN = UnknownTensor.NUMBER, UnknownTensor.TRUTH, UnknownTenso
 
 
 class Elements:
-    """Analysis of one loop: classified tensors, and the elements that the loop reads and writes."""
+    """Analysis of one loop: the origin of each tensor (`Kind`), and the elements that it reads and writes."""
 
     def __init__(self, loop: Node, fresh: frozenset[Value] | None = None) -> None:
         self.loop = loop

@@ -3,7 +3,7 @@
 Input: a function of an archive at its first call, or a Python function when it is scripted. Output: its code
 if an earlier process stored it:
 
-    entry = entry_of(function)          None if the function is not cached
+    entry = entry_of(function, ...)     None if the cache does not store this function
     entry.read()                        the Code, or None
     entry.store(program)                store it for later processes
 
@@ -129,10 +129,10 @@ def entry_of(
     variant: str = "",
     plans: Callable[..., Specializations] | None = None,
 ) -> Entry | None:
-    """Return the cache file for a function's code, or None for uncached functions.
+    """Return the cache file for a function's code, or None if the cache does not store this function.
 
-    `variant` names the variant of the graph (`GraphVariant`). `prepare` compiles subgraphs of the code.
-    `plans` creates the table of specializations from which the code selects.
+    `variant` is the name of a graph variant (`GraphVariant`). To read cached code, `Entry.read` calls
+    `prepare(graph, name)` to compile each subgraph, and `plans` to create the table of specializations.
     """
     # The cache does not store functions in which all calls are inlined. This mode is off if the module
     # `inline`, which contains the switch, was not imported.

@@ -89,9 +89,10 @@ class ServedModel:
     def load(
         cls, path: str, method: str, *, seconds: float, bytes: int, answer: int = 64 << 20
     ) -> ServedModel:
-        """Read an archive without executing its code. Raise ValueError if it does not have the method.
+        """Load the module in the archive at `path`, without executing the archive's Python code.
 
-        `bytes` limits the memory of a call, and `answer` limits the size of a response in bytes.
+        `bytes` limits the memory of a call, and `answer` limits the size of a response, both in bytes. Raise
+        ValueError if the module has no method `method`.
         """
         module = ts.jit.load(path, limits=limits(seconds=max(seconds, 600.0), bytes=bytes))
         if hasattr(module, "training"):

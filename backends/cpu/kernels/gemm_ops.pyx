@@ -203,7 +203,7 @@ def kernel(record):
     return partial(_ON_ARRAYS.get(record.key) or _ON_ARRAYS[record.name], record.kernel)
 
 
-# ---------------------------------------------------------------- kernels on registers
+# ---------------------------------------------------------------- kernels on interpreter registers
 
 cdef PyArrayObject *array_at(IValue *x) noexcept:
     """Return the array of a CPU tensor, or NULL for other values."""

@@ -3,11 +3,11 @@
 In: sizes, which are ints or symbols.  A symbol is an object with `+ - * //` and comparisons that stands for
 an unknown number.  Out: sizes, or bools.
 
-    product((2, n, 1))      2*n, a symbol if n is a symbol
-    equal(n, 3)             precondition of an operator: adds a guard if it is not provable
-    evaluate_guard(n == 3)  condition for control flow: adds a guard, or raises for a data-dependent symbol
-    is_provably_equal(n, 3)       provable equality: never raises, never adds a guard
-    known_one(n)            n is provably 1: the dimension broadcasts, its stride is irrelevant
+    product((2, n, 1))        2*n, a symbol if n is a symbol
+    equal(n, 3)               n == 3, for preconditions of operators. Adds a guard if it is not provable.
+    evaluate_guard(n == 3)    n == 3, for branches. Adds a guard, or raises for a data-dependent symbol.
+    is_provably_equal(n, 3)   True if n == 3 is provable. Neither raises nor adds a guard.
+    known_one(n)              True if n == 1 is provable: the dimension broadcasts, its stride is irrelevant
 
 `is_symbol` distinguishes symbols from numbers. A symbol may define `is_provably_equal(other) -> bool`.
 Without this method, it provably equals only itself.

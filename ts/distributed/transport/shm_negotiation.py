@@ -77,7 +77,7 @@ class _ShmHandshake:
         return _OFFER.pack(0 if self._file is None else os.getpid(), self._file or 0, self._nonce)
 
     def proof(self, peer_offer: bytes) -> bytes:
-        """Return the proof that this end owns its key file."""
+        """Return the HMAC of both nonces, which proves to the peer that this end has the key in its file."""
         return _proof(self._key, self._role, _OFFER.unpack(peer_offer)[2], self._nonce)
 
     def open_receiver(self, peer_offer: bytes, role: bytes, proof: bytes) -> SegmentReceiver | None:

@@ -27,7 +27,7 @@ class AST_Rewriter(ast.NodeTransformer):
     """Syntax tree transformer that converts `assert` and annotated assignments to function calls."""
 
     def rewrite(self, fn: FunctionType) -> FunctionType:
-        """Return a function with rewritten statements and with the globals of `fn`."""
+        """Return a copy of `fn`, with calls instead of `assert` statements and annotated assignments."""
         tree = ast.parse(source_of_function(inspect.unwrap(fn)).dedented)  # type: ignore[arg-type]
         code = compile(ast.fix_missing_locations(self.visit(tree)), "", "exec")
         names = copy.copy(fn.__globals__)

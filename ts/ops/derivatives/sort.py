@@ -63,7 +63,7 @@ def between(values: Tensor, at: Tensor, interpolation: str) -> Tensor:
 def among_sorted(
     x: Tensor, q: Tensor, dim: int | None, keepdim: bool, interpolation: str, ignore_nan: bool
 ) -> Tensor:
-    """Compute quantiles along a dimension.
+    """Compute the quantiles `q` of `x` along a dimension, by sorting `x`.
 
     If `q` is a vector, the result has an additional first dimension.
     """
