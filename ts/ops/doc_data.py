@@ -23,28 +23,24 @@ _DTYPES_TEXT: Final = {
         _pad_packed_sequence _reshape_alias _reshape_alias_copy _reshape_copy _reshape_from_tensor
         _resize_output _resize_output_ _rows_as_sparse _shape_as_tensor _stack _tensor_to_list _to_copy
         _to_cpu _to_sparse _to_sparse_csc _to_sparse_csr _unpack_dual _unsafe_index _unsafe_index_put
-        _unsafe_masked_index _unsafe_masked_index_put_accumulate _unsafe_view
-        _weight_norm_interface_backward acos acosh adaptive_max_pool2d_backward adaptive_max_pool3d_backward
-        add addr adjoint alias alias_copy all allclose alpha_dropout alpha_dropout_ angle any arccos arccosh
-        arcsin arcsinh arctan arctanh argwhere as_strided as_strided_ as_strided_copy as_strided_scatter
-        as_tensor asin asinh atan atanh atleast_1d atleast_2d atleast_3d avg_pool2d_backward
-        avg_pool3d_backward backward block_diag broadcast_tensors broadcast_to cartesian_prod cat
-        channel_shuffle chunk clone column_stack combinations concat concatenate conj conj_physical
-        constant_pad_nd contiguous convolution_backward copy copy_ cos cosh count_nonzero cpu cumprod cumsum
-        data dense_dim dequantize detach detach_ detach_copy diag diag_embed diagflat diagonal
-        diagonal_backward diagonal_copy diagonal_scatter diff div divide dropout dropout_ dsplit dstack
-        embedding embedding_dense_backward embedding_sparse_backward empty_like eq equal exp exp2 expand
-        expand_as expand_copy expm1 feature_alpha_dropout feature_alpha_dropout_ feature_dropout
+        _unsafe_masked_index _unsafe_masked_index_put_accumulate _unsafe_view acos acosh add addr adjoint
+        alias alias_copy all allclose alpha_dropout alpha_dropout_ angle any arccos arccosh arcsin arcsinh
+        arctan arctanh argwhere as_strided as_strided_ as_strided_copy as_strided_scatter as_tensor asin
+        asinh atan atanh atleast_1d atleast_2d atleast_3d backward block_diag broadcast_tensors broadcast_to
+        cartesian_prod cat channel_shuffle chunk clone column_stack combinations concat concatenate conj
+        conj_physical constant_pad_nd contiguous convolution_backward copy copy_ cos cosh count_nonzero cpu
+        cumprod cumsum data dense_dim dequantize detach detach_ detach_copy diag diag_embed diagflat
+        diagonal diagonal_backward diagonal_copy diagonal_scatter diff div divide dropout dropout_ dsplit
+        dstack embedding embedding_dense_backward embedding_sparse_backward empty_like eq equal exp exp2
+        expand expand_as expand_copy expm1 feature_alpha_dropout feature_alpha_dropout_ feature_dropout
         feature_dropout_ fft_fftshift fft_ifftshift fill fill_diagonal_ flatten flatten_dense_tensors flip
-        fliplr flipud float_power fractional_max_pool2d_backward fractional_max_pool3d_backward full_like
-        gather ger hsplit hstack index index_add index_copy index_fill index_put index_put_ index_select
-        int_repr is_complex is_conj is_distributed is_floating_point is_inference is_neg
-        is_non_overlapping_and_dense is_nonzero is_pinned is_same_size is_set_to is_signed
-        is_strides_like_format isclose isfinite isinf isnan isreal item kron ldexp lift lift_fresh
+        fliplr flipud float_power full_like gather ger hsplit hstack index index_add index_copy index_fill
+        index_put index_put_ index_select int_repr is_complex is_conj is_distributed is_floating_point
+        is_inference is_neg is_non_overlapping_and_dense is_nonzero is_pinned is_same_size is_set_to
+        is_signed is_strides_like_format isclose isfinite isinf isnan isreal item kron ldexp lift lift_fresh
         lift_fresh_copy linalg_diagonal linalg_matrix_power linspace log log10 log1p log2 logical_and
         logical_not logical_or logical_xor logspace logsumexp lu_unpack mH mT masked_fill masked_scatter
-        masked_select matrix_H matrix_power max_pool2d_with_indices_backward
-        max_pool3d_with_indices_backward meshgrid moveaxis movedim mul multiply nan_to_num narrow
+        masked_select matrix_H matrix_power meshgrid moveaxis movedim mul multiply nan_to_num narrow
         narrow_copy native_channel_shuffle native_dropout native_dropout_backward ne new_empty
         new_empty_strided new_full new_ones new_zeros nonzero nonzero_numpy nonzero_static not_equal numpy_T
         ones_like outer pad pad_sequence permute permute_copy pixel_shuffle pixel_unshuffle pow prim::data
@@ -99,11 +95,9 @@ _DTYPES_TEXT: Final = {
         chain_matmul conv1d conv2d conv3d conv_depthwise3d conv_tbc conv_transpose1d conv_transpose2d
         conv_transpose3d corrcoef cov cross cumulative_trapezoid dot einsum gradient gru gru_cell inner
         linalg_cross linalg_matmul linalg_multi_dot linear lstm lstm_cell matmul mm mv neg negative
-        pairwise_distance poisson_nll_loss positive prim::abs reflection_pad1d reflection_pad1d_backward
-        reflection_pad2d reflection_pad2d_backward reflection_pad3d reflection_pad3d_backward
-        replication_pad1d replication_pad1d_backward replication_pad2d replication_pad2d_backward
-        replication_pad3d replication_pad3d_backward rnn_relu rnn_relu_cell rnn_tanh rnn_tanh_cell rsub sub
-        subtract tensordot trace trapezoid trapz triplet_margin_loss vdot
+        pairwise_distance poisson_nll_loss positive prim::abs reflection_pad1d reflection_pad2d
+        reflection_pad3d replication_pad1d replication_pad2d replication_pad3d rnn_relu rnn_relu_cell
+        rnn_tanh rnn_tanh_cell rsub sub subtract tensordot trace trapezoid trapz triplet_margin_loss vdot
     """,
     "bif": """
         fft_ihfft fft_ihfft2 fft_ihfftn fft_rfft fft_rfft2 fft_rfftn quantized::sigmoid special_airy_ai
@@ -126,9 +120,11 @@ _DTYPES_TEXT: Final = {
         _no_grad_embedding_renorm_ _no_grad_normal_ _no_grad_uniform_ addcdiv dist embedding_renorm
         embedding_renorm_ frobenius_norm l1_loss lerp linalg__powsum linalg_matrix_exp linalg_matrix_norm
         linalg_norm linalg_vecdot linalg_vector_norm logaddexp logcumsumexp matrix_exp mean native_norm norm
-        norm_except_dim normal normal_ normal_functional rand rand_like randn randn_like renorm
-        requires_grad_ rms_norm sigmoid_backward silu silu_backward soft_margin_loss std std_mean
-        tanh_backward uniform uniform_ var var_mean
+        norm_except_dim normal normal_ normal_functional rand rand_like randn randn_like
+        reflection_pad1d_backward reflection_pad2d_backward reflection_pad3d_backward renorm
+        replication_pad1d_backward replication_pad2d_backward replication_pad3d_backward requires_grad_
+        rms_norm sigmoid_backward silu silu_backward soft_margin_loss std std_mean tanh_backward uniform
+        uniform_ var var_mean
     """,
     "ifc": """
         linalg_vander
@@ -136,20 +132,15 @@ _DTYPES_TEXT: Final = {
     "ihf": """
         __interpolate __upsample __upsample_bilinear __upsample_nearest _convolution _convolution_mode
         _foreach_ceil _foreach_ceil_ _foreach_floor _foreach_floor_ _foreach_round _foreach_round_
-        _foreach_trunc _foreach_trunc_ _rowwise_prune _upsample_bicubic2d_aa_backward
-        _upsample_bilinear2d_aa_backward _upsample_lanczos2d_aa_backward _upsample_nearest_exact1d
-        _upsample_nearest_exact1d_backward _upsample_nearest_exact2d _upsample_nearest_exact2d_backward
-        _upsample_nearest_exact3d _upsample_nearest_exact3d_backward argmax argmin avg_pool1d avg_pool2d
-        bucketize ceil convolution convolution_overrideable fix floor floor_divide fmod geometric geometric_
-        hardtanh isin kthvalue margin_ranking_loss max_pool1d_with_indices max_pool2d
-        max_pool2d_with_indices max_pool3d max_pool3d_with_indices median mse_loss_backward mvlgamma
-        nanmedian quantized::cat_relu quantized::max_pool2d quantized::threshold quantized_max_pool2d
-        quantized_max_pool3d randint randint_like randperm relu relu6 remainder round searchsorted
-        smooth_l1_loss_backward special_multigammaln threshold threshold_backward topk trunc
-        upsample_bicubic2d upsample_bicubic2d_backward upsample_bilinear2d upsample_bilinear2d_backward
-        upsample_linear1d_backward upsample_nearest1d upsample_nearest1d_backward upsample_nearest2d
-        upsample_nearest2d_backward upsample_nearest3d upsample_nearest3d_backward
-        upsample_trilinear3d_backward
+        _foreach_trunc _foreach_trunc_ _rowwise_prune _upsample_nearest_exact1d _upsample_nearest_exact2d
+        _upsample_nearest_exact3d argmax argmin avg_pool1d avg_pool2d bucketize ceil convolution
+        convolution_overrideable fix floor floor_divide fmod geometric geometric_ hardtanh isin kthvalue
+        margin_ranking_loss max_pool1d_with_indices max_pool2d max_pool2d_with_indices max_pool3d
+        max_pool3d_with_indices median mse_loss_backward mvlgamma nanmedian quantized::cat_relu
+        quantized::max_pool2d quantized::threshold quantized_max_pool2d quantized_max_pool3d randint
+        randint_like randperm relu relu6 remainder round searchsorted smooth_l1_loss_backward
+        special_multigammaln threshold threshold_backward topk trunc upsample_bicubic2d upsample_bilinear2d
+        upsample_nearest1d upsample_nearest2d upsample_nearest3d
     """,
     "bi": """
         __and__ __or__ __xor__ bitwise_and bitwise_not bitwise_or bitwise_xor
@@ -174,29 +165,36 @@ _DTYPES_TEXT: Final = {
         _log_softmax_backward_data _masked_softmax _masked_softmax_backward _mkldnn_rnn_layer_backward
         _native_batch_norm_legit _native_batch_norm_legit_functional _native_batch_norm_legit_no_training
         _native_multi_head_attention _prelu_kernel _prelu_kernel_backward _safe_softmax _softmax
-        _softmax_backward_data _transform_bias_rescale_qkv _transformer_encoder_layer_fwd _weight_norm
-        _weight_norm_interface adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d
-        adaptive_max_pool1d adaptive_max_pool2d adaptive_max_pool3d batch_norm batch_norm_backward
-        batch_norm_elemt batch_norm_gather_stats batch_norm_gather_stats_with_counts batch_norm_stats
-        batch_norm_update_stats binary_cross_entropy binary_cross_entropy_backward
-        binary_cross_entropy_with_logits cauchy cauchy_ celu complex cosine_similarity cross_entropy_loss
-        elu elu_backward embedding_bag exponential exponential_ fake_quantize_per_channel_affine
-        fake_quantize_per_tensor_affine frac fractional_max_pool2d fractional_max_pool3d frexp gelu
-        gelu_backward glu glu_backward grid_sampler grid_sampler_2d grid_sampler_2d_backward grid_sampler_3d
-        grid_sampler_3d_backward group_norm hardshrink hardshrink_backward hardsigmoid hardsigmoid_backward
-        hardswish hardswish_backward hardtanh_backward hinge_embedding_loss histc histogram histogramdd
-        huber_loss huber_loss_backward hypot igamma igammac instance_norm kl_div layer_norm leaky_relu
-        leaky_relu_backward log_normal log_normal_ log_sigmoid log_sigmoid_backward log_sigmoid_forward
-        log_softmax logaddexp2 logit_backward max_pool1d max_unpool2d max_unpool3d mish mish_backward
-        mkldnn_rnn_layer mkldnn_rnn_layer_backward mse_loss multinomial nanmean native_batch_norm
-        native_batch_norm_backward native_group_norm native_group_norm_backward native_layer_norm
-        native_layer_norm_backward nextafter nll_loss nll_loss2d nll_loss2d_backward nll_loss2d_forward
-        nll_loss_backward nll_loss_forward nll_loss_nd poisson polygamma_ prelu quantized::max_pool1d
-        quantized_max_pool1d rrelu rrelu_with_noise rrelu_with_noise_ rrelu_with_noise_backward
-        rrelu_with_noise_functional scaled_dot_product_attention selu smooth_l1_loss
-        soft_margin_loss_backward softmax softplus softplus_backward softshrink softshrink_backward
-        special_gammainc special_gammaincc special_log_softmax special_round special_softmax
-        upsample_linear1d upsample_trilinear3d view_as_complex view_as_complex_copy
+        _softmax_backward_data _transform_bias_rescale_qkv _transformer_encoder_layer_fwd
+        _upsample_nearest_exact1d_backward _upsample_nearest_exact2d_backward
+        _upsample_nearest_exact3d_backward _weight_norm _weight_norm_interface
+        _weight_norm_interface_backward adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d
+        adaptive_max_pool1d adaptive_max_pool2d adaptive_max_pool2d_backward adaptive_max_pool3d
+        adaptive_max_pool3d_backward avg_pool2d_backward batch_norm batch_norm_backward batch_norm_elemt
+        batch_norm_gather_stats batch_norm_gather_stats_with_counts batch_norm_stats batch_norm_update_stats
+        binary_cross_entropy binary_cross_entropy_backward binary_cross_entropy_with_logits cauchy cauchy_
+        celu complex cosine_similarity cross_entropy_loss elu elu_backward embedding_bag exponential
+        exponential_ fake_quantize_per_channel_affine fake_quantize_per_tensor_affine frac
+        fractional_max_pool2d fractional_max_pool2d_backward fractional_max_pool3d
+        fractional_max_pool3d_backward frexp gelu gelu_backward glu glu_backward grid_sampler
+        grid_sampler_2d grid_sampler_2d_backward grid_sampler_3d grid_sampler_3d_backward group_norm
+        hardshrink hardshrink_backward hardsigmoid hardsigmoid_backward hardswish hardswish_backward
+        hardtanh_backward hinge_embedding_loss histc histogram histogramdd huber_loss huber_loss_backward
+        hypot igamma igammac instance_norm kl_div layer_norm leaky_relu leaky_relu_backward log_normal
+        log_normal_ log_sigmoid log_sigmoid_backward log_sigmoid_forward log_softmax logaddexp2
+        logit_backward max_pool1d max_pool2d_with_indices_backward max_pool3d_with_indices_backward
+        max_unpool2d max_unpool3d mish mish_backward mkldnn_rnn_layer mkldnn_rnn_layer_backward mse_loss
+        multinomial nanmean native_batch_norm native_batch_norm_backward native_group_norm
+        native_group_norm_backward native_layer_norm native_layer_norm_backward nextafter nll_loss
+        nll_loss2d nll_loss2d_backward nll_loss2d_forward nll_loss_backward nll_loss_forward nll_loss_nd
+        poisson polygamma_ prelu quantized::max_pool1d quantized_max_pool1d rrelu rrelu_with_noise
+        rrelu_with_noise_ rrelu_with_noise_backward rrelu_with_noise_functional scaled_dot_product_attention
+        selu smooth_l1_loss soft_margin_loss_backward softmax softplus softplus_backward softshrink
+        softshrink_backward special_gammainc special_gammaincc special_log_softmax special_round
+        special_softmax upsample_bicubic2d_backward upsample_bilinear2d_backward upsample_linear1d
+        upsample_linear1d_backward upsample_nearest1d_backward upsample_nearest2d_backward
+        upsample_nearest3d_backward upsample_trilinear3d upsample_trilinear3d_backward view_as_complex
+        view_as_complex_copy
     """,
     "if": """
         _add_relu _upsample_bicubic2d_aa _upsample_bilinear2d_aa _upsample_lanczos2d_aa avg_pool3d
@@ -211,19 +209,21 @@ _DTYPES_TEXT: Final = {
         _amp_foreach_non_finite_check_and_unscale_ _amp_update_scale_ _cdist_backward _cdist_forward
         _ctc_loss _ctc_loss_backward _dirichlet_grad _fft_r2c _grid_sampler_2d_cpu_fallback
         _histogramdd_bin_edges _histogramdd_from_bin_cts _pdist_backward _pdist_forward _sample_dirichlet
-        _saturate_weight_to_fp16 _standard_gamma _standard_gamma_grad binomial cdist ctc_loss glu_jvp
-        multi_margin_loss multi_margin_loss_backward multilabel_margin_loss multilabel_margin_loss_backward
-        multilabel_margin_loss_forward nanquantile pdist polar quantile quantize_per_channel
-        quantize_per_tensor quantize_per_tensor_dynamic quantized::batch_norm quantized::batch_norm1d
-        quantized::batch_norm1d_relu quantized::batch_norm2d quantized::batch_norm2d_relu
-        quantized::batch_norm3d quantized::batch_norm3d_relu quantized::batch_norm_relu quantized::celu
-        quantized::conv1d quantized::conv1d_dynamic quantized::conv1d_relu quantized::conv2d
-        quantized::conv2d_add quantized::conv2d_add_relu quantized::conv2d_dynamic quantized::conv2d_relu
-        quantized::conv3d quantized::conv3d_dynamic quantized::conv3d_relu quantized::conv_transpose1d
-        quantized::conv_transpose1d_dynamic quantized::conv_transpose2d quantized::conv_transpose2d_dynamic
-        quantized::conv_transpose3d quantized::conv_transpose3d_dynamic quantized::elu quantized::group_norm
-        quantized::hardswish quantized::instance_norm quantized::layer_norm quantized::leaky_relu
-        quantized::linear quantized::linear_dynamic quantized::linear_dynamic_fp16
+        _saturate_weight_to_fp16 _standard_gamma _standard_gamma_grad _upsample_bicubic2d_aa_backward
+        _upsample_bilinear2d_aa_backward _upsample_lanczos2d_aa_backward avg_pool3d_backward binomial cdist
+        ctc_loss glu_jvp multi_margin_loss multi_margin_loss_backward multilabel_margin_loss
+        multilabel_margin_loss_backward multilabel_margin_loss_forward nanquantile pdist polar quantile
+        quantize_per_channel quantize_per_tensor quantize_per_tensor_dynamic quantized::batch_norm
+        quantized::batch_norm1d quantized::batch_norm1d_relu quantized::batch_norm2d
+        quantized::batch_norm2d_relu quantized::batch_norm3d quantized::batch_norm3d_relu
+        quantized::batch_norm_relu quantized::celu quantized::conv1d quantized::conv1d_dynamic
+        quantized::conv1d_relu quantized::conv2d quantized::conv2d_add quantized::conv2d_add_relu
+        quantized::conv2d_dynamic quantized::conv2d_relu quantized::conv3d quantized::conv3d_dynamic
+        quantized::conv3d_relu quantized::conv_transpose1d quantized::conv_transpose1d_dynamic
+        quantized::conv_transpose2d quantized::conv_transpose2d_dynamic quantized::conv_transpose3d
+        quantized::conv_transpose3d_dynamic quantized::elu quantized::group_norm quantized::hardswish
+        quantized::instance_norm quantized::layer_norm quantized::leaky_relu quantized::linear
+        quantized::linear_dynamic quantized::linear_dynamic_fp16
         quantized::linear_dynamic_fp16_unpacked_weight quantized::linear_leaky_relu quantized::linear_relu
         quantized::linear_relu_dynamic quantized::linear_relu_dynamic_fp16 quantized::linear_tanh
         quantized::matmul quantized::prelu quantized::quantized_gru_cell_dynamic
