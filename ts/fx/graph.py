@@ -49,7 +49,7 @@ from ts.unsupported import names_for
 
 __all__ = ["CodeGen", "Graph", "PythonCode"]
 
-# Aliases of objects from other modules of `ts.fx`, because PyTorch has these names in `torch.fx.graph`.
+# Aliases for programs that import these names from `torch.fx.graph`.
 _Namespace = Namespace
 magic_methods = operator_formats.magic_methods
 inplace_methods = operator_formats.inplace_methods
@@ -183,7 +183,10 @@ class Graph:
         return node
 
     def find_nodes(self, *, op: str, target: Target | None = None, sort: bool = True) -> list[Node]:
-        """Return the nodes of kind `op` and target `target`, which is required for `call_function`."""
+        """Return the nodes of kind `op` with the target `target`, in the order of the graph if `sort`.
+
+        For None, all targets match. `call_function` requires a target.
+        """
         nodes = self._find_nodes_lookup_table.find_nodes(op=op, target=target)
         return sorted(nodes) if sort else nodes
 
@@ -370,7 +373,7 @@ class Graph:
             hook(to_erase)
         self._find_nodes_lookup_table.remove(to_erase)
         to_erase._remove_from_list()
-        to_erase.__dict__["_erased"] = True  # tells an iterator that has reached this node to skip it
+        to_erase.__dict__["_erased"] = True  # iterators skip erased nodes
         self._len -= 1
         to_erase._update_args_kwargs(
             map_arg(to_erase.args, lambda n: None), map_arg(to_erase.kwargs, lambda n: None)

@@ -82,7 +82,7 @@ def _copy_attr(from_module: Module, to_module: Module, target: str) -> None:
     *path, name = target.split(".")
     for item in path:
         theirs, own = getattr(from_module, item), getattr(to_module, item, None)
-        if theirs is own:  # both modules contain the same submodule, so the attribute exists
+        if theirs is own:  # `to_module` has this submodule, and thus the attribute
             return
         from_module, to_module = theirs, _module_for(to_module, [item])
     _set_attribute(to_module, name, getattr(from_module, name))
@@ -146,8 +146,7 @@ def _deserialize_graph_module(
 
     class KeepModules(tracer_cls):  # type: ignore[misc]
         def is_leaf_module(self, m: Module, module_qualified_name: str) -> bool:
-            # The original tracer inlined the calls of all other modules, so each remaining call stays one
-            # node.
+            # Modules that are not leaves were inlined by the original tracer. Only calls of leaves remain.
             return True
 
     root = _CodeOnlyModule(body)

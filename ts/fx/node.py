@@ -93,7 +93,7 @@ def _format_arg(arg: object, max_list_len: float = float("inf")) -> str:
 
 
 def _key_between(before: tuple[int, ...], behind: tuple[int, ...]) -> tuple[int, ...]:
-    """Return a sort key between the keys `before` and `behind`."""
+    """Return a sort key between the keys `before` and `behind` of two adjacent nodes."""
     if len(before) > len(behind):
         return (*before[: len(behind)], before[len(behind)] + 1)
     if len(before) < len(behind):
@@ -372,8 +372,9 @@ class Node:
         """Return the line for this node in the text of its graph.
 
         include_tensor_metadata   add the metadata of the result
-        placeholder_names         non-empty list. The text of a placeholder is appended, and None is returned.
-        maybe_return_typename     non-empty list. Its first element is set to the return annotation.
+        placeholder_names         output, if not empty: receives the text of a placeholder, for which None is
+                                  returned
+        maybe_return_typename     output, if not empty: its first element is set to the return annotation
         """
         of_type = "" if self.type is None else f"{type_name(self.type)} "
         head = f"%{self.name} : {of_type}[num_users={len(self.users)}] = {self.op}"
@@ -406,7 +407,7 @@ class Node:
         self.__dict__.update(state)
 
     def __deepcopy__(self, memo: dict[Any, Any]) -> Node:
-        """Return the copy of the node that `memo` contains, or the node itself if there is no copy."""
+        """Return the copy in `memo`, or else the node itself: a node is copied only with its graph."""
         return memo.get(self, self)  # type: ignore[no-any-return]
 
 

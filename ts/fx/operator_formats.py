@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Final
 
-# Operators with a reflected method, such as `__radd__`, which Python calls on the right operand if the left
-# operand does not support the operation.
+# Operators with a reflected method: if the left operand does not support `+`, Python calls `__radd__` of the
+# right operand.
 reflectable_magic_methods: Final = {
     "add": "{} + {}", "sub": "{} - {}", "mul": "{} * {}", "floordiv": "{} // {}", "truediv": "{} / {}",
     "div": "{} / {}", "mod": "{} % {}", "pow": "{} ** {}", "lshift": "{} << {}", "rshift": "{} >> {}",

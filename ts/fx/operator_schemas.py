@@ -75,8 +75,8 @@ def _signature(schema: FunctionSchema) -> Signature:
     parameters: list[Parameter] = []
     for argument in schema.arguments:
         kind: Any = Parameter.KEYWORD_ONLY if argument.kwarg_only else Parameter.POSITIONAL_OR_KEYWORD
-        # `from` is a keyword of Python, so it cannot be passed by name: it and all earlier parameters become
-        # positional-only.
+        # `from` is a keyword of Python and cannot be passed by name. It is positional-only, which requires
+        # that earlier parameters are positional-only, too.
         if argument.name == "from":
             kind = Parameter.POSITIONAL_ONLY
             parameters = [p.replace(kind=kind) for p in parameters]
@@ -116,7 +116,7 @@ def get_signature_for_torch_op(op: Any, return_schemas: bool = False) -> Any:
 def check_for_mutable_operation(
     target: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> None:
-    """Raise RuntimeError if a call of an operator modifies an argument."""
+    """Raise RuntimeError for the call of an operator if its only matching overload mutates an argument."""
     signatures, schemas = get_signature_for_torch_op(target, return_schemas=True)
     if not signatures or not schemas:
         return

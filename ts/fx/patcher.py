@@ -43,7 +43,10 @@ class Patcher:
     def patch(
         self, frame_dict: dict[str, Any], name: str, new_fn: Callable[..., Any], deduplicate: bool = True
     ) -> None:
-        """Replace the global `name` by `new_fn`, unless a patch with `deduplicate` already replaced it."""
+        """Replace the global `name` in `frame_dict` by `new_fn`.
+
+        Do nothing if an earlier patch with `deduplicate=True` has replaced this global.
+        """
         setattr(new_fn, _MARK, deduplicate)
         before = frame_dict.get(name, _MISSING)
         if before is _MISSING:
@@ -59,7 +62,10 @@ class Patcher:
     def patch_method(
         self, cls: type, name: str, new_fn: Callable[..., Any], deduplicate: bool = True
     ) -> None:
-        """Replace a method of a class, unless a patch with `deduplicate` has already replaced it."""
+        """Replace the method `name` of a class by `new_fn`.
+
+        Do nothing if an earlier patch with `deduplicate=True` has replaced this method.
+        """
         setattr(new_fn, _MARK, deduplicate)
         before = getattr(cls, name)
         if not getattr(before, _MARK, False):
@@ -135,7 +141,7 @@ def find_proxy(*objects: Any) -> Proxy | None:
 
 
 def _recording(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a wrapper of a function that records a call with a proxy as a node."""
+    """Return a wrapper of `function`: calls with a proxy become nodes, other calls run `function`."""
 
     @functools.wraps(function)
     def wrapped(*args: Any, **kwargs: Any) -> Any:

@@ -71,7 +71,7 @@ class Scope:
 
 
 class ScopeContextManager:
-    """Context manager that sets the fields of `scope` to those of `current_scope`, and restores them."""
+    """Context manager in which `scope` has the fields of `current_scope`. At its end, they are restored."""
 
     def __init__(self, scope: Scope, current_scope: Scope) -> None:
         self._before = copy.copy(scope)
@@ -154,9 +154,10 @@ class TracerBase:
             node.meta["autograd_backward"] = True
 
     def _filter_traceback_frames(self, user_stack_summary: traceback.StackSummary) -> traceback.StackSummary:
-        """Return the frames from the first function `forward` on, without frames of the tracer.
+        """Return the frames of the program: the first function named `forward` and all inner frames.
 
-        With `_record_forward_stack_traces_only`, return only frames of functions `forward`.
+        Frames of the tracer are omitted. With `_record_forward_stack_traces_only`, only frames of functions
+        named `forward` are returned.
         """
         frames = list(user_stack_summary)
         if self._record_forward_stack_traces_only:
@@ -258,7 +259,7 @@ class TracerBase:
         )
 
     def keys(self, obj: Proxy) -> Any:
-        """Return the value of `obj.keys()`, which Python calls for `**obj`."""
+        """Return the keys of `obj` for `**obj`: by default a proxy, since `obj.keys()` becomes a node."""
         return Attribute(obj, "keys")()
 
 
@@ -298,8 +299,7 @@ class Proxy:
         return f"Proxy({self.node.name})"
 
     def __getattr__(self, k: str) -> Attribute:
-        # `Attribute` does not create a node yet: if the attribute is called, it becomes a method call, and
-        # otherwise a `getattr` node at its first use.
+        # `Attribute` creates no node yet. A call creates a `call_method` node, other uses a `getattr` node.
         return Attribute(self, k)
 
     def __getstate__(self) -> dict[str, Any]:

@@ -142,10 +142,9 @@ def _replace(
 
 
 def _find_insertion_point(graph: Graph, returning: list[Node]) -> Node:
-    """Return the node before which the replacement is inserted.
+    """Return the node before which the replacement is inserted: the first user of the results `returning`.
 
-    This node is the first user of the match's results. If there are no users, it is the node after the last
-    result.
+    Without users, it is the node that follows the last result.
     """
     users = {user for node in returning for user in node.users}
     if users:

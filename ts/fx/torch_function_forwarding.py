@@ -148,7 +148,10 @@ _WITH_INDICES: Final = ["adaptive_max_pool1d", "adaptive_max_pool2d", "adaptive_
 
 @functools.cache
 def _parse_parameters(parameters: str) -> tuple[int, list[str], dict[str, Any]]:
-    """Return the number of positional arguments, the names of all arguments, and the default values."""
+    """Parse an entry of the tables: "x, /, dim, p=2" -> (1, ["x", "dim", "p"], {"p": 2}).
+
+    The results are the number of positional arguments, the names, and the defaults.
+    """
     arguments = ast.parse(f"def f({parameters}): 0").body[0].args  # type: ignore[attr-defined]
     names = [a.arg for a in (*arguments.posonlyargs, *arguments.args)]
     defaults = [ast.literal_eval(d) for d in arguments.defaults]
@@ -166,7 +169,7 @@ def forwarded_call(
     name = getattr(func, "__name__", "")
     parameters = _find_parameters(func, name)
     if func is ts.einsum and len(args) == 2 and isinstance(args[1], list | tuple):
-        # PyTorch passes the operands in a list as separate arguments to `__torch_function__`.
+        # For a list of operands, `__torch_function__` receives each operand as an argument.
         return func, (args[0], *args[1]), kwargs
     if parameters is None:
         func = _called_operator(func)

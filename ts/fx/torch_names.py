@@ -33,7 +33,7 @@ _C_NN_FUNCTIONS: Final = frozenset({
     "log_sigmoid", "one_hot",
     "scaled_dot_product_attention", "softplus", "softshrink",
 })  # fmt: skip
-# Functions that `torch` and `nn.functional` export, and whose qualified name starts with `torch.`.
+# Functions with names in both `torch` and `nn.functional`. Their qualified names start with `torch.`.
 _TORCH_FUNCTIONS: Final = frozenset(
     {"adaptive_avg_pool1d", "celu_", "relu_", "rrelu_", "selu_", "threshold_"}
 )
@@ -50,7 +50,7 @@ _OWN: Final = re.compile(r"\bts\.(?=[A-Za-z_])")
 
 
 def is_from_torch(obj: object) -> bool:
-    """Return True if generated code refers to an object by its name in PyTorch."""
+    """Return True for objects of `ts`, and of `torch`, to which generated code refers by PyTorch's names."""
     if isinstance(obj, OverloadSet | OpOverload | Packet):
         return True
     module = getattr(obj, "__module__", None)

@@ -197,7 +197,7 @@ def set_stack_trace(stack: list[str]) -> None:
 
 
 def format_stack() -> list[str]:
-    """Return the stack trace in the current metadata, or the caller's without `preserve_node_meta`."""
+    """Return the stack trace in the current metadata. Without `preserve_node_meta`, return the caller's."""
     if should_preserve_node_meta:
         return [current_meta.get("stack_trace", "")]
     return traceback.format_list(traceback.extract_stack()[:-1])
@@ -232,7 +232,7 @@ def annotate_fn(annotation_dict: dict[str, Any]) -> Callable[[F], F]:
 
 
 def set_grad_fn_seq_nr(seq_nr: int) -> None:
-    """Mark new nodes as part of the backward pass of the operator with the sequence number `seq_nr`."""
+    """Mark later nodes as part of the backward of the operator with the number `seq_nr`."""
     if should_preserve_node_meta:
         current_meta["grad_fn_seq_nr"] = [*current_meta.get("grad_fn_seq_nr", []), seq_nr]
         current_meta["in_grad_fn"] = current_meta.get("in_grad_fn", 0) + 1

@@ -125,7 +125,7 @@ def _with_positional_parameters(function: FunctionType, count: int) -> FunctionT
 
 
 def _annotations(function: Callable[..., Any]) -> dict[str, Any]:
-    """Return the annotations of a function. In modules of `ts`, strings are evaluated."""
+    """Return the annotations of a function. Strings are evaluated if the function is defined in `ts`."""
     own = is_own(getattr(function, "__module__", None))
     return inspect.get_annotations(function, eval_str=own)
 
@@ -202,7 +202,10 @@ class Tracer(TracerBase):
         return result
 
     def getattr(self, attr: str, attr_val: Any, parameter_proxy_cache: dict[str, Proxy]) -> Any:
-        """Return a proxy for a parameter (or a buffer if `proxy_buffer_attributes`), else `attr_val`."""
+        """Return the value of an attribute: a proxy for a parameter, otherwise `attr_val` itself.
+
+        With `proxy_buffer_attributes`, buffers have proxies, too.
+        """
         members: Iterable[tuple[str, Any]] = ()
         if isinstance(attr_val, Parameter):
             members = self.root.named_parameters()
@@ -305,7 +308,7 @@ class Tracer(TracerBase):
             return root_fn, args
         self.graph._codegen = _PyTreeCodeGen(PyTreeInfo(names[:total], in_spec, None))
 
-        # not annotated, because `_run` copies the return annotation to the graph
+        # No return annotation, since `_run` would copy it to the graph.
         def flattened(*args):  # type: ignore[no-untyped-def]
             result, out_spec = pytree.tree_flatten(root_fn(*pytree.tree_unflatten(list(args), in_spec)))
             codegen = self.graph._codegen
@@ -330,7 +333,10 @@ class Tracer(TracerBase):
         sig: inspect.Signature,
         fn_for_analysis: Callable[..., Any],
     ) -> Any:
-        """Return a placeholder for a parameter, or the parameter's value in `concrete_args`."""
+        """Create placeholders for a parameter, and return the value with which it is traced.
+
+        This value is a proxy, or the value in `concrete_args`, in which markers `PH` are replaced by proxies.
+        """
         default: tuple[Any, ...] = ()
         if name[0] != "*" and sig.parameters[name].default is not _NO_DEFAULT:
             default = (sig.parameters[name].default,)
@@ -353,7 +359,10 @@ class Tracer(TracerBase):
         return pytree.tree_map(add_placeholder, concrete_args[name])
 
     def _check_concrete(self, name: str, proxy: Proxy, value: Any) -> None:
-        """Add nodes that check that an argument has the value in `concrete_args`."""
+        """Add nodes that check if an argument has the value in `concrete_args`.
+
+        Warn about values that cannot be compared.
+        """
         if value is None:
             message = f"{name} has been specialized to have value None but got another value"
             self.create_proxy("call_function", _assert_is_none, (proxy, message), {})
@@ -451,7 +460,7 @@ class Tracer(TracerBase):
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Tracer:
         copied = Tracer.__new__(Tracer)
-        # Python modules cannot be copied, so `_autowrap_search`, a list of modules, is copied only shallowly
+        # `_autowrap_search` is a list of modules, which cannot be copied deeply.
         for name, value in self.__dict__.items():
             copied.__dict__[name] = (
                 copy.copy(value) if name == "_autowrap_search" else copy.deepcopy(value, memo)

@@ -39,7 +39,7 @@ class OperatorSupport(OperatorSupportBase):
         self._support_dict = support_dict or {}
 
     def is_node_supported(self, submodules: Submodules, node: Node) -> bool:
-        """Return True if the table contains the target and its argument dtypes, or the node is not a call."""
+        """Return True if `node` is no call, or the table has its target and the dtypes of its arguments."""
         if node.op not in CALLABLE_NODE_OPS:
             return True
         target = get_node_target(submodules, node)

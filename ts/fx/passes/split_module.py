@@ -110,7 +110,7 @@ class _Split:
         return ordered
 
     def add_inputs(self, partition: Partition, keep_names: bool) -> None:
-        """Add a placeholder for each tensor input of a partition, and `get_attr` for each module input."""
+        """Add the inputs of a partition: `get_attr` nodes for modules, placeholders for other values."""
         modules = [name for name in partition.inputs if self._is_module(self.nodes[name])]
         values = [name for name in partition.inputs if name not in modules]
         partition.inputs = {}
@@ -130,7 +130,7 @@ class _Split:
         return node.op == "get_attr" and isinstance(_attribute(self.module, node.target), Module)
 
     def fill(self, qualname_map: dict[str, str] | None) -> None:
-        """Copy each call node into the graph of its partition."""
+        """Copy each call node into the graph of its partition, and record renamed modules in the map."""
         for node, name in self.partition_of.items():
             partition = self.partitions[name]
             target = node.target
@@ -147,7 +147,7 @@ class _Split:
             partition.environment[node] = new
 
     def outer(self, node: Node) -> None:
-        """Copy a placeholder or attribute into the graph that calls the partitions."""
+        """Copy a placeholder or `get_attr` node into the graph that calls the partitions. Ignore others."""
         if node.op == "placeholder" and self.keep_node_name:
             self.values[node.name] = self.graph.create_node(
                 "placeholder", node.name, node.args[:1], type_expr=node.type

@@ -73,7 +73,7 @@ def _count_inputs(gm: GraphModule) -> dict[Node, int]:
 
 
 def legalize_graph(gm: GraphModule) -> GraphModule:
-    """Return the module after a topological sort of its graph, which puts nodes without inputs first."""
+    """Sort the graph of `gm` topologically, nodes without inputs first, and return the module."""
     waiting = _count_inputs(gm)
     ready = deque(node for node, count in waiting.items() if not count)
     order = []

@@ -76,9 +76,9 @@ class _PartitionTable:
         self.by_id[self.of.pop(node)].remove_node(node)
 
     def merge(self, one: int, other: int) -> int:
-        """Merge two partitions, unless the merged partition would depend on itself.
+        """Merge the partitions `one` and `other`, unless the merged partition would depend on itself.
 
-        Return the id of the partition that contains the nodes of `one`.
+        Return the id of the merged partition, or `one` if they are not merged.
         """
         nodes = {**self.by_id[one].nodes, **self.by_id[other].nodes}
         if self._creates_cycle(nodes):
@@ -93,9 +93,9 @@ class _PartitionTable:
         return target
 
     def _creates_cycle(self, nodes: dict[Node, int | None]) -> bool:
-        """Return True if a path of uses leaves `nodes` and returns to them.
+        """Return True if a path from a node to its user, and so on, leaves `nodes` and returns to them.
 
-        A path may enter another partition at one node and leave the partition at a different node.
+        Since partitions become single nodes, a path that enters a partition may leave it at any of its nodes.
         """
         todo = [user for node in nodes for user in node.users if user not in nodes]
         seen: set[Node] = set(todo)
@@ -171,7 +171,7 @@ class CapabilityBasedPartitioner:
         return [partition for partition in partitions.by_id.values() if partition.size()]
 
     def _assign_items(self, partitions: _PartitionTable) -> None:
-        """Assign `getitem` nodes to the partition of the tuple that they read."""
+        """Move `getitem` nodes to the partition of the tuple that they read, or out of partitions."""
         moved = True
         while moved:
             moved = False
@@ -193,7 +193,7 @@ class CapabilityBasedPartitioner:
         return node.op == "call_function" and qualified_name(node.target) in names
 
     def _computes(self, partition: Partition) -> int:
-        """Return the number of compute nodes, plus the number of nodes that may form a partition alone."""
+        """Return the number of compute nodes. Nodes that may form a partition alone count one more."""
         idle = {"torch.ops.aten.view", _GETITEM, *self.non_compute_ops}
         count = 0
         for node in partition.nodes:

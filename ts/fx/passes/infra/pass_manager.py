@@ -63,7 +63,7 @@ def _validate_pass_schedule_constraint(constraint: Constraint, passes: list[Pass
 
 
 def _topological_sort_passes(passes: list[Pass], constraints: list[Constraint]) -> list[Pass]:
-    """Return the passes in an order that satisfies the constraints."""
+    """Return the passes in an order that satisfies the constraints. Raise RuntimeError if there is none."""
     if not constraints:
         return passes
     behind: dict[Pass, list[Pass]] = {p: [] for p in passes}
