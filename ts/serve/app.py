@@ -65,7 +65,7 @@ _RESPONSE_HEADERS: Final = CIMultiDict(
         "Cache-Control": "no-store",
     }
 )
-# key of a response object for the number of bytes that it reserves in the memory budget
+# A response object stores the number of bytes that it reserves in the memory budget under this key.
 _BUDGET_KEY: Final = "reserved_bytes"
 _LOOPBACK_HOSTS: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 # Smaller bodies are written without a timeout: they fit into an empty write buffer, so writing does not wait.
@@ -287,7 +287,7 @@ def _error_response(request: web.BaseRequest, error: HTTPError) -> web.Response:
         response.headers["Retry-After"] = str(error.retry_seconds)
     if error.status == 405:
         response.headers["Allow"] = error.message.removeprefix("expected ")
-    # the connection cannot be used again, because a part of the body was not read
+    # After an incomplete read of the body, the connection cannot be used for another request.
     if not request.content.is_eof():
         response.force_close()
     return response
@@ -379,8 +379,7 @@ async def serve(options: Options, *, started: Callable[[str], None] | None = Non
             await stop_event.wait()
         finally:
             acceptor.close()
-            # Before the shutdown, the event loop shall create the tasks of connections that were admitted
-            # last.
+            # In this step, the event loop creates the tasks of the last connections. The shutdown needs them.
             await asyncio.sleep(0)
             server.pre_shutdown()
             await server.shutdown(limits.grace_seconds)

@@ -40,7 +40,7 @@ class Client:
         self._success_count += 1
 
     def record_slow(self) -> None:
-        """Record a request that exceeded its first time limit, after which this client is not trusted."""
+        """Record a request that exceeded its first time limit. The client is not trusted any more."""
         self._success_count = 0
 
 
@@ -55,7 +55,7 @@ class ClientRegistry:
     def find_client(self, request: web.BaseRequest) -> Client:
         """Return the client that sent a request."""
         if self._header is not None and (value := request.headers.get(self._header)):
-            # Each proxy appends a name, the nearest one the last. A client could forge all names before it.
+            # The nearest proxy appends the last name. A client can forge the names before it.
             return self._find_by_name(value.rpartition(",")[2].strip()[:_MAX_CLIENT_NAME_CHARS])
         connection = request.protocol
         client: Client | None = getattr(connection, "client", None)

@@ -28,8 +28,7 @@ class ClientUsage:
     """Recent processor seconds of each client, with exponential decay."""
 
     def __init__(self) -> None:
-        # Client name -> (processor seconds used, time at which they were last updated), in order of this
-        # time.
+        # client name -> (processor seconds, time of their last update), least recent update first
         self._usage: dict[str, tuple[float, float]] = {}
 
     def add(self, client: str, seconds: float) -> None:
@@ -53,7 +52,7 @@ class FairQueue(Generic[T]):
         self._usage = usage
         self._queues: dict[str, deque[T]] = {}
         self._count = 0
-        self._last_progress = 0.0  # time of the last `pop`, or of a later `put` into the empty queue
+        self._last_progress = 0.0  # time of the last `pop`, or of the later `put` that ended an empty state
 
     def __len__(self) -> int:
         return self._count
@@ -67,7 +66,7 @@ class FairQueue(Generic[T]):
         return len(self._queues.get(client, ()))
 
     def idle_seconds(self) -> float:
-        """Return the seconds since the last `pop`, or 0 for an empty queue."""
+        """Return the seconds since the last `pop` or since the queue became non-empty. 0 means empty."""
         return time.monotonic() - self._last_progress if self._count else 0.0
 
     def put(self, client: str, item: T) -> None:
@@ -99,7 +98,6 @@ class FairQueue(Generic[T]):
         self._count -= 1
         self._last_progress = time.monotonic()
         if queue:
-            # Move the client to the end of the dict: `min` chooses the first client among clients of equal
-            # usage.
+            # The client moves to the end, since `min` chooses the first of several clients with equal usage.
             self._queues[client] = queue
         return item

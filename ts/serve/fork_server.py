@@ -28,7 +28,7 @@ from ts.serve.ipc_protocol import pack, receive
 WorkerMain = Callable[[socket.socket], None]
 # address space for Python itself, in addition to the memory limit of the program
 _ADDRESS_SPACE_HEADROOM_BYTES: Final = 256 << 20
-# Time after the time limit of a request at which the kernel kills the process, if that is still running
+# The kernel kills a process that is running this long after the time limit of its request.
 _KILL_GRACE_SECONDS: Final = 0.5
 _WALL_CLOCK_FACTOR: Final = 3  # limit of elapsed time divided by the limit of processor time
 
@@ -114,7 +114,10 @@ def set_cpu_time_limit(seconds: float) -> None:
 
 
 def set_wall_clock_limit(seconds: float) -> None:
-    """Limit the wall-clock time to a multiple of the processor-time limit `seconds` plus grace period."""
+    """Set a timer that kills this process after 3 * (`seconds` + grace period) of elapsed time.
+
+    `seconds` is the limit of processor time.
+    """
     signal.setitimer(signal.ITIMER_REAL, _WALL_CLOCK_FACTOR * (seconds + _KILL_GRACE_SECONDS))
 
 

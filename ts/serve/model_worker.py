@@ -59,11 +59,11 @@ def error_body(status: int, code: str, message: str) -> bytes:
 
 
 def retry_result(header: dict[str, Any], used: float) -> Result | None:
-    """Return a retry result for a request that exceeded its time limit, or None to not retry it.
+    """Return the retry result of a request that exceeded its time limit, or None for no retry.
 
-    The reason is "late" if the request used at most half of its limit, because other processes had the
-    processor, or otherwise "slow". `used` is the processor time in seconds. After an attempt with the full
-    limit, a request is retried only if it was late, and only once.
+    `used` is the processor time in seconds. If it is at most half of the limit, other processes had the
+    processor, and the reason of the retry is "late". Otherwise, the reason is "slow". After an attempt with
+    the full limit, only a late request is retried, once.
     """
     reason = "slow" if used > header["seconds"] / 2 else "late"
     is_final = header["final"] or (header["last"] and reason == "slow")
@@ -142,8 +142,7 @@ class ServedModel:
                 if i not in values:
                     set_cpu_time_limit(seconds)
                     values[i] = self._run_single_request(inputs, seconds)
-                # The message of the responses has no space left, so the HTTP process will send this request
-                # and the following ones again.
+                # The message is full. The HTTP process sends this request and the following ones again.
                 if size > self._max_response_bytes:
                     result, body = {"retry": "large"}, b""
                 elif isinstance(values[i], TimeExceeded) and (
@@ -188,7 +187,10 @@ class ServedModel:
     def _run_stacked(
         self, batch: Sequence[Inputs], seconds: float, set_cpu_time_limit: Callable[[float], None]
     ) -> dict[int, Any]:
-        """Return a dictionary for requests that ran in stacked calls: index in the batch -> value."""
+        """Run groups of requests in stacked calls, and return a dict: index in the batch -> value.
+
+        The dict lacks requests that cannot be stacked, and those of failed calls: they must run alone.
+        """
         groups: dict[Any, list[int]] = {}
         for i, inputs in enumerate(batch):
             if not isinstance(inputs, Exception):
@@ -199,7 +201,7 @@ class ServedModel:
                 set_cpu_time_limit(seconds)
                 try:
                     group_values = self._run_group([batch[i] for i in members], seconds)
-                # It is unknown which request caused the error, so each request is run alone later.
+                # The request that caused the error is unknown.
                 except Exception:
                     continue
                 values.update(zip(members, group_values, strict=True))
@@ -216,10 +218,10 @@ class ServedModel:
 
 
 def _stacking_key(inputs: dict[str, Any], index: int) -> Any:
-    """Return the key by which requests are stacked, or `index` if a request must run alone.
+    """Return the key of a request, or `index` if it must run alone. Requests with equal keys are stacked.
 
-    The key contains the name, the dtype and all sizes but the first of each tensor, and the values of other
-    arguments.
+    The key has the name, dtype and trailing sizes of each tensor, and the name, type and value of each other
+    argument.
     """
     rows = None
     key: list[Any] = []

@@ -281,7 +281,7 @@ def _read_entry(file: zipfile.ZipFile, info: zipfile.ZipInfo) -> NDArray[Any]:
         size = math.prod(shape) * dtype.itemsize
         if size != info.file_size - stream.tell():
             raise InvalidInputError(f"the size of {info.filename} does not match its shape and dtype")
-        data = bytearray(stream.read(size + 1))  # reading past the end verifies the checksum
+        data = bytearray(stream.read(size + 1))  # `zipfile` verifies the checksum at the end
     if len(data) != size:
         raise InvalidInputError(f"{info.filename} is truncated")
     flat = np.frombuffer(data, dtype=dtype).astype(dtype.newbyteorder("="), copy=False)
@@ -291,8 +291,7 @@ def _read_entry(file: zipfile.ZipFile, info: zipfile.ZipInfo) -> NDArray[Any]:
 def _read_header(stream: IO[bytes], version: tuple[int, int]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
     """Read the shape, Fortran order flag and dtype of an array.
 
-    A regular expression, which is faster than Python's parser, parses the headers that NumPy writes for
-    numbers.
+    A regular expression parses headers as NumPy writes them for numbers. It is faster than Python's parser.
     """
     length = stream.read(2 if version == (1, 0) else 4)
     header = stream.read(min(int.from_bytes(length, "little"), _MAX_NPY_HEADER_BYTES))

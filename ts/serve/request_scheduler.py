@@ -40,9 +40,8 @@ _MIN_RETRY_SECONDS: Final = 0.5
 _WALL_CLOCK_FACTOR: Final = 3
 _FIRST_ATTEMPT_FACTOR: Final = 10  # time limit of an attempt as a multiple of the usual latency
 _INITIAL_LATENCY_SECONDS: Final = 0.01  # latency estimate before the first response
-# The estimated latency is multiplied by the growth after each slower request, and divided by the decay after
-# each faster one. The growth is about the square of the decay, so that one in three requests is slower than
-# the estimate.
+# A request that is slower than the estimated latency multiplies the estimate by the growth. A faster one
+# divides it by the decay. Since the growth is about decay ** 2, one in three requests is slower.
 _LATENCY_GROWTH: Final = 1.2
 _LATENCY_DECAY: Final = 1.1
 _MAX_BATCH_REQUESTS: Final = 16
@@ -185,8 +184,7 @@ class RequestScheduler:
         """Send queued requests to idle workers, without starvation of the queue of lowest priority."""
         self._dispatch_count += 1
         queues = [(TRUSTED, self._trusted), (UNTRUSTED, self._retry or self._untrusted), (SLOW, self._slow)]
-        # Sometimes start with the queue of lowest priority: it would otherwise starve if its priority class
-        # has no workers of its own.
+        # Without own workers, the queue of lowest priority would starve if it were never first.
         if self._dispatch_count % _UNTRUSTED_FIRST_INTERVAL == 0:
             queues.reverse()
         for priority_class, queue in queues:
@@ -257,7 +255,7 @@ class RequestScheduler:
                     logging.getLogger("ts.serve").exception("requests failed")
                     self._pool.discard(worker)
             for request in requests:
-                # The worker returned no response to this request, and nothing has queued the request again.
+                # This fails a request without response that is not queued again.
                 if request.queue is None:
                     request.fail(HTTPError(500, "internal", "internal server error"))
             self._dispatch()
@@ -291,11 +289,11 @@ class RequestScheduler:
                 request.response.set_result(Response(result["status"], result["type"], body))
 
     def _time_limit(self, attempts: int) -> float:
-        """Return the time limit of the next attempt in seconds.
+        """Return the time limit in seconds of the next attempt, after `attempts` failed ones.
 
-        The first two attempts have a multiple of the usual latency, the third has the full limit of a
-        request. Later attempts, of a request that did not get the processor, have `_WALL_CLOCK_FACTOR` times
-        the full limit.
+        0, 1        a multiple of the usual latency
+        2           the full limit of a request
+        3 or more   `_WALL_CLOCK_FACTOR` times the full limit, for a request that did not get the processor
         """
         if attempts > 1:
             return self._limits.seconds * (_WALL_CLOCK_FACTOR if attempts > 2 else 1)
@@ -307,9 +305,9 @@ class RequestScheduler:
         self._usual_seconds *= _LATENCY_GROWTH if seconds > self._usual_seconds else 1 / _LATENCY_DECAY
 
     def _handle_exit(self, requests: Sequence[_PendingRequest], is_last: bool, is_late: bool) -> None:
-        """Retry requests whose worker process exited, or fail them if `is_last`.
+        """Queue requests again whose worker process exited, or fail them if `is_last`.
 
-        With `is_late`, the error states that the time limit was exceeded, otherwise that the process exited.
+        The error states that the time limit was exceeded if `is_late`, otherwise that the process exited.
         """
         for request in requests:
             if len(requests) == 1:

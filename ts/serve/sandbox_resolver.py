@@ -57,8 +57,7 @@ _STANDARD_MODULES: Final[dict[str, frozenset[str]]] = {
     "math": frozenset(name for name in dir(math) if not name.startswith("_")),
     "typing": frozenset(_TYPING_NAMES),
 }
-# Attributes that are read from the proxy (`RestrictedModule`) itself. All others are read from the module
-# that it represents.
+# Attributes of the proxy (`RestrictedModule`) itself. Other names are looked up in the represented module.
 _VISIBLE_ATTRIBUTES: Final = frozenset({"__name__", "__class__", "__dir__"})
 _PYTHON_NODE_KINDS: Final = frozenset({"prim::PythonOp"})
 
@@ -66,8 +65,7 @@ _PYTHON_NODE_KINDS: Final = frozenset({"prim::PythonOp"})
 class RestrictedModule(ModuleType):
     """Proxy of a module that exposes only attributes of the scripted language.
 
-    The proxy stores no reference to the module, and of its own attributes exposes only the name, so that
-    untrusted source cannot reach the module through it.
+    Untrusted source cannot reach the module through the proxy, which stores only the name of the module.
     """
 
     def __getattribute__(self, name: str) -> Any:
@@ -109,7 +107,7 @@ def _is_scriptable(value: Any, name: str) -> bool:
         return module_name.startswith(_SCRIPT_FUNCTION_MODULES)
     if type(value).__module__ == "typing":
         return True
-    # these packages define the types of operator functions
+    # Operator functions have types that these packages define.
     return own_name(type(value).__module__).startswith(("ts._core.dispatch", "ts.ops"))
 
 

@@ -132,7 +132,7 @@ async def read_body(request: web.BaseRequest, limits: ServerLimits, budget: Requ
         raise HTTPError(413, "too_large", f"the body has {length:,} bytes; {limits.body:,} are allowed")
     if request.headers.get("Expect", "").lower() == "100-continue" and request.transport is not None:
         request.transport.write(_CONTINUE)
-    # Usually the body arrives together with the header, so reading it needs no timeout.
+    # A body that has arrived with the header needs no timeout.
     if length is not None and request.content.is_eof():
         budget.reserve(length)
         return request.content.read_nowait()

@@ -34,8 +34,8 @@ _NICE_LEVELS: Final = (0, 4, 8)  # nice levels of the classes TRUSTED, UNTRUSTED
 _MIN_WORKERS_FOR_CLASSES: Final = 4
 _PROCESSOR_COUNT: Final = os.cpu_count() or 1
 _STUCK_AFTER_SECONDS: Final = 0.3
-# Time that a request of TRUSTED or UNTRUSTED waits before another worker is started for the class, and
-# interval between later attempts
+# A request of TRUSTED or UNTRUSTED waits this long before the class gets another worker. Attempts to get a
+# worker are repeated at this interval.
 _SPAWN_DELAY_SECONDS: Final = 0.03
 _IDLE_TIMEOUT_SECONDS: Final = 30.0
 
@@ -127,9 +127,9 @@ class WorkerPool:
         await asyncio.gather(*self._spawn_tasks, return_exceptions=True)
 
     def acquire(self, priority_class: int, wait_seconds: float) -> Worker | None:
-        """Return an idle worker for a queue that has waited `wait_seconds`.
+        """Return an idle worker for a queue that has waited `wait_seconds`, and remove it from the idle ones.
 
-        Return None if the queue must wait longer. `on_available` is called when another attempt may succeed.
+        Return None if the queue must wait longer. The pool calls `on_available` when a call may succeed.
         """
         worker = next((each for each in self._idle if each.priority_class == priority_class), None)
         if worker is None:
@@ -143,7 +143,10 @@ class WorkerPool:
         return worker
 
     def _may_get_worker(self, priority_class: int, spare: Worker | None, wait_seconds: float) -> bool:
-        """Return True if a priority class may get another worker. If no spare worker exists, start one."""
+        """Return True if a priority class may get another worker, and start new spare workers.
+
+        Otherwise, schedule a call of `on_available`.
+        """
         if not self._has_classes:
             if spare is None:
                 self._spawn(1)
