@@ -19,7 +19,7 @@ from ts.distributed.errors import DistBackendError, DistError
 from ts.distributed.peer_links import Request
 from ts.distributed.reduce_op import ReduceOp, accumulate
 
-# maximal size of an array that each rank sends to all others completely, without reducing it in parts
+# Up to this size, each rank sends its whole array to all others. Larger arrays are reduced in parts.
 SHORT_MESSAGE_BYTES: Final = 1 << 14
 CHUNK_BYTES: Final = 1 << 19  # size of the chunks in which larger arrays are sent and reduced
 _NOTHING: Final = memoryview(b"")
@@ -55,7 +55,10 @@ def _all_reduce_short(call: CollectiveCall, array: Any, op: ReduceOp) -> None:
 
 
 def _reduce_partition(call: CollectiveCall, array: Any, op: ReduceOp, to: Sequence[int]) -> None:
-    """Reduce this rank's section of the arrays (1/n for n ranks), and send it to the ranks in `to`."""
+    """Reduce the arrays of all ranks into `array` of the ranks `to`. Each rank reduces one part (1/n).
+
+    This rank sends the other parts to their ranks, and the result of its part to the ranks `to`.
+    """
     size, rank = call.size, call.rank
     bounds = [array.size * each // size for each in range(size + 1)]
     partitions = [array[bounds[each] : bounds[each + 1]] for each in range(size)]
@@ -82,7 +85,10 @@ def reduce_scatter(call: CollectiveCall, inputs: Sequence[Any], output: Any, op:
 
 
 def _send_chunks(call: CollectiveCall, partitions: Sequence[Any]) -> list[Request]:
-    """Send part i to rank i in chunks, starting with the rank after this rank."""
+    """Start to send part i to rank i in chunks, and return the requests.
+
+    The rank that follows this rank is the first one, so that ranks do not all send to the same rank.
+    """
     order = [(call.rank + step) % call.size for step in range(1, call.size)]
     return [call.send(each, memory_of(chunk)) for each in order for chunk in _chunks(partitions[each])]
 
@@ -103,7 +109,7 @@ def _expect(call: CollectiveCall, own_array: Any) -> tuple[Any, list[list[Reques
 def _reduced(
     call: CollectiveCall, rows: Any, receives: list[list[Request]], own_array: Any, out: Any, op: ReduceOp
 ) -> Iterator[Any]:
-    """Yield each chunk of `out` after the chunks of all ranks were reduced into it (pipelining)."""
+    """Reduce `own_array` and the received `rows` into `out`. Yield each chunk of `out` when it is done."""
     results = _chunks(out)
     own_chunks = results if own_array is out else _chunks(own_array)
     chunks = [_chunks(row) for row in rows]

@@ -58,7 +58,7 @@ def _same_dtype(*tensors: Tensor) -> None:
 
 
 class _FlatBuffers:
-    """Flat arrays of tensors: views of contiguous tensors, and copies of other tensors."""
+    """Flat arrays with the elements of tensors. Contiguous tensors are not copied."""
 
     def __init__(self) -> None:
         self._copies: list[tuple[Any, Any]] = []
@@ -68,7 +68,7 @@ class _FlatBuffers:
         return np.ascontiguousarray(tensor.detach().array).reshape(-1)
 
     def write(self, tensor: Tensor) -> Any:
-        """Return a flat array for results: the tensor's memory if contiguous, otherwise a copy."""
+        """Return a flat array for results. `copy_results` copies them to a tensor that is not contiguous."""
         array = tensor.detach().array
         if array.flags.c_contiguous:
             return array.reshape(-1)
@@ -292,7 +292,7 @@ def _check_list(
     side: str,
     root: int,
 ) -> None:
-    """Check that only the rank `root` passes a tensor list, with one tensor per rank.
+    """Raise an error unless the rank `root` passes a list with one tensor per rank, and others pass none.
 
     `name`, `kind` and `side` are words of error messages, such as "gather", "output" and "destination".
     """
@@ -483,8 +483,7 @@ def _all_to_all(
     inputs: list[Any], outputs: list[Any], operation: _Operation, async_op: bool, result: list[Tensor]
 ) -> Work | None:
     def exchange(call: CollectiveCall) -> None:
-        # set to 0, because the ranks compare this field of the label, and their numbers of elements may
-        # differ
+        # Ranks compare the labels, but may have different numbers of elements.
         call.label = call.label._replace(elements=0)
         algorithms.all_to_all(call, inputs, outputs)
 

@@ -144,8 +144,7 @@ def init_process_group(
         _world.links, _world.group_ids = links, itertools.count()
         _world.default = GroupMember.WORLD = _new(range(members), seconds)
         group.WORLD = _world.default
-        # A child process of `multiprocessing` runs finalizers when it exits, but not the functions of
-        # `atexit`.
+        # A child process of `multiprocessing` does not call functions of `atexit`, but finalizers.
         _world.finalizer = Finalize(None, _leave, exitpriority=100)
     world = _world.default
     try:
@@ -242,7 +241,7 @@ def find(
 ) -> ProcessGroup | None:
     """Return the group for an argument `group`: the default group for None.
 
-    If this process is not a member, return None, and warn that it called the function `operation` if given.
+    Return None if this process is not a member, and warn if the function's name `operation` is given.
     """
     if group is None:
         if _world.default is None:

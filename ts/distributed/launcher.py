@@ -24,7 +24,7 @@ from typing import IO, Any, Final
 _TERMINATION_SIGNALS: Final = [
     getattr(signal, n) for n in ("SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT") if hasattr(signal, n)
 ]
-# bits of `redirects`: write standard output, or standard error, of a process to a file
+# bits of `redirects`, which select the streams of a process that are written to files
 _REDIRECT_STDOUT, _REDIRECT_STDERR = 1, 2
 
 
@@ -91,7 +91,7 @@ def worker_environment(config: ProcessLaunch, local_rank: int, restarts: int) ->
         "TORCHELASTIC_RUN_ID": config.run_id, "TORCHELASTIC_USE_AGENT_STORE": "False",
     }  # fmt: skip
     if config.processes > 1 and "OMP_NUM_THREADS" not in os.environ:
-        # one thread per process: with a thread for each core, the processes would compete for the cores
+        # otherwise, each process would use all cores
         variables["OMP_NUM_THREADS"] = 1
     return {name: str(value) for name, value in variables.items()} | config.environment
 
@@ -191,7 +191,7 @@ def _termination_signals_as_exceptions() -> Iterator[None]:
 
     try:
         before = {signum: signal.signal(signum, raise_signal) for signum in _TERMINATION_SIGNALS}
-    except ValueError:  # only the main thread can set signal handlers: leave them unchanged
+    except ValueError:  # other threads cannot set signal handlers
         before = {}
     try:
         yield

@@ -122,7 +122,7 @@ class _Acceptor:
 
 
 def _own_host(endpoint: RendezvousAddress) -> str:
-    """Return the address of this machine by which other ranks reach it."""
+    """Return the IP address by which other ranks reach this machine."""
     with contextlib.suppress(ValueError):
         if ipaddress.ip_address(endpoint.host).is_loopback:
             return endpoint.host

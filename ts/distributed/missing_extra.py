@@ -22,7 +22,7 @@ def has_rpc_extra() -> bool:
     """Return True if the packages of the extra `rpc` are installed."""
     try:
         return find_spec("distributed") is not None and find_spec("msgpack") is not None
-    except ImportError:  # an import hook blocks the packages: treat them as missing
+    except ImportError:  # an import hook blocks the packages
         return False
 
 

@@ -35,12 +35,12 @@ from ts.distributed.message_tags import ALL, FAILED, LEAVING, MessageTag, format
 from ts.distributed.transport.socket_io import NOT_NOW, Outgoing, may_contain_data
 
 _WIRE: Final = struct.Struct("<BBBBIqQQ")
-# size of the buffer of each connection into which several small messages are read by one system call
+# Size of the receive buffer of a connection. One system call can read several small messages into it.
 _STAGING_BYTES: Final = 1 << 16
 # The background thread completes requests for which no caller waits. It starts to transfer their data after
 # this delay.
 _BACKGROUND_IO_DELAY_SECONDS: Final = 0.002
-# maximal time for which an exiting process waits until its queued messages are sent
+# An exiting process waits at most this long until its queued messages are sent.
 _FLUSH_TIMEOUT_SECONDS: Final = 5.0
 
 
@@ -66,8 +66,8 @@ class _Connection:
         self.label: MessageTag | None = None
         self.target: memoryview = memoryview(b"")
         self.filled = 0
-        # request into whose memory the current message is received, or None if no matching request was posted
-        # yet and the message is buffered
+        # Request that gets the current message. None means that no receive matches yet: the message is
+        # buffered.
         self.request: Request | None = None
         self.posted: dict[tuple[int, int, int], deque[Request]] = {}
         self.unexpected_messages: dict[tuple[int, int, int], deque[tuple[MessageTag, memoryview]]] = {}
@@ -105,7 +105,7 @@ class PeerConnections:
         self._wakeup_sender.setblocking(False)
         self._selector.register(self._wakeup_receiver, selectors.EVENT_READ)
         self._closed = False
-        # requests that the background thread must complete, because no other thread may wait for them
+        # Requests for which no thread waits. The background thread completes them.
         self._unawaited: list[Request] = []
         self._work_available = threading.Event()
         self._background_thread: threading.Thread | None = None
@@ -172,7 +172,7 @@ class PeerConnections:
         return request.done
 
     def complete_in_background(self, requests: Iterable[Request]) -> None:
-        """Let the background thread complete `requests` if no thread waits for them."""
+        """Add `requests` to those that the background thread completes if no thread waits."""
         with self._lock:
             self._unawaited = [each for each in (*self._unawaited, *requests) if not each.done]
             if not self._unawaited:
@@ -454,14 +454,14 @@ class PeerConnections:
         request.done = True
 
     def _error(self, request: Request) -> Exception | None:
-        """Return the error that prevents a receive from completing, or None if it can still complete."""
+        """Return the error with which a receive must fail, or None if its message can still arrive."""
         rank = request.source
         if rank is not None and self._peers[rank].disconnect_error is not None:
             return self._peers[rank].disconnect_error
         for each in self._groups[request.label.group] - {self.rank}:
             ended = self._peers[each].disconnect_error
-            # If a rank has died, a call fails even if it waits for another rank, which may itself wait for
-            # the dead one.
+            # If a rank has exited without notice, receives from all ranks fail, as their senders may wait
+            # for this rank.
             if isinstance(ended, _PeerLostError):
                 return ended
         if rank is None:
@@ -519,7 +519,7 @@ class PeerConnections:
                 peer.unsent = deque(each for each in peer.unsent if each[1].label[:3] != key)
 
     def _fail_current_receive(self, peer: _Connection, error: Exception) -> None:
-        """Fail the receive that is in progress. The remaining bytes of its message are read and discarded."""
+        """Fail the receive of the current message. The rest of this message is read and discarded."""
         assert peer.request is not None
         self._done(peer.request, error)
         peer.request = None

@@ -169,7 +169,7 @@ def batch_isend_irecv(p2p_op_list: Sequence[P2POp]) -> list[Work]:
         raise ValueError(
             "Invalid ``p2p_op_list``. Each op is expected to to be of type ``torch.distributed.P2POp``."
         )
-    p2p_op_list[0]  # evaluated only to raise IndexError for an empty list, as in PyTorch
+    p2p_op_list[0]  # raises IndexError for an empty list, as PyTorch does
     works = []
     for each in p2p_op_list:
         work = each.op(each.tensor, each.peer, each.group, each.tag)

@@ -27,7 +27,7 @@ from ts.distributed.transport.handshake import AuthenticationError
 from ts.distributed.transport.multiplexing import Reply, RequestMultiplexer, answer
 from ts.distributed.transport.transport import Connection, Listener, connect
 
-_ACCEPT_TIMEOUT_SECONDS: Final = 5.0  # time within which rank 0 must accept a connection
+_ACCEPT_TIMEOUT_SECONDS: Final = 5.0  # timeout of one attempt to connect to rank 0
 _RETRY_INTERVAL_SECONDS: Final = 0.05  # waiting time between attempts to connect
 
 
@@ -38,7 +38,7 @@ class RendezvousAddress(NamedTuple):
     port: int
     rank: int
     world_size: int
-    # file into which rank 0 writes its host and port (`file://` rendezvous), else None
+    # file with the host and port of rank 0 for a `file://` rendezvous, otherwise None
     file: str | None = None
 
     def listen_endpoint(self) -> RendezvousAddress:
@@ -226,7 +226,7 @@ class _RendezvousServer:
 
     def __init__(self, endpoint: RendezvousAddress, secret: bytes | None) -> None:
         self.endpoint = endpoint
-        # secret that is generated for this rendezvous, or None if the user configured credentials
+        # Secret of this rendezvous. It is None if the user configured credentials.
         self.secret = secret
         self.members: dict[int, Participant] = {}
         self.departed: set[int] = set()

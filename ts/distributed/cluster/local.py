@@ -70,7 +70,7 @@ class LocalCluster:
             stdout=subprocess.PIPE,
             text=True,
             env=_environment(secret),
-            # a new session, so that Ctrl-C in the terminal interrupts this process but not the child process
+            # In a new session, Ctrl-C in the terminal does not interrupt the child process.
             start_new_session=True,
         )
         assert self._process.stdout is not None
@@ -82,9 +82,9 @@ class LocalCluster:
 
     @property
     def security(self) -> Security | None:
-        """Return the security settings for processes that join.
+        """Return the security settings for processes that join the cluster.
 
-        Return None without certificates or `secret`: processes read the secret from the user's file.
+        None means that there are no certificates, and that these processes read the secret from a file.
         """
         if self._folder is not None:
             return certificates.security(self._folder)

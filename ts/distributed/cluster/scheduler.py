@@ -32,13 +32,12 @@ from distributed.diagnostics.task_stream import TaskStreamPlugin
 
 from ts.distributed.transport import Comm, Security, TransportLimits
 
-# Limits of the messages that the scheduler accepts.
+# limits of messages to the scheduler
 LIMITS: Final = TransportLimits(bytes=1 << 20, frames=16, header_bytes=1 << 20)
 KINDS: Final = ("worker", "program")
 _NAME: Final = re.compile(r"[A-Za-z0-9_:-]{1,127}")
 _WORKER_ID_LIMIT: Final = 1 << 31  # worker ids that the scheduler assigns are smaller than this
-# Time after a restart of the scheduler in which only workers that it knew before may register, so that they
-# keep their ids.
+# After a restart of the scheduler, only known workers may register for this time. Thus they keep their ids.
 _RECONNECT_WAIT_SECONDS: Final = 1.0
 # maximal time to wait until the old registration of a process that rejoins is removed
 _REPLACE_TIMEOUT_SECONDS: Final = 5.0
@@ -83,9 +82,9 @@ class NameService(Scheduler):
     ) -> None:
         """Initialize a scheduler.
 
-        Workers named in `names` get the ids from 0 on. `dashboard` is the port of dask's web pages, or None.
-        With an explicit `port`, workers of an earlier scheduler have one second to rejoin before new workers
-        get ids.
+        Workers named in `names` get the ids 0, 1, ... `dashboard` is the port of dask's web pages, or None.
+        `port` 0 means any free port. With another port, workers of an earlier scheduler have one second to
+        rejoin before new workers may join.
         """
         self._entries: dict[int, RegisteredWorker] = {}
         self._first = {name: worker_id for worker_id, name in enumerate(names)}
@@ -197,7 +196,7 @@ class NameService(Scheduler):
             raise JoinRejectedError(f"invalid address for this cluster: {address!r:.200}")
 
     async def _remove_stale_entry(self, name: str, address: str, worker_id: int | None) -> None:
-        """Remove the old registration of a process that rejoins with the same name, address and id."""
+        """End the connection of a process that rejoins, and wait until its old registration is removed."""
         stale = self._entries.get(-1 if worker_id is None else worker_id)
         if stale is None or (stale.name, stale.address) != (name, address):
             return

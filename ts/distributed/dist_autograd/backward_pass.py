@@ -46,29 +46,30 @@ class BackwardPass:
         self.done: Future[None] = Future()
         self._messenger, self._context, self._pass_id = messenger, context, pass_id
         self._run: PartialBackward | None = None
-        # number of a sent message -> index of its root in the local backward pass
+        # number of a sent message -> index of its tensors in `_edges`
         self._root_indices: dict[int, int] = {}
         self._edges: list[list[GradientEdge]] = []
         self._arrived: deque[tuple[int, list[Any]]] = deque()
         self._limits: Callable[[], AbstractContextManager[Any]] = nullcontext
         self._busy = False
-        # number of roots whose gradients have not been processed, plus number of sent gradient messages that
-        # have not been acknowledged
+        # Number of open tasks: messages whose gradients are not processed, and sent gradients without an
+        # acknowledgment. The pass is complete at 0.
         self._open = 0
         self._lock = threading.RLock()
 
     def begin(
         self, messages: Sequence[int], keep: bool, own_roots: dict[int, list[GradientEdge]] | None = None
     ) -> None:
-        """Start the pass: tensors of the sent messages with the numbers `messages` will receive gradients.
+        """Start the pass, in which the tensors of sent messages receive gradients.
 
-        `keep` is the `retain_graph` of the pass. `own_roots` contains the roots of the pass if this process
-        started it, under keys that are not message numbers.
+        messages    numbers of these messages
+        keep        the argument `retain_graph` of the pass
+        own_roots   roots of the pass if this process started it, by keys that are not message numbers
         """
         try:
             self._begin(messages, keep, own_roots or {})
         except Exception as error:
-            # `fail` stores the error in `done`, and the callers that wait for this pass raise it
+            # Callers that wait for `done` raise the error.
             self.fail(error)
         self._work()
 
@@ -98,7 +99,7 @@ class BackwardPass:
         while (next_one := self._take()) is not None:
             try:
                 self._resume(*next_one)
-            except Exception as error:  # `fail` stores the error in `done`, as in `begin`
+            except Exception as error:  # callers that wait for `done` raise it
                 self.fail(error)
                 return
             self._busy = False
@@ -148,7 +149,7 @@ class BackwardPass:
                 self.done.set_result(None)
 
     def fail(self, error: Exception) -> None:
-        """End this part of the pass, so that the processes that wait for it raise the error."""
+        """End this part of the pass with an error, which the processes that wait for it raise."""
         with self._lock:
             self._context.passes.pop(self._pass_id, None)
             if not self.done.done():

@@ -24,10 +24,9 @@ from ts.autograd.graph import GradientEdge
 from ts.distributed.dist_autograd.backward_pass import BackwardPass
 from ts.distributed.dist_autograd.messenger import Messenger
 
-# number of low bits of a context id that are a counter. The high bits are the id of the process that created
-# it.
+# A context id has this number of low bits for a counter. Its high bits are the id of its process.
 _BITS: Final = 32
-# maximal number of ids of ended contexts that are kept, to reject messages that arrive later
+# Messages of ended contexts are rejected. The ids of at most this number of contexts are stored.
 _MAX_ENDED_CONTEXTS: Final = 4096
 
 
@@ -47,7 +46,7 @@ def set_current_context(context_id: int | None) -> None:
 
 @contextmanager
 def entered_context(context_id: int | None) -> Iterator[None]:
-    """Enter the context of another process's request for a `with` block, which executes the request."""
+    """Return a context manager in which the autograd context `context_id` is the current one."""
     before = current_id()
     set_current_context(context_id)
     try:
@@ -168,7 +167,9 @@ class DistAutogradContainer:
         return context
 
     def join(self, context_id: Any, process: Any) -> DistAutogradContext:
-        """Return the context of a received message and add its sender. The first message creates the context.
+        """Return the context of a message from `process`, and add this sender to the context's peers.
+
+        The first message of a context of another process creates the context here.
 
         Raise RuntimeError if the context has ended, and ValueError if an id is invalid.
         """
@@ -200,7 +201,7 @@ class DistAutogradContainer:
             self.end(context_id)
         elif type(context_id) is int:
             with self._lock:
-                # the context has already ended: reject its calls that arrive later
+                # Later messages of this context will be rejected.
                 self._remember(context_id)
 
     def _remember(self, context_id: int) -> None:

@@ -47,7 +47,10 @@ def backward(
 
 
 def backward_of(contexts: DistAutogradContainer, value: Any, context_id: int, retain_graph: bool) -> None:
-    """Run backward from `value`, the value of an RRef. With context id -1, add the gradients to `.grad`."""
+    """Run backward from `value`, the value of an RRef, in a context.
+
+    For the context id -1, run a local backward, which adds the gradients to `.grad`.
+    """
     if not isinstance(value, Tensor):
         raise RuntimeError("RRef should contain a tensor for .backward()")
     if context_id == -1:
@@ -88,9 +91,9 @@ def _give_up(messenger: Messenger, context: DistAutogradContext, pass_id: int, p
 
 
 def _prefix_error(error: BaseException, worker_id: int) -> BaseException:
-    """Return a RuntimeError whose message starts with the id of this worker: "Error on Node 1: ".
+    """Return a RuntimeError with the message of `error` after the prefix "Error on Node 1: " (worker id).
 
-    KeyboardInterrupt and other errors that are no Exception are returned unchanged.
+    Errors that are no Exception, such as KeyboardInterrupt, are returned unchanged.
     """
     if not isinstance(error, Exception):
         return error

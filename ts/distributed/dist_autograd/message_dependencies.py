@@ -1,4 +1,4 @@
-"""Find the messages that a backward pass traverses, before it runs.
+"""Search for the messages that a backward pass will traverse, before the pass runs.
 
     message_dependencies(context, roots)     {ROOT_MESSAGE_INDEX: [message of worker1], 0: [...]}
     messages(messenger, context, roots)          {1: [0], 2: [4, 7]}
@@ -30,7 +30,10 @@ Links = dict[int, list[Message]]
 
 
 def message_dependencies(context: DistAutogradContext, roots: list[GradientEdge]) -> Links:
-    """Map each message sent by this process to the received messages that its tensors depend on."""
+    """Return the received messages on which sent messages depend: number of a sent message -> messages.
+
+    The key `ROOT_MESSAGE_INDEX` has those on which `roots` depend.
+    """
     message_ids = [ROOT_MESSAGE_INDEX, *context.sends]
     links: Links = {message_id: [] for message_id in message_ids}
     for node, bits in reach([roots, *(context.sends[n] for n in message_ids[1:])], Received).items():
@@ -76,8 +79,7 @@ def messages(
 def _ask(messenger: Messenger, context: DistAutogradContext, links: dict[int, Any]) -> None:
     """Request the dependencies from all processes of a context, and store them in `links` by process.
 
-    For an unavailable process, store the error instead, which `messages` raises only if the pass needs the
-    process.
+    For an unavailable process, store the error. `messages` raises it if the pass needs this process.
     """
     peer_ids = set(context.peer_ids)
     while peer_ids - set(links):

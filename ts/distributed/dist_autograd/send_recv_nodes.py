@@ -1,4 +1,4 @@
-"""Serialization of tensors within a context: the backward pass sends their gradients to the sender.
+"""Serialization of tensors in a context. Their gradients are sent back to the sender in the backward pass.
 
     codec = GradientCodec(contexts, wire_context)
     encoded = codec.pack((x, 1), context_id, process)   records x as part of message 0
@@ -53,7 +53,7 @@ Received = RecvRpc._backward_cls
 
 @functools.cache
 def _anchor() -> Tensor:
-    """Return a tensor that requires grad, so that autograd records the node of a received message."""
+    """Return a tensor that requires grad, as an input for which autograd records a `RecvRpc` node."""
     return ts.zeros([], requires_grad=True)
 
 
@@ -74,7 +74,7 @@ class GradientCodec:
         process: int | None = None,
         wire_context: WireContext | None = None,
     ) -> EncodedValue:
-        """Serialize a value for another process. Within a context, record the tensors that require grad.
+        """Serialize a value for another process. In a context, record it and tensors that require grad.
 
         Raise RuntimeError for an ended context, TypeError for values that cannot be serialized.
         """

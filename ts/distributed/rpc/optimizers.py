@@ -19,7 +19,7 @@ from ts.optim import Optimizer
 
 FindCallee = Callable[[Any], Callable[..., Any]]
 
-# held during each step, because several optimizers in this process may update the same parameters
+# Only one optimizer of this process runs a step at a time, because several may update the same parameters.
 _one_at_a_time = threading.Lock()
 
 
