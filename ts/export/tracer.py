@@ -48,7 +48,7 @@ from ts.ops.namespace import OpOverload, overload_named
 from ts.tracing.indexing import get_index, put_index
 from ts.tracing.types import arguments_of_to
 
-# Name of a higher-order operator or "vmap" -> function that records a call. Modules of `control_flow` fill it.
+# Name of a higher-order operator, or "vmap" -> function that records a call. `control_flow` fills the table.
 CONTROL_FLOW: dict[str, Callable[..., Any]] = {}
 
 
