@@ -88,8 +88,8 @@ class MalformedValueError(ValueError):
 
 
 _PLAIN: Final = frozenset((type(None), bool, float, str, bytes))
-# Only the elements of a tensor are sent, not its storage, if no other tensor uses the storage and it is
-# larger than the elements by this factor.
+# If no other tensor uses a storage, and it is larger than the tensor's elements by this factor, only the
+# elements are sent.
 _DENSE_STORAGE_RATIO: Final = 2
 _CODES: Final[dict[int, Any]] = {
     Tag.DTYPE: dtypes.dtype,

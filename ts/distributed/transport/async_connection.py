@@ -26,13 +26,12 @@ from typing import Any, Final
 from ts.distributed.transport.message_codec import MalformedMessageError, MessageDecoder, MessageEncoder
 from ts.distributed.transport.socket_io import NOT_NOW, SYSCALLS_PER_CONNECTION, Outgoing, may_contain_data
 
-# Reading from the socket pauses at this number of received messages that the program has not read.
+# If this number of received messages, or of their bytes, is unread, reading from the socket pauses.
 _UNREAD_MESSAGES: Final = 64
 _UNREAD_BYTES: Final = 1 << 26
-# maximal number of messages that are received before they are delivered and `_is_receiver_full` is called
-# again
+# Received messages are delivered in batches of at most this number. Then `_is_receiver_full` is called.
 _MAX_MESSAGES_PER_WAKEUP: Final = 1024
-_SHM_POLL_INTERVAL: Final = 0.001  # seconds between two checks of whether the peer has read the shared memory
+_SHM_POLL_INTERVAL: Final = 0.001  # seconds between two checks if the peer has read shared memory
 
 
 class AsyncConnection:
@@ -45,8 +44,7 @@ class AsyncConnection:
         self._reading = False
         self._writing = False
         self._messages: deque[Any] = deque()
-        # size in bytes of the received messages that the program has not read, including those in shared
-        # memory
+        # bytes of the received messages that the program has not read, with those in shared memory
         self._unread = 0
         self._receiver: asyncio.Future[None] | None = None
         self._on_message: Callable[[Any], None] | None = None
@@ -92,8 +90,8 @@ class AsyncConnection:
     def post(self, message: Any, at_once: bool = False) -> None:
         """Send a message, from any thread.
 
-        The event loop sends all queued messages together. With `at_once`, this thread sends the message
-        itself if no other message is queued and the socket does not use TLS.
+        The event loop sends all queued messages together. With `at_once`, this thread sends the message, if
+        no other message is queued and the socket does not use TLS.
         """
         self._check()
         buffers = self._writer.pack(message)
@@ -103,8 +101,7 @@ class AsyncConnection:
             first = not self._outgoing and not self._is_batching
             self._outgoing.add(buffers)
             if not first:
-                # the thread that added the first queued message has scheduled the event loop to send the
-                # queue
+                # The event loop is already scheduled to send the queue.
                 return
             if at_once and not self._is_tls:  # only the event loop's thread may use a TLS socket
                 try:
@@ -194,10 +191,9 @@ class AsyncConnection:
         """Close the connection immediately."""
         if self._error is not None:
             return
-        # with the lock held, because no thread may write to the socket after it is closed: the system may
-        # reuse its file descriptor
+        # The lock excludes later writes by other threads: the system may reuse the file descriptor.
         with self._lock:
-            # not `error` itself, whose traceback would keep this connection and its data alive
+            # The traceback of `error` would keep this connection and its data alive.
             self._error = ConnectionError(str(error or "the connection was closed"))
             self._loop.remove_reader(self._socket)
             self._loop.remove_writer(self._socket)
@@ -209,7 +205,7 @@ class AsyncConnection:
             if waiter is not None and not waiter.done():
                 waiter.set_exception(self._broken())
         self._flushers.clear()
-        # The callbacks may refer to this connection: remove them to break the reference cycles.
+        # Callbacks may refer to this connection. Their removal breaks the reference cycles.
         ended, self._on_message, self._on_end, self._is_receiver_full = self._on_end, None, None, None
         if ended is not None:
             ended(self._error)
@@ -245,7 +241,7 @@ class AsyncConnection:
                     self._schedule_buffered_read()
                     break
         except NOT_NOW:
-            pass  # all data is read: the event loop calls this method again when the socket is readable
+            pass  # the event loop calls this method again when the socket is readable
         except (OSError, MalformedMessageError) as error:
             self._process_received(messages)
             self.close(error)

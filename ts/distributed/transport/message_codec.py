@@ -104,7 +104,7 @@ class MessageEncoder:
 
     def __init__(self, limits: TransportLimits | None = None, sender: SegmentSender | None = None) -> None:
         self.limits = limits or TransportLimits()
-        # copies large frames to shared memory. If it is None, all frames are sent through the socket.
+        # Sender of large frames in shared memory, or None if all frames are sent through the socket.
         self.sender = sender
 
     def pack(self, message: Any) -> list[Buffer]:
@@ -138,9 +138,9 @@ class MessageEncoder:
 
     @staticmethod
     def _share_frames(frames: list[memoryview], sizes: list[int], sender: SegmentSender) -> list[memoryview]:
-        """Copy frames to shared memory. In `sizes`, references to the copies replace the sizes.
+        """Copy large frames to shared memory, and replace their `sizes` by references to the copies.
 
-        Return the frames that are to be sent through the socket.
+        Return the other frames, which must be sent through the socket.
         """
         unshared_frames = []
         for buffer_index, frame in enumerate(frames):
@@ -186,9 +186,9 @@ class MessageDecoder:
         self, limits: TransportLimits | None = None, receiver: SegmentReceiver | None = None
     ) -> None:
         self.limits = limits or TransportLimits()
-        # maps frames that are in shared memory. If it is None, all frames are received from the socket.
+        # Receiver of frames in shared memory, or None if all frames are received from the socket.
         self.receiver = receiver
-        # If no memory can be allocated for a frame: True to skip its message, False to end the connection
+        # True to skip a message if the memory of a frame cannot be allocated, False to end the connection.
         self.spares = False
         self._staging = _memory(STAGING_BYTES)
         self._start = self._end = 0  # bytes `_staging[_start:_end]` are received but not decoded yet
@@ -197,7 +197,7 @@ class MessageDecoder:
         # incomplete part of the current message, into which bytes are received
         self._incomplete_buffer: memoryview | None = None
         self._filled = 0
-        # number of bytes that are still to be received and ignored, of a frame that could not be allocated
+        # number of bytes to receive and ignore, which belong to a frame that could not be allocated
         self._skipped = 0
         # size of the frame of the current message that could not be allocated, or 0 if there is none
         self._too_large = 0
@@ -244,8 +244,7 @@ class MessageDecoder:
             message = _unpack(self._buffers)
             messages.append(MessageTooLargeError(message, self._too_large) if self._too_large else message)
             self._sizes, self._buffers, self._too_large = (), [], 0
-        # No part of a message is incomplete, so the remaining bytes are the start of the next message's
-        # lengths.
+        # If no part is incomplete, the remaining bytes are the start of the next prelude.
         if self._incomplete_buffer is None:
             unparsed_bytes = self._end - self._start
             if unparsed_bytes:
@@ -330,7 +329,7 @@ class MessageDecoder:
         except MalformedMessageError:
             if not self.spares or not self._buffers:
                 raise
-            # copy the head out of the staging buffer, which the skipped bytes will overwrite
+            # The skipped bytes will overwrite the staging buffer, which contains the head.
             self._buffers[0] = _copy(self._buffers[0])
             self._skipped, self._too_large = size - len(received_bytes), size
         else:

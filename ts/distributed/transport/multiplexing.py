@@ -120,13 +120,12 @@ class Reply:
         try:
             self._answering.reply(self._request_id, result)
         except BaseException:
-            # Nothing was sent, because the response could not be encoded: allow the handler to send another
-            # one.
+            # The response could not be encoded. The handler may send another one.
             self._open.append(self._request_id)
             raise
 
     def count_call(self) -> None:
-        """Count the call as unfinished until `finish_call`, although its response is sent earlier."""
+        """Count the call as unfinished until `finish_call`, even if its response is sent before."""
         self._answering.unfinished.append(None)
 
     def finish_call(self) -> None:
@@ -140,7 +139,7 @@ class _RequestServer:
     def __init__(self, connection: Connection, handle: Callable[[Any, Reply], None]) -> None:
         self.stream = connection.stream
         self.handle = handle
-        # one element for each unfinished call: the length of a deque is a counter that needs no lock
+        # One element for each unfinished call. The length of a deque is a counter without a lock.
         self.unfinished: deque[None] = deque()
 
     def handle_message(self, message: Any) -> None:

@@ -41,7 +41,7 @@ CONNECTION_ID_SLICE: Final = slice(16, 32)
 MIN_SHARED_BYTES: Final = 1 << 18  # minimal size of a part of a message that is sent in shared memory
 # maximal size of a part that is sent in shared memory, because a reference has 40 bits for the size
 _MAX_BUFFER_BYTES: Final = 1 << 40
-# bit that is set in a reference to shared memory, and not in the plain size of a part
+# This bit distinguishes references to shared memory from plain sizes of parts.
 SHARED_MEMORY_FLAG: Final = 1 << 63
 _FILES: Final = 1 << 23
 
@@ -53,20 +53,19 @@ _MAX_CACHED_MAPPINGS: Final = 64
 # maximal ratio of the size of a segment to the size of the part in it. The sender does not reuse a larger
 # segment, and the receiver rejects it.
 _MAX_SEGMENT_OVERSIZE_FACTOR: Final = 4
-# While the peer has not read this many bytes of a connection's segments, further parts are sent through the
-# socket.
+# If the peer has not read this number of bytes in a connection's segments, parts are sent through the socket.
 _MAX_IN_FLIGHT_BYTES: Final = 1 << 25
 
 _FREE, _SENT, _CONSUMED = range(3)
-# state of a segment -> seconds since its last use after which the sender may release it for another segment
+# state of a segment -> seconds that it must be unused before the sender may release it for another segment
 _RECLAIM_AFTER_SECONDS: Final = {_FREE: 1.0, _SENT: math.inf, _CONSUMED: 10.0}
 
 # file descriptor of a segment that this process created -> size of the segment in bytes
 _created_bytes: dict[int, int] = {}
 _senders: set[weakref.ref[SegmentSender]] = set()
 _mapped: weakref.WeakSet[mmap.mmap] = weakref.WeakSet()
-# number of times that this process was forked from another one. Segments created before belong to the parent
-# process.
+# Number of forks between the first process and this one. Segments created before the last fork belong to the
+# parent process.
 _forks = 0
 
 
@@ -86,8 +85,7 @@ class _Segment:
             raise
         self.memory: NDArray[np.uint8] = np.frombuffer(self.mapping, np.uint8, capacity, PAGE_BYTES)
         self.used = time.monotonic()
-        # number of bytes at the start of the segment that were written, and whose memory is therefore
-        # allocated
+        # Number of written bytes at the start of the segment. Their memory is allocated.
         self._written = 0
         self._process = os.getpid()
         _created_bytes[self.file] = capacity
@@ -97,10 +95,10 @@ class _Segment:
         return self.mapping[0]
 
     def begin(self, buffer: memoryview) -> int:
-        """Write the bytes of `buffer` for which the segment has no allocated memory, by `pwrite`.
+        """Write the end of `buffer`, for which the segment has no allocated memory, by `pwrite`.
 
-        Return the number of bytes before them, which the caller copies to the mapping. If the system has no
-        memory, `pwrite` raises OSError, whereas a store to the mapping would kill the process.
+        Return the number of bytes before this end, which the caller must copy to the mapping. If the system
+        has no memory, `pwrite` raises OSError. A store to the mapping would kill the process.
         """
         start = min(self._written, len(buffer))
         while self._written < len(buffer):
@@ -129,8 +127,7 @@ class SegmentSender:
         self._max_bytes, self._mark = max_bytes, mark
         self._lock = threading.Lock()
         self._segments: list[_Segment] = []
-        # sizes of segments that were needed before. The first part that needs a size is sent through the
-        # socket.
+        # Sizes for which a segment is created. The first part of another size is sent through the socket.
         self._sizes: set[int] = set()
         self._close = weakref.finalize(self, _release_all, self._segments)
         self._close.atexit = False
@@ -150,7 +147,7 @@ class SegmentSender:
                     return None
                 offset = segment.begin(buffer)
             except OSError:
-                # no segment could be created: there are too many open files, or there is not enough memory
+                # There are too many open files, or there is not enough memory.
                 return None
             segment.mapping[0] = _SENT
             segment.used = time.monotonic()
