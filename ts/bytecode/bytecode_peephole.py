@@ -45,7 +45,6 @@ def optimize_bytecode(code: list[Instruction], real_register: dict[int, int]) ->
                 name, swapped = _INVERSE[previous.name]
                 b, c = (previous.c, previous.b) if swapped else (previous.b, previous.c)
                 result[-1] = Instruction(name, instruction.a, b, c, line=previous.line, depth=previous.depth)
-                result[-1].refresh()
                 changed = True
                 continue
             result.append(instruction)

@@ -15,17 +15,17 @@ point before it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
-from ts._core.value.spec import TypeSpec
 from ts._core.vm.breaks import Breakpoints
 from ts._core.vm.code import Code
-from ts.bytecode.instruction import Instruction
-from ts.bytecode.lower import Lowering
+from ts.bytecode.lower import lower_graph
+from ts.bytecode.lowering import Lowering, lowers
 from ts.bytecode.opcodes import NUMBER
-from ts.ir.graph import Block, Graph, Node
+from ts.bytecode.subgraph_functions import Prepare
+from ts.bytecode.tables import LineTable
+from ts.ir.graph import Graph, Node
 from ts.ir.source import SourceRange
 from ts.ir.types import Type
 
@@ -71,89 +71,57 @@ class Stack(tuple[tuple[str, Any], ...]):
     stop_point: int
 
 
-class _Line(NamedTuple):
-    """Source line of an instruction, with the number of the stop point before the instruction."""
+class SteppingLines(LineTable):
+    """Stop points of one function, and source positions with the index of the last stop point."""
 
-    line: Any
-    stop_point: int
+    def __init__(self, name: str, debugging: DebugInfo, owner: Any) -> None:
+        super().__init__(name)
+        self._debugging = debugging
+        self._owner = owner
+        self._is_empty = True
 
-
-class SteppingLowering(Lowering):
-    """Lowering of one graph for the debugger."""
-
-    def __init__(
-        self, graph: Graph, name: str, prepare: Callable[[Graph, str], Code], debugging: DebugInfo, owner: Any
-    ) -> None:
-        super().__init__(graph, name, prepare, debugging.debug_version)
-        self.debugging = debugging
-        self.owner = owner
-        self.last_stop_point = -1  # index of the stop point that was emitted last, or -1 if there is none
-        self.visible_registers: tuple[
-            int, ...
-        ] = ()  # registers of the variables that the debugger shows at the last stop point
-        self.stop_points: list[StopPoint] = []
-
-    def lower_line(self, node: Node) -> None:
+    def add_stop_point(self, low: Lowering, node: Node) -> None:
         """Emit a BREAK for a `prim::Line` and add its stop point."""
-        names = node.get("names")
-        registers = tuple(self.use(value) for value in node.inputs())
-        event = node.get("event")
-        types = {name: value.type() for name, value in zip(names, node.inputs(), strict=True)}
-        index = self.debugging.breakpoints.add_stop_point(event == "breakpoint", event == "return")
-        is_entry = not self.stop_points and event != "return"
+        breakpoints, event = self._debugging.breakpoints, node.get("event")
+        registers = low.use_all(node.inputs())
+        types = {name: value.type() for name, value in zip(node.get("names"), node.inputs(), strict=True)}
+        index = breakpoints.add_stop_point(event == "breakpoint", event == "return")
+        is_entry = self._is_empty and event != "return"
+        self._is_empty = False
         assert node.range is not None  # stop points belong to statements, which have source ranges
-        stop_point = StopPoint(index, self.name, node.range, event, types, self.owner, is_entry)
-        self.debugging.stop_points.append(stop_point)
-        self.stop_points.append(stop_point)
-        self.last_stop_point, self.visible_registers = index, registers
-        self.emit(
-            "BREAK", self.function_index(self.debugging.breakpoints), index, register_list=list(registers)
+        self._debugging.stop_points.append(
+            StopPoint(index, self.name, node.range, event, types, self._owner, is_entry)
         )
+        self.stop_point = index, tuple(registers)
+        low.emit("BREAK", low.functions.index(breakpoints), index, register_list=registers)
 
-    def lower_nodes(self, block: Block) -> None:
-        """Lower `block`. For code behind it, the last stop point is the one before the block."""
-        before = self.last_stop_point, self.visible_registers
-        super().lower_nodes(block)
-        self.last_stop_point, self.visible_registers = before
-
-    def emit(
-        self,
-        name: str,
-        a: Any = 0,
-        b: Any = 0,
-        c: Any = 0,
-        register_list: list[int] | None = None,
-        results: int = 0,
-    ) -> Instruction:
-        """Append an instruction. It counts as a read of the variables at the last stop point."""
-        instruction = super().emit(name, a, b, c, register_list, results)
-        instruction.line = _Line(self.line, self.last_stop_point)
-        instruction.keeps = (*instruction.keeps, *self.visible_registers)
-        instruction.refresh()
-        return instruction
-
-    def _may_be_deferred(self, node: Node) -> bool:
-        """Return whether `node` may be lowered at its use. Conditions may not: the debugger stops there."""
-        return node.kind() == "aten::__range_length" and super()._may_be_deferred(node)
+    def position(self) -> Any:
+        """Return the source position of the next instruction, with the index of the last stop point."""
+        return self.line, self.stop_point[0]
 
     def stack_of(self, line: Any) -> Stack:
         """Return the call stack at a node, with the number of the stop point before the node."""
-        marked = line if isinstance(line, _Line) else _Line(line, -1)
-        stack = Stack(super().stack_of(marked.line))
-        stack.stop_point = marked.stop_point
+        line, stop_point = line or (None, -1)
+        stack = Stack(super().stack_of(line))
+        stack.stop_point = stop_point
         return stack
 
-    def assemble(self, parameters: Sequence[TypeSpec], result: TypeSpec) -> Code:
-        """Assemble the code, and store in each stop point the registers of its variables."""
-        code = super().assemble(parameters, result)
-        for index, offset in _breaks(code):
-            stop_point = self.debugging.stop_points[index]
-            stop_point.registers = tuple(code.operand_pool_list(offset))
-        return code
+
+@lowers("prim::Line")
+def _lower_line(low: Lowering, node: Node) -> None:
+    assert isinstance(low.lines, SteppingLines)
+    low.lines.add_stop_point(low, node)
 
 
-def _breaks(code: Code) -> Iterator[tuple[int, int]]:
-    """Yield (index of the stop point, pool offset) for each BREAK."""
+def lower_for_debugger(graph: Graph, name: str, prepare: Prepare, debugging: DebugInfo, owner: Any) -> Code:
+    """Return the code of a graph, and store in each stop point the registers of its variables.
+
+    The values of conditions are computed, because the debugger stops at them.
+    """
+    lines = SteppingLines(name, debugging, owner)
+    low = Lowering(graph, lines, prepare, debugging.debug_version, defers_conditions=False)
+    code = lower_graph(low).code()
     for opcode, _, index, offset in code.instructions:
         if opcode == NUMBER["BREAK"]:
-            yield index, offset
+            debugging.stop_points[index].registers = tuple(code.operand_pool_list(offset))
+    return code

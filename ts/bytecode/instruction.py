@@ -1,12 +1,12 @@
 """Instructions during lowering, whose operands are virtual registers, labels and table indices.
 
-Instruction("ADD_I64", 7, 3, 4)          reads (3, 4), writes (7,), after `refresh`
+Instruction("ADD_I64", 7, 3, 4)          reads (3, 4), writes (7,)
 Instruction("", label)                   marks the position of a label
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from operator import attrgetter
 from typing import Any
@@ -29,7 +29,8 @@ class Label:
 class Instruction:
     """Instruction with opcode `name`, or a label if `name` is "".
 
-    `register_list` contains the registers of a list operand: inputs, and then `results` results.
+    `register_list` contains the registers of a list operand. The instruction writes the last `results` of
+    them. The registers `keeps` are not operands, but must keep their values up to the instruction.
     """
 
     __slots__ = (
@@ -37,7 +38,6 @@ class Instruction:
         "b",
         "c",
         "depth",
-        "keeps",
         "line",
         "name",
         "reads",
@@ -52,34 +52,28 @@ class Instruction:
         a: Any = 0,
         b: Any = 0,
         c: Any = 0,
-        register_list: list[int] | None = None,
+        register_list: Sequence[int] = (),
         results: int = 0,
         line: Any = None,
         depth: int = 0,
+        keeps: tuple[int, ...] = (),
     ) -> None:
         self.name, self.a, self.b, self.c = name, a, b, c
         self.register_list = register_list
         self.results = results
         self.line = line
         self.depth = depth  # number of branches and loops around the instruction
-        # registers that must keep their values up to this instruction, although they are not its operands
-        self.keeps: tuple[int, ...] = ()
         self.reads: tuple[int, ...] = ()
         self.writes: tuple[int, ...] = ()
-
-    def refresh(self) -> None:
-        """Recompute the registers that the instruction reads and writes."""
-        if not self.name:
+        if not name:
             return
-        reads, writes, pooled = _register_getters(self.name)
+        reads, writes, pooled = _register_getters(name)
         self.reads, self.writes = reads(self), writes(self)
         if pooled:
-            assert self.register_list is not None
-            split = len(self.register_list) - self.results
-            self.reads += tuple(self.register_list[:split])
-            self.writes += tuple(self.register_list[split:])
-        if self.keeps:
-            self.reads += self.keeps
+            split = len(register_list) - results
+            self.reads += tuple(register_list[:split])
+            self.writes += tuple(register_list[split:])
+        self.reads += keeps
 
     @property
     def target(self) -> Label | None:

@@ -23,7 +23,7 @@ from ts._core.value.build_lock import build_lock
 from ts._core.vm.breaks import Breakpoints, PausedProgram
 from ts._core.vm.code import Code
 from ts._core.vm.function import Function
-from ts.bytecode.debug_lowering import SteppingLowering, StopPoint
+from ts.bytecode.debug_lowering import StopPoint, lower_for_debugger
 from ts.bytecode.subgraph_functions import SubgraphFunction
 from ts.frontend import compile
 from ts.frontend.parse import ParsedFunction
@@ -93,7 +93,7 @@ class DebugCode:
         """Compile the debug version of a function."""
 
         def lower(graph: Graph, name: str) -> Code:
-            return SteppingLowering(graph, name, lower, self, owner).run()
+            return lower_for_debugger(graph, name, lower, self, owner)
 
         def compile_and_lower() -> Code:
             graph = compile.compile_function(parsed, compile_function, lines=True).graph
