@@ -121,10 +121,6 @@ class AliasDb:
 
     # -- queries of aliases and writes -----------------------------------------------------------------
 
-    def is_mutable_type(self, value: Value) -> bool:
-        """Return whether the value's type is mutable."""
-        return value.type().mutable
-
     def may_alias(self, first: Value | Sequence[Value], second: Value | Sequence[Value]) -> bool:
         """Return whether a value of `first` and a value of `second` may share memory."""
         if isinstance(first, Value) and isinstance(second, Value):
@@ -141,10 +137,6 @@ class AliasDb:
         if self.memory_of(_values(first)) & self.memory_of(_values(second)):
             return True
         return any(value in self._unaliased for value in _values(first) if value in _values(second))
-
-    def may_alias_wildcard(self, value: Value) -> bool:
-        """Return whether code outside the function may reach the value while the function runs."""
-        return bool(self._reachable_from(value) & self._reachable(self._outside))
 
     def escapes(self, value: Value) -> bool:
         """Return whether code outside the function can reach the value, during the call or afterwards."""
@@ -168,14 +160,6 @@ class AliasDb:
     def has_direct_writers(self, value: Value) -> bool:
         """Return whether any node of the graph writes to the value itself, not only to its elements."""
         return bool(self._points.get(value, 0) & self._written)
-
-    def has_input_writers(self, node: Node) -> bool:
-        """Return whether any node of the graph writes to inputs of `node`."""
-        return any(self._reachable_from(value) & self._written for value in node.inputs())
-
-    def has_output_writers(self, node: Node) -> bool:
-        """Return whether any node of the graph writes to outputs of `node`."""
-        return any(self._reachable_from(value) & self._written for value in node.outputs())
 
     def has_writes_between(self, values: Iterable[Value], first: Node, last: Node) -> bool:
         """Return whether a node between `first` and `last` writes to memory reachable from `values`."""
@@ -284,11 +268,6 @@ class AliasDb:
         if existing in self._unaliased:
             self._unaliased.discard(existing)
             self._unaliased.add(new)
-
-    def create_value(self, value: Value) -> None:
-        """Record that `value` is new memory created by its node."""
-        if value.type().mutable:
-            self._unaliased.add(value)
 
     # -- printing of the points-to sets ----------------------------------------------------------------
 

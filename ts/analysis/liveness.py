@@ -42,10 +42,6 @@ class Liveness:
         """Return the values of `node`'s block that are dead after `node`, and unused outputs of `node`."""
         return self._dying.get(node, ())
 
-    def outer_values(self, block: Block) -> Sequence[Value]:
-        """Return the values that a block, or a block inside it, reads from enclosing blocks."""
-        return list(self._outer[block])
-
     def _visit(self, block: Block) -> None:
         """Record last uses in `block` by a backward traversal of its nodes."""
         outer: dict[Value, None] = {}

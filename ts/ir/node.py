@@ -557,15 +557,6 @@ class Node:
         block_path = () if owner is None else (*owner.path(), owner.blocks().index(block))
         return (*block_path, self._position_in_block())
 
-    def is_dominated_by(self, dominator: Node) -> bool:
-        """Return True if `dominator` runs before this node on every path (dominance)."""
-        node: Node | None = self
-        while node is not None:
-            if node._block is dominator._block:
-                return dominator.is_before(node)
-            node = node.owning_block().owning_node()
-        return False
-
     def find_node(self, kind: str, recurse: bool = True) -> Node | None:
         """Return the first node of a kind in the nested blocks, or None if no node matches."""
         return next((n for b in self._blocks for n in b.find_all_nodes(kind, recurse)), None)

@@ -187,10 +187,6 @@ class FunctionSchema:
                 return i
         return -1
 
-    def has_any_alias(self) -> bool:
-        """Return True if any argument or result has an alias annotation."""
-        return any(a.alias is not None for a in (*self.arguments, *self.returns))
-
     def is_subtype_of(self, other: FunctionSchema, as_method: bool = False) -> bool:
         """Return True if this schema can replace `other`. If `as_method`, the argument `self` is ignored."""
         skip = 1 if as_method else 0

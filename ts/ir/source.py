@@ -91,10 +91,6 @@ class Source:
         """Return the range between two positions in the numbering of `ast`."""
         return SourceRange(self, self.offset_at(line, column), self.offset_at(end_line, end_column))
 
-    def full_range(self) -> SourceRange:
-        """Return the range of the whole text."""
-        return SourceRange(self, 0, len(self.text))
-
 
 class SourceRange:
     """Range of characters `start` to `end` (exclusive) of `source`."""

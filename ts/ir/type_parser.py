@@ -150,14 +150,6 @@ class AliasInfo:
         """Alias sets after the call. The name of this property is PyTorch's."""
         return self.after
 
-    def is_wildcard(self) -> bool:
-        """Return True if the value may alias anything before the call (``*``)."""
-        return "*" in self.before
-
-    def is_wildcard_after(self) -> bool:
-        """Return True if the value may alias anything after the call (``-> *``)."""
-        return "*" in self.after
-
     def _key(self) -> tuple[object, ...]:
         return (self.before, self.is_write, self.after, self.contained)
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from ts.ir.camel_case_aliases import add_camel_case_aliases
 from ts.ir.lexer import is_numeral
-from ts.ir.types import TENSOR, NoneType, OptionalType, TensorType, Type
+from ts.ir.types import TENSOR, NoneType, TensorType, Type
 
 if TYPE_CHECKING:
     from ts.ir.graph import Block, Graph
@@ -179,19 +179,9 @@ class Value:
             if use.user.is_after(node):
                 use.user.replace_input(use.offset, new)
 
-    def replace_all_uses_dominated_by_node_with(self, node: Node, new: Value) -> None:
-        """Replace this value by `new` in all nodes that `node` dominates."""
-        for use in self.uses():
-            if use.user.is_dominated_by(node):
-                use.user.replace_input(use.offset, new)
-
     def must_be_none(self) -> bool:
         """Return True if the type is None or the node's result is always None."""
         return isinstance(self._type, NoneType) or self._node.must_be_none()
-
-    def must_not_be_none(self) -> bool:
-        """Return True if the type is neither None nor Optional."""
-        return not isinstance(self._type, (NoneType, OptionalType))
 
     def to_ivalue(self) -> Any:
         """Return a constant's value, or None for any other value."""
