@@ -28,7 +28,7 @@ from ts.errors import InternalError
 from ts.ir.attributes import type_of_constant
 from ts.ir.camel_case_aliases import add_camel_case_aliases
 from ts.ir.clone_graph import copy_block
-from ts.ir.insert_point import InsertPoint, SourceRangeScope
+from ts.ir.insert_point import GraphSetting
 from ts.ir.iterable_list import IterableList
 from ts.ir.node import NODE_BYTES, NODE_NS, CallStack, Node, OperatorLookup, foreign_value_error
 from ts.ir.source import SourceRange
@@ -596,17 +596,22 @@ class Graph:
         """Set the insertion point before a node, or at the end of a block."""
         self._insert_before = position._return if isinstance(position, Block) else position
 
-    def inserting_before(self, position: Node | Block) -> InsertPoint:
+    def inserting_before(self, position: Node | Block) -> GraphSetting:
         """Return a context manager in which new nodes are inserted before a node or at the end of a block."""
-        return InsertPoint(self, position)
+        before = position._return if isinstance(position, Block) else position
+        return GraphSetting(self, "_insert_before", before)
 
-    def inserting_at_end(self, block: Block) -> InsertPoint:
+    def inserting_at_end(self, block: Block) -> GraphSetting:
         """Return a context manager in which new nodes are inserted at the end of `block`."""
-        return InsertPoint(self, block)
+        return self.inserting_before(block)
 
-    def at_range(self, range: SourceRange | None) -> SourceRangeScope:
+    def inserting_at_start(self) -> GraphSetting:
+        """Return a context manager in which new nodes are inserted before the first node of the graph."""
+        return self.inserting_before(self._block._return._next)
+
+    def at_range(self, range: SourceRange | None) -> GraphSetting:
         """Return a context manager that sets the source range of new nodes."""
-        return SourceRangeScope(self, range)
+        return GraphSetting(self, "range", range)
 
     # --- copies, texts and diagrams of the graph ---
 

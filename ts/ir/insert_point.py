@@ -6,46 +6,26 @@ with graph.inserting_before(node), graph.at_range(range):
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from ts.ir.source import SourceRange
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ts.ir.graph import Block, Graph
-    from ts.ir.node import Node
+    from ts.ir.graph import Graph
 
 
-class InsertPoint:
-    """Context manager that sets a graph's insertion point and restores it at exit."""
+class GraphSetting:
+    """Context manager that sets an attribute of a graph, and restores it at exit."""
 
-    __slots__ = ("_graph", "_position", "_saved")
+    __slots__ = ("_attribute", "_graph", "_saved", "_value")
 
-    def __init__(self, graph: Graph, position: Node | Block) -> None:
+    def __init__(self, graph: Graph, attribute: str, value: Any) -> None:
         self._graph = graph
-        self._position = position
+        self._attribute = attribute
+        self._value = value
 
     def __enter__(self) -> Graph:
-        self._saved = self._graph._insert_before
-        self._graph.set_insert_point(self._position)
+        self._saved = getattr(self._graph, self._attribute)
+        setattr(self._graph, self._attribute, self._value)
         return self._graph
 
     def __exit__(self, *error: object) -> None:
-        self._graph._insert_before = self._saved
-
-
-class SourceRangeScope:
-    """Context manager that sets the source range of new nodes and restores it at exit."""
-
-    __slots__ = ("_graph", "_range", "_saved")
-
-    def __init__(self, graph: Graph, range: SourceRange | None) -> None:
-        self._graph = graph
-        self._range = range
-
-    def __enter__(self) -> Graph:
-        self._saved = self._graph.range
-        self._graph.range = self._range
-        return self._graph
-
-    def __exit__(self, *error: object) -> None:
-        self._graph.range = self._saved
+        setattr(self._graph, self._attribute, self._saved)

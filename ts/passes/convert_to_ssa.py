@@ -29,7 +29,7 @@ from ts.ir.graph import Block, Graph, Node, Value
 from ts.ir.types import Type, unify
 from ts.ir.value import is_program_name
 from ts.passes.exit_transform import exit_transform
-from ts.passes.pass_utils import inline_block_before, inserting_at_start
+from ts.passes.pass_utils import inline_block_before
 
 _T = TypeVar("_T")
 _CONTINUING: Final = ("prim::BreakStmt", "prim::ContinueStmt")
@@ -137,7 +137,7 @@ class _ContinueLoops:
 
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
-        with inserting_at_start(graph):
+        with graph.inserting_at_start():
             self._false = graph.insert_constant(False)
         self._loop: Node | None = None
 

@@ -27,6 +27,7 @@ from ts.ir import types
 from ts.ir.graph import Block, Graph, Node, Value
 from ts.ir.types import ListType, OptionalType, Type
 from ts.passes.pass_logging import optimization_allowed, update
+from ts.passes.pass_utils import move_to_subgraph
 
 KIND: Final = "prim::DifferentiableGraph"
 THRESHOLD: Final = 2
@@ -123,32 +124,16 @@ class _Subgraphs:
         if not is_within_limits or not any(x.type().is_subtype_of(types.TENSOR) for x in inputs):
             return
         if optimization_allowed("create_autodiff_subgraphs"):
-            self.make(nodes, inputs, outputs, before)
+            update(
+                "create_autodiff_subgraphs",
+                "Made {}",
+                move_to_subgraph(KIND, nodes, inputs, outputs, before),
+            )
+            for node in reversed(nodes):
+                node.destroy()
             for node in copied_lists:
                 node.move_before(before)
-
-    def make(self, nodes: list[Node], inputs: list[Value], outputs: list[Value], before: Node) -> None:
-        graph = before.owning_graph()
-        subgraph = Graph()
-        copies = {value: subgraph.add_input().copy_metadata(value) for value in inputs}
-        for node in nodes:
-            for value in node.inputs():
-                if value not in copies:
-                    constant = subgraph.create_clone(value.node(), copies)
-                    copies[value] = subgraph.append_node(constant).output()
-            copy = subgraph.append_node(subgraph.create_clone(node, copies))
-            copies.update(zip(node.outputs(), copy.outputs(), strict=True))
-        subgraph_node = graph.create(KIND, inputs, len(outputs)).insert_before(before)
-        subgraph_node.copy_metadata(nodes[-1])
-        subgraph_node.set("Subgraph", subgraph, "g")
-        for value, result in zip(outputs, subgraph_node.outputs(), strict=True):
-            subgraph.register_output(copies[value])
-            result.copy_metadata(value)
-            value.replace_all_uses_with(result)
-        update("create_autodiff_subgraphs", "Made {}", subgraph_node)
-        for node in reversed(nodes):
-            node.destroy()
-        self.changed = True
+            self.changed = True
 
 
 def _is_joined(node: Node, reads_group: bool, group_values: set[Value]) -> bool:

@@ -30,7 +30,7 @@ from typing import Final, NamedTuple
 from ts.errors import InternalError
 from ts.ir.graph import Block, Graph, Node, Value
 from ts.ir.types import BOOL, Type, unify
-from ts.passes.pass_utils import NOT_CONSTANT, constant_value, inserting_at_start, walk_nodes
+from ts.passes.pass_utils import NOT_CONSTANT, constant_value, walk_nodes
 
 # maximum number of nodes copied while ifs are merged, beyond which blocks are moved instead
 _MAX_COPIED_NODES: Final = 5000
@@ -123,7 +123,7 @@ class _ExitTransformer:
         # creates one value for each type object.
         self._uninitialized: dict[int, Value] = {}
         self._target: Block | None = None  # the innermost block that an exit of kind `kind` leaves
-        with inserting_at_start(graph):
+        with graph.inserting_at_start():
             self._true = graph.insert_constant(True)
             self._false = graph.insert_constant(False)
         self._raises = self._uninitialized_value(BOOL)

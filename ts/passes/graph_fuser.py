@@ -38,6 +38,7 @@ from ts.fusion.fusion_rules import (
 from ts.fusion.program import KIND
 from ts.ir.graph import Block, Graph, Node, Value
 from ts.passes.pass_logging import debug, optimization_allowed, update
+from ts.passes.pass_utils import move_to_subgraph
 
 _MAY_BE_OPERAND: Final = "its result may be its operand itself, and is used outside of the group"
 _READS_UNCOMPUTED_ROWS: Final = "it reads rows of an input that no group computes"
@@ -201,27 +202,9 @@ class _Fuser:
         if reason:
             debug("graph_fuser", "{} stay: {}", group.nodes, reason)
             return
-        graph = before.owning_graph()
-        subgraph = Graph()
-        copies: dict[Value, Value] = {}
-        for value in inputs:
-            copies[value] = subgraph.add_input().copy_metadata(value)
-        for node in (*heads, *group.nodes):
-            for value in node.inputs():
-                if value not in copies:
-                    constant = subgraph.create_clone(value.node(), copies)
-                    copies[value] = subgraph.append_node(constant).output()
-            copy = subgraph.append_node(subgraph.create_clone(node, copies))
-            copies.update(zip(node.outputs(), copy.outputs(), strict=True))
-        fused = graph.create(KIND, inputs, len(output_nodes)).insert_before(before)
-        fused.copy_metadata(group.nodes[-1])
-        fused.set("Subgraph", subgraph, "g")
-        for node, result in zip(output_nodes, fused.outputs(), strict=True):
-            subgraph.register_output(copies[node.output()])
-            result.copy_metadata(node.output())
-            node.output().replace_all_uses_with(result)
-        update("graph_fuser", "Made {}", fused)
         nodes = [*heads, *group.nodes]
+        outputs = [node.output() for node in output_nodes]
+        update("graph_fuser", "Made {}", move_to_subgraph(KIND, nodes, inputs, outputs, before))
         constant_nodes = {
             value.node() for node in nodes for value in node.inputs() if _is_copied_constant(value)
         }

@@ -23,7 +23,7 @@ from ts.passes.constant_propagation import constant_propagation_immutable_types,
 from ts.passes.dce import eliminate_unfailing_dead_code
 from ts.passes.inline_fork_wait import inline_fork_wait as inline_fork_wait
 from ts.passes.pass_logging import optimization_allowed, update
-from ts.passes.pass_utils import inserting_at_start, walk_nodes
+from ts.passes.pass_utils import walk_nodes
 from ts.passes.peephole import peephole, simplify
 from ts.passes.preserve_raising_code import graph_to_execute
 
@@ -170,7 +170,7 @@ class _Inliner:
 def _specialized_copy(graph: Graph, constants: _Constants) -> Graph:
     """Return a copy of `graph` that is specialized to constant arguments and simplified, for inlining."""
     body = graph.copy()
-    with inserting_at_start(body):
+    with body.inserting_at_start():
         for i, value, type in constants:
             body.inputs()[i].replace_all_uses_with(body.insert_constant(value, type=type))
     simplify(body)

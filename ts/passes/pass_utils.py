@@ -6,8 +6,7 @@ prim::Loop(%max_trips, %condition, %x...)        one block (%trip, %x...) -> (%a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Sequence
 from enum import Enum, auto
 from typing import Any, Final, TypeVar
 
@@ -45,10 +44,31 @@ def constant_value(value: Value) -> Any:
     return bool(constant) if kind == "BoolType" else constant
 
 
-def inserting_at_start(graph: Graph) -> AbstractContextManager[Any]:
-    """Set the insertion point before the first node of the graph."""
-    first = next(iter(graph.block().nodes()), None)
-    return graph.inserting_before(first if first is not None else graph.block().return_node())
+def move_to_subgraph(
+    kind: str, nodes: Sequence[Node], inputs: Sequence[Value], outputs: Sequence[Value], before: Node
+) -> Node:
+    """Insert a node of kind `kind` whose subgraph has copies of `nodes`, and replace the uses of `outputs`.
+
+    Values that are neither inputs nor computed by `nodes` must be constants, which are copied. The caller
+    destroys `nodes`.
+    """
+    subgraph = Graph()
+    copies = {value: subgraph.add_input().copy_metadata(value) for value in inputs}
+    new_node = before.owning_graph().create(kind, inputs, len(outputs)).insert_before(before)
+    for node in nodes:
+        for value in node.inputs():
+            if value not in copies:
+                constant = subgraph.create_clone(value.node(), copies)
+                copies[value] = subgraph.append_node(constant).output()
+        copy = subgraph.append_node(subgraph.create_clone(node, copies))
+        copies.update(zip(node.outputs(), copy.outputs(), strict=True))
+    new_node.copy_metadata(nodes[-1])
+    new_node.set("Subgraph", subgraph, "g")
+    for value, result in zip(outputs, new_node.outputs(), strict=True):
+        subgraph.register_output(copies[value])
+        result.copy_metadata(value)
+        value.replace_all_uses_with(result)
+    return new_node
 
 
 def inline_block_before(block: Block, node: Node) -> None:

@@ -31,7 +31,6 @@ from ts.passes.constant_propagation import fold_constants
 from ts.passes.dce import eliminate_dead_code
 from ts.passes.erase_shapes import erase_shape_information
 from ts.passes.pass_logging import optimization_allowed, update
-from ts.passes.pass_utils import inserting_at_start
 from ts.passes.peephole import simplify
 from ts.passes.peephole_types import ARGUMENT_QUERIES, TENSOR_QUERIES, may_query_types
 from ts.passes.shape_analysis import RANK_BY_SIZES, Analysis, is_elementwise, tensors_in
@@ -122,7 +121,7 @@ def _declare(graph: Graph, declared: Mapping[Value, Type]) -> None:
         value.set_type(type)
         if not value.has_uses():
             continue
-        with inserting_at_start(graph):
+        with graph.inserting_at_start():
             if specialized == NONE:
                 value.replace_all_uses_with(graph.insert_constant(None))
                 continue

@@ -270,15 +270,13 @@ class Emitter:
     @contextmanager
     def in_block(self, block: Block) -> Iterator[Scope]:
         """Context in which nodes are inserted at the end of `block`, with a new scope for its variables."""
-        scope = self.scope = Scope(self.graph, block, self.scope)
-        saved = self.graph.insert_point()
-        self.graph.set_insert_point(block)
+        outer = self.scope
+        self.scope = Scope(self.graph, block, outer)
         try:
-            yield scope
+            with self.graph.inserting_before(block):
+                yield self.scope
         finally:
-            assert scope.parent is not None
-            self.scope = scope.parent
-            self.graph.set_insert_point(saved)
+            self.scope = outer
 
     # ---- insertion of nodes --------------------------------------------------------------------------
 
@@ -304,13 +302,8 @@ class Emitter:
         key = repr(value)  # distinguishes -0.0 from 0.0
         constant = self._number_constants.get(key)
         if constant is None:
-            saved = self.graph.insert_point()
-            first = next(iter(self.graph.nodes()), None)
-            self.graph.set_insert_point(self.graph.block() if first is None else first)
-            constant = self._number_constants[key] = self.graph.insert_constant(value, range)
-            # Restore the insertion point only now: in an empty graph, later nodes would otherwise precede the
-            # constant.
-            self.graph.set_insert_point(saved)
+            with self.graph.inserting_at_start():
+                constant = self._number_constants[key] = self.graph.insert_constant(value, range)
         return constant
 
     def unchecked_cast(self, value: Value, type: Type) -> Value:

@@ -29,6 +29,11 @@ class NamedType(Type):
     def _spell(self) -> str:
         return self.qualified_name_
 
+    @property
+    def annotation_str(self) -> str:
+        """Qualified name of the type."""
+        return self.qualified_name_
+
     def mentions_class(self) -> bool:
         """Return True: a named type belongs to a program, and a cache by type would keep it alive."""
         return True
@@ -187,11 +192,6 @@ class InterfaceType(NamedType):
     def _spell(self) -> str:
         return f"InterfaceType<{self.name()}>"
 
-    @property
-    def annotation_str(self) -> str:
-        """Qualified name of the interface."""
-        return self.qualified_name_
-
     def _key(self) -> tuple[object, ...]:
         return self.qualified_name_, id(self.unit)
 
@@ -321,11 +321,6 @@ class EnumType(NamedType):
 
     def _spell(self) -> str:
         return f"Enum<{self.qualified_name_}>"
-
-    @property
-    def annotation_str(self) -> str:
-        """Qualified name of the enumeration."""
-        return self.qualified_name_
 
     def _key(self) -> tuple[object, ...]:
         return (self.qualified_name_, self.python_class)
