@@ -20,13 +20,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ts._core.tensor import size_guards, strides
+from ts._core.tensor.subscripts import BOOL, ELLIPSIS, INTEGER, NEW_DIM, SLICE, TENSOR, parse_subscript
 from ts._core.tensor.unbacked_sizes import get_ctx
 
 Shape = size_guards.Shape
 DType = np.dtype[Any]
 NO_DATA = "Cannot copy out of meta tensor; no data!"
 NO_ITEM = "Tensor.item() cannot be called on meta tensors"
-WHOLE = slice(None)
 
 
 class Flags(NamedTuple):
@@ -131,26 +131,29 @@ class MetaArray:
     def __getitem__(self, key: Any) -> MetaArray:
         if key is Ellipsis:
             return self
-        items = _spelled_out(key if isinstance(key, tuple) else (key,), self.ndim)
-        if any(isinstance(item, (MetaArray, np.ndarray, list)) for item in items):
-            return self._picked(items)
-        dims, offset, at = [], 0, 0
-        for item in items:
-            if item is None:
+        steps = parse_subscript(key if isinstance(key, tuple) else (key,), self.ndim, _kind_of)
+        if any(step[0] >= BOOL for step in steps):
+            return self._picked(steps)
+        dims: list[tuple[Any, Any]] = []
+        offset: Any = 0
+        for kind, _, axis, item in steps:
+            if kind == NEW_DIM:
                 dims.append((1, None))
                 continue
-            n, stride = self.shape[at], self.strides[at]
-            if isinstance(item, slice):
+            if kind == ELLIPSIS:
+                dims += self._dims()[axis : axis + item]
+                continue
+            n, stride = self.shape[axis], self.strides[axis]
+            if kind == SLICE:
                 start, length, every = _range(item, n)
                 dims.append((length, stride if every == 1 else stride * every))
             else:
-                start = _checked_index(item, n, at)
+                start = _checked_index(item, n, axis)
             if not size_guards.known_zero(start):
                 offset = offset + start * stride
-            at += 1
         return self._with(dims, offset)
 
-    def _picked(self, items: Sequence[Any]) -> MetaArray:
+    def _picked(self, steps: Iterable[tuple[int, int, int, Any]]) -> MetaArray:
         """Return the result of indexing with arrays.
 
         The broadcast shape of the index arrays replaces the indexed dimensions if these are adjacent.
@@ -160,33 +163,27 @@ class MetaArray:
         chosen: list[int] = []
         shapes: list[Shape] = []
         indices: list[MetaArray] = []
-        # `other_lengths` and `steps` are the lengths and strides of the dimensions without index arrays.
-        other_lengths: list[Any] = []
-        steps: list[Any] = []
-        at = 0
-        for item in items:
-            if item is None:
-                other_lengths.append(1)
-                steps.append(0)
-            elif isinstance(item, slice):
-                _, length, every = _range(item, self.shape[at])
-                other_lengths.append(length)
-                steps.append(self.strides[at] * every)
-                at += 1
+        others: list[tuple[Any, Any]] = []  # (length, stride) of the dimensions without index arrays
+        for kind, _, axis, item in steps:
+            if kind == NEW_DIM:
+                others.append((1, 0))
+            elif kind == ELLIPSIS:
+                others += self._dims()[axis : axis + item]
+            elif kind == SLICE:
+                _, length, every = _range(item, self.shape[axis])
+                others.append((length, self.strides[axis] * every))
             else:
                 index = np.asarray(item) if isinstance(item, list) else item
-                chosen.append(len(other_lengths))
+                chosen.append(len(others))
                 shapes.append(tuple(getattr(index, "shape", ())))
                 if getattr(index, "dtype", None) == np.bool_:
                     if isinstance(index, MetaArray):
                         self._no_elements()
                     shapes[-1] = (int(np.count_nonzero(index)),)
-                    at += index.ndim
-                else:
-                    _checked_index(item, self.shape[at], at)
-                    if isinstance(index, MetaArray):
-                        indices.append(index)
-                    at += 1
+                    continue
+                _checked_index(item, self.shape[axis], axis)
+                if isinstance(index, MetaArray):
+                    indices.append(index)
         try:
             index_shape = size_guards.broadcast(*shapes)
         except ValueError:
@@ -196,11 +193,12 @@ class MetaArray:
             ) from None
         position = chosen[0] if len(set(chosen)) == 1 else 0
         none = [0] * len(index_shape)
-        orders = [[*steps[:position], *none, *steps[position:]]]
+        lengths, other_strides = [n for n, _ in others], [stride for _, stride in others]
+        orders = [[*other_strides[:position], *none, *other_strides[position:]]]
         for index in indices:
             own = index.broadcast_to(index_shape).strides
-            orders.append([*[0] * position, *own, *[0] * (len(other_lengths) - position)])
-        shape = (*other_lengths[:position], *index_shape, *other_lengths[position:])
+            orders.append([*[0] * position, *own, *[0] * (len(others) - position)])
+        shape = (*lengths[:position], *index_shape, *lengths[position:])
         item = self.dtype.itemsize
         return MetaArray(shape, self.dtype, [n * item for n in strides.of_result(shape, *orders)])
 
@@ -406,18 +404,11 @@ def _axis(axis: int, rank: int) -> int:
     return axis + rank if axis < 0 else axis
 
 
-def _spelled_out(items: tuple[Any, ...], rank: int) -> tuple[Any, ...]:
-    """Return an index with full slices in place of `...`, or for omitted last dimensions."""
-    used = 0
-    position = len(items)
-    for i, item in enumerate(items):
-        if item is Ellipsis:
-            position = i
-        elif item is not None:
-            used += item.ndim if getattr(item, "dtype", None) == np.bool_ else 1
-    if used > rank:
-        raise IndexError(f"too many indices for array: array is {rank}-dimensional, but {used} were indexed")
-    return (*items[:position], *(WHOLE,) * (rank - used), *items[position + 1 :])
+def _kind_of(item: Any) -> int:
+    """Return the kind of an index array, list or number of NumPy."""
+    if isinstance(item, (MetaArray, np.ndarray)) and item.dtype == np.bool_:
+        return TENSOR + item.ndim
+    return TENSOR + 1 if isinstance(item, (MetaArray, np.ndarray, list)) else INTEGER
 
 
 def _range(index: slice, n: Any) -> tuple[Any, Any, int]:

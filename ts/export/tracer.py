@@ -45,7 +45,7 @@ from ts.fx.node import Node
 from ts.ops import registry
 from ts.ops.derivatives.formula_registry import derivative_of
 from ts.ops.namespace import OpOverload, overload_named
-from ts.tracing.indexing import get_index, put_index
+from ts.tracing.indexing import RecordedIndexing
 from ts.tracing.types import arguments_of_to
 
 # Name of a higher-order operator, or "vmap" -> function that records a call. `control_flow` fills the table.
@@ -75,6 +75,9 @@ class ExportTracer(FxGraphBuilder):
         self._data_scalars: dict[int, _DataScalars] = {}
         # recorded calls of `squeeze`: (node, shape of the input, dimensions to squeeze, or None for all)
         self._squeezed: list[tuple[Node, Any, Any]] = []
+        # sizes and strides of results that have the guards of `_guard_contiguity`
+        self._layouts: set[tuple[Any, ...]] = set()
+        self._indexing = RecordedIndexing(to_number=self.element, differs=self._is_of_batch)
 
     # ---- recording of operators
 
@@ -413,7 +416,7 @@ class ExportTracer(FxGraphBuilder):
 
     def get(self, x: Tensor, index: Any) -> Any:
         """Record and return `x[index]`."""
-        return get_index(x, index, skip_whole=True, to_number=self.element, several=self._is_of_batch)
+        return self._indexing.get(x, index)
 
     def put(self, x: Tensor, index: Any, value: Any) -> None:
         """Record `x[index] = value`."""
@@ -423,7 +426,7 @@ class ExportTracer(FxGraphBuilder):
             value = self.run(overload_named("aten::lift_fresh_copy", "").operator, [constant])
         elif isinstance(value, SymNumber):
             value = self.tensor_of_symbols(value, x.dtype, device_of(self.fake_of(x)))
-        put_index(x, index, value, skip_whole=True, to_number=self.element, several=self._is_of_batch)
+        self._indexing.put(x, index, value)
 
     def _is_of_batch(self, x: Tensor) -> bool:
         """Return True if a tensor depends on an element of a surrounding `vmap` batch."""

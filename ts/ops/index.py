@@ -30,16 +30,11 @@ def index_arrays(self: Array, indices: Sequence[Array | None]) -> list[Array | N
 
     A mask is replaced by the index arrays of its true elements.
     """
+    if not all(i is None or i.dtype in (*_MASKS, common.INT64, common.INT32) for i in indices):
+        raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
     arrays: list[Array | None] = []
     for i in indices:
-        if i is None:
-            arrays.append(None)
-        elif i.dtype in _MASKS:
-            arrays.extend(_mask_coordinates(self, i, len(arrays)))
-        elif i.dtype in (common.INT64, common.INT32):
-            arrays.append(i)
-        else:
-            raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
+        arrays.extend(_mask_coordinates(self, i, len(arrays)) if i is not None and i.dtype in _MASKS else [i])
     if len(arrays) > self.ndim:
         raise IndexError(f"too many indices for tensor of dimension {self.ndim} (got {len(indices)})")
     shapes = [a.shape for a in arrays if a is not None]
@@ -56,11 +51,11 @@ def index_arrays(self: Array, indices: Sequence[Array | None]) -> list[Array | N
 
 def _mask_coordinates(self: Array, mask: Array, dim: int) -> list[Array]:
     """Return the coordinates of the true elements of a mask over the dimensions of `self` from `dim` on."""
-    _check_mask(self, mask, dim)
+    check_mask(self, mask, dim)
     return list(mask.nonzero())
 
 
-def _check_mask(self: Array, mask: Array, dim: int) -> None:
+def check_mask(self: Array, mask: Array, dim: int) -> None:
     """Raise IndexError if the shape of `mask` differs from the dimensions of `self` that begin at `dim`."""
     if mask.dtype == common.UINT8:
         warn("indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead.")
@@ -168,7 +163,7 @@ def _write_at(
     if xp.shapes_only:
         masks = [(dim, i) for dim, i in enumerate(indices) if i is not None and i.dtype in _MASKS]
         for dim, i in masks:
-            _check_mask(target, i, dim)
+            check_mask(target, i, dim)
         if masks or values.ndim == 0:  # NumPy broadcasts a single value to all masked elements
             return
     arrays = index_arrays(target, indices)

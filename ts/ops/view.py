@@ -126,8 +126,8 @@ def expand_kernel(xp: Any, self: Array, size: Sequence[int]) -> Array:
             f"number of sizes provided ({len(sizes)}) must be greater or equal to the number of dimensions "
             f"in the tensor ({self.ndim})"
         )
-    shape = []
-    for i, n in enumerate(sizes):
+    shape: list[Any] = []
+    for i, n in reversed(list(enumerate(sizes))):  # PyTorch reports the last dimension that does not match
         have = self.shape[i - extra] if i >= extra else 1
         if size_guards.is_provably_equal(n, -1):
             if i < extra:
@@ -141,7 +141,7 @@ def expand_kernel(xp: Any, self: Array, size: Sequence[int]) -> Array:
                 f"The expanded size of the tensor ({n}) must match the existing size ({have}) at "
                 f"non-singleton dimension {i}.  Target sizes: {sizes}.  Tensor sizes: {list(self.shape)}"
             )
-        shape.append(n)
+        shape.insert(0, n)
     if any(n < 0 for n in shape):
         raise RuntimeError(f"numel: integer multiplication overflow. The sizes {sizes} are negative")
     _check_addressable(shape, self.dtype.itemsize)

@@ -13,11 +13,13 @@ from ts._core.dispatch.overloads import overloads
 from ts._core.tensor.tensor import Tensor
 from ts._core.thread.context import TracingScope
 from ts._core.thread.tracer_protocol import TracerProtocol
-from ts.tracing.indexing import get_index, put_index
+from ts.tracing.indexing import RecordedIndexing
 
 
 class MetaTracer(TracerProtocol):
     """Base class of tracers whose tensors have concrete sizes."""
+
+    indexing = RecordedIndexing()
 
     def unrecorded(self, function: Callable[..., Any], *args: Any) -> Any:
         """Call `function(*args)` without tracing."""
@@ -42,11 +44,11 @@ class MetaTracer(TracerProtocol):
 
     def get(self, x: Tensor, index: Any) -> Any:
         """Return `x[index]`."""
-        return get_index(self.as_meta(x), index)
+        return self.indexing.get(self.as_meta(x), index)
 
     def put(self, x: Tensor, index: Any, value: Any) -> None:
         """Assign `x[index] = value`."""
-        put_index(self.as_meta(x), index, value)
+        self.indexing.put(self.as_meta(x), index, value)
 
     def iterate(self, x: Tensor) -> Iterator[Tensor]:
         """Return an iterator over `x[0]`, `x[1]`, ..."""

@@ -66,7 +66,7 @@ from ts.ir.types import (
 from ts.ops import registry
 from ts.runtime.function import compile_function
 from ts.tracing import guards, messages, method_handlers
-from ts.tracing.indexing import get_index, put_index
+from ts.tracing.indexing import RecordedIndexing
 from ts.tracing.python_functions import record_call
 from ts.tracing.source_location import program_frame
 from ts.tracing.types import (
@@ -86,6 +86,7 @@ _NUMBER_KINDS: Final[dict[str, Type]] = {
     "float": FLOAT,
     "bool": BOOL,
 }  # type name in schemas -> type
+_INDEXING: Final = RecordedIndexing(skips_whole_slices=False)
 _TRACED_IN_PLACE: Final = registry.field_by_name("traced_in_place")
 
 
@@ -439,13 +440,13 @@ class Tracer(TracerProtocol):
 
     def get(self, x: Tensor, index: Any) -> Any:
         """Record `x[index]` and return the result."""
-        return get_index(x, index)
+        return _INDEXING.get(x, index)
 
     def put(self, x: Tensor, index: Any, value: Any) -> None:
         """Record `x[index] = value`."""
         self._assigns_items = True
         try:
-            put_index(x, index, value)
+            _INDEXING.put(x, index, value)
         finally:
             self._assigns_items = False
 

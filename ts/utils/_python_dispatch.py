@@ -27,7 +27,6 @@ from ts.export.decompositions import decomposition_table
 from ts.export.node_arguments import readable
 from ts.export.python_calls import overload_for_numbers, with_factory_options
 from ts.ops.namespace import OpOverload, overload_named
-from ts.tracing.indexing import get_index, put_index
 from ts.tracing.meta_tracer import MetaTracer
 from ts.unsupported import names_for
 
@@ -125,14 +124,6 @@ class _OperatorTracer(MetaTracer):
             if (kwargs or {}).get("requires_grad") is True and isinstance(result, Tensor):
                 result.requires_grad_()
             return operators.for_python(op, result) if hasattr(operators, "for_python") else result
-
-    def get(self, x: Tensor, index: Any) -> Any:
-        """Return x[index]."""
-        return get_index(x, index, skip_whole=True)
-
-    def put(self, x: Tensor, index: Any, value: Any) -> None:
-        """Run x[index] = value."""
-        put_index(x, index, value, skip_whole=True)
 
     def to(self, x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
         """Return x.to(...)."""

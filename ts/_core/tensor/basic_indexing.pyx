@@ -14,6 +14,7 @@ from numpy cimport npy_intp
 
 from ts._core.tensor.literals cimport store_value
 from ts._core.tensor.ndarray cimport PyArrayObject, data_of, dims_of, flags_of, ndim_of, new_array, same_shape, strides_of
+from ts._core.tensor.subscripts cimport BOOL, ELLIPSIS, INTEGER, NEW_DIM, OTHER, SLICE, consumed_dims, kind_of_basic
 from ts._core.tensor.tensor cimport (
     is_recorded,
     BACKEND_CPU, Tensor, follow, number_of_scalar_type, operator_function, select_together, selects_alone, wrap_cpu
@@ -70,13 +71,6 @@ cdef PyObject *view_with_dtype(Tensor x, int kind, int nd, npy_intp *dims, npy_i
     return view_with_descr(x, <PyArrayObject *>x.array, <PyObject *>descr, kind, nd, dims, strides, 0)
 
 
-cdef int consumed_dim_count(object index) except -2:
-    """Return the number of dimensions that an index selects from: 1 for an int or slice, 0 for None, else -1."""
-    if PyLong_CheckExact(index) or type(index) is slice:
-        return 1
-    return 0 if index is None else -1
-
-
 cdef bint read_slice_bound(object x, npy_intp missing, npy_intp n, npy_intp *out) except -1:
     """Write the slice bound `x`, as an index from the start clamped to [0, n], to out[0]. None stands for `missing`.
 
@@ -100,44 +94,69 @@ cdef bint read_slice_bound(object x, npy_intp missing, npy_intp n, npy_intp *out
 
 def get_view(Tensor x not None, index):
     """Return x[index] as a view, or None if the index has no fast path."""
-    cdef PyArrayObject *a
-    cdef npy_intp dims[NUMPY_MAX_DIMS]
-    cdef npy_intp strides[NUMPY_MAX_DIMS]
-    cdef npy_intp start = 0, end = 0, step, offset = 0, i
-    cdef int consumed = 0, one, dim = 0, nd = 0, skipped
-    cdef bint has_ellipsis = False
+    cdef int kinds[NUMPY_MAX_DIMS]
+    cdef int i, kind
     cdef tuple items
-    cdef PyObject *view
     if x.backend != BACKEND_CPU or is_recorded(x):
         return None
     items = <tuple>index if type(index) is tuple else (index,)
-    for item in items:
-        if item is Ellipsis:
-            if has_ellipsis:
-                return None
-            has_ellipsis = True
-            continue
-        one = consumed_dim_count(item)
-        if one < 0:
-            return None
-        consumed += one
-    a = <PyArrayObject *>x.array
-    if consumed > ndim_of(a) or len(items) + ndim_of(a) > NUMPY_MAX_DIMS:
+    if len(items) > NUMPY_MAX_DIMS:
         return None
-    for item in items:
-        if item is None:
+    for i in range(len(items)):
+        kind = kind_of_basic(items[i])
+        if kind == OTHER or kind == BOOL:
+            return None
+        kinds[i] = kind
+    return view_of_items(x, items, kinds)
+
+
+def get_view_of_steps(Tensor x not None, list steps not None):
+    """Return the view that the steps of a subscript compute before index tensors are applied, or None."""
+    cdef int kinds[NUMPY_MAX_DIMS]
+    cdef int i
+    if x.backend != BACKEND_CPU or is_recorded(x) or len(steps) > NUMPY_MAX_DIMS:
+        return None
+    for i in range(len(steps)):
+        kinds[i] = (<tuple>steps[i])[0]
+        if kinds[i] == INTEGER and not isinstance((<tuple>steps[i])[3], int):
+            return None
+    return view_of_items(x, tuple([(<tuple>step)[3] for step in steps]), kinds)
+
+
+cdef object view_of_items(Tensor x, tuple items, int *kinds):
+    """Return the view that items of known kinds select, or None for an invalid item."""
+    cdef PyArrayObject *a = <PyArrayObject *>x.array
+    cdef npy_intp dims[NUMPY_MAX_DIMS]
+    cdef npy_intp strides[NUMPY_MAX_DIMS]
+    cdef npy_intp start = 0, end = 0, step, offset = 0, i
+    cdef int skipped = ndim_of(a), dim = 0, nd = 0, copied, kind, at
+    cdef bint has_ellipsis = False
+    cdef PyObject *view
+    for at in range(len(items)):
+        skipped -= consumed_dims(kinds[at])
+    if skipped < 0 or len(items) + ndim_of(a) > NUMPY_MAX_DIMS:
+        return None
+    for at in range(len(items)):
+        kind = kinds[at]
+        item = items[at]
+        if kind == NEW_DIM or kind == BOOL:
             dims[nd] = 1
             strides[nd] = UNKNOWN_STRIDE  # computed below, when the stride of the next dimension is known
             nd += 1
-        elif item is Ellipsis:
-            skipped = ndim_of(a) - consumed
-            while skipped:
+        elif kind >= ELLIPSIS:
+            copied = consumed_dims(kind)
+            if kind == ELLIPSIS:
+                if has_ellipsis and skipped:
+                    return None  # dimensions of later items may not exist
+                has_ellipsis = True
+                copied = skipped
+            while copied:
                 dims[nd] = dims_of(a)[dim]
                 strides[nd] = strides_of(a)[dim]
                 nd += 1
                 dim += 1
-                skipped -= 1
-        elif type(item) is slice:
+                copied -= 1
+        elif kind == SLICE:
             step = 1
             if item.step is not None:
                 if not PyLong_CheckExact(item.step) or not 0 < item.step < 1 << 60:

@@ -1,7 +1,7 @@
 """Indexing `x[...]` and `x[...] = value` by PyTorch's rules, decomposed into operators.
 
-In: a tensor and an index. Out: a view, or a copy if there are index tensors or lists. As in PyTorch, there
-are two steps. First, all indices that select a view are applied (integers, slices, None, `...`). Then all
+In: a tensor and a subscript. Out: a view, or a copy if there are index tensors or lists. As in PyTorch, there
+are two stages. First, all items that select a view are applied (integers, slices, None, `...`). Then all
 index tensors are applied together to this view:
 
     x[1, :, [0, 2]]    ->    view = x[1];    aten::index(view, [None, [0, 2]])
@@ -12,72 +12,220 @@ NumPy would treat the 1 as an index array, and broadcast it with the list.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
+from operator import index as as_int
 from typing import Any
 
 import numpy as np
 
 from ts import dtypes
 from ts._core.tensor import basic_indexing, factories, size_guards
+from ts._core.tensor.subscripts import BOOL, INTEGER, NEW_DIM, SLICE, TENSOR, parse_subscript
+from ts._core.tensor.sym_types import SymNumber
 from ts._core.tensor.tensor import Tensor, layer_of, operator
 from ts._core.tensor.torch_function_lookup import overrides, torch_function_result
 
 # Python's class `slice`, renamed to distinguish it from the operator "slice"
 Slice = slice
-_MAX_INDEX = 2**63 - 1  # value of `end` for a slice without an end
+_MIN_INDEX = -(2**63)
+_MAX_INDEX = 2**63 - 1  # also the value of `end` for a slice without an end
 _MASKS = (dtypes.bool_, dtypes.uint8)
+_Step = tuple[int, int, int, Any]
 
 
-def get(x: Tensor, index: Any) -> Tensor:
-    """Return `x[index]` by PyTorch's rules: a view, or a copy for index tensors."""
-    try:
-        view, indices = _resolve(x, index)
-    except _Overridden as overridden:
-        return torch_function_result((overridden.item,), Tensor.__getitem__, (x, index))  # type: ignore[no-any-return]
-    if indices:
-        return operator("index")(view, indices)  # type: ignore[no-any-return]
-    return operator("alias")(x) if view is x else view
+class Indexing:
+    """Evaluation of subscripts. Tracers override the rules for numbers, tensors and slices."""
 
+    skips_whole_slices = True  # whether to call no operator for a slice that selects the whole dimension
 
-def put(x: Tensor, index: Any, value: Any) -> None:
-    """Execute `x[index] = value` in place by PyTorch's rules."""
-    is_number = not isinstance(value, Tensor)
-    if is_number:
-        if overrides(value):
-            torch_function_result((value,), Tensor.__setitem__, (x, index, value))
+    def get(self, x: Tensor, index: Any) -> Tensor:
+        """Return `x[index]` by PyTorch's rules: a view, or a copy for index tensors."""
+        try:
+            view, indices = self._apply(x, index, self.skips_whole_slices and not isinstance(index, Slice))
+        except _Overridden as overridden:
+            return torch_function_result((overridden.item,), Tensor.__getitem__, (x, index))  # type: ignore[no-any-return]
+        if indices:
+            return operator("index")(view, indices)  # type: ignore[no-any-return]
+        return operator("alias")(x) if view is x else view
+
+    def put(self, x: Tensor, index: Any, value: Any) -> None:
+        """Execute `x[index] = value` in place by PyTorch's rules."""
+        if not isinstance(value, Tensor):
+            if overrides(value):
+                torch_function_result((value,), Tensor.__setitem__, (x, index, value))
+                return
+            if not isinstance(value, (bool, int, float, complex, np.generic, SymNumber)):
+                raise TypeError(f"can't assign a {_full_name(value)} to a {x.type()}")
+        source = self.assigned_tensor(value, x)
+        if index is False:
             return
-        if not isinstance(value, (bool, int, float, complex, np.generic)):
-            raise TypeError(f"can't assign a {full_name(value)} to a {x.type()}")
-        value = factories.number_tensor(value, x.dtype, x.device)
-    if index is False:
-        return
-    if index is True:  # `x[True] = value` is executed as `x[None] = value`
-        index = None
-    try:
-        view, indices = _resolve(x, index)
-    except _Overridden as overridden:
-        torch_function_result((overridden.item,), Tensor.__setitem__, (x, index, value))
-        return
-    source = factories.moved_to(value, x.device, None)
-    if not indices:
-        source = _without_leading_ones(source, view.ndim)
-        if source.shape != view.shape and not is_number:
-            factories.check_broadcast(view.shape, source)
-            source = operator("expand")(source, view.shape)
-        operator("copy_" if is_number or source.ndim else "fill_")(view, source)
-        return
-    if x.is_meta:
-        return
-    source = _without_leading_ones(source, 0)
-    index_tensors = [index for index in indices if index is not None]
-    mask = index_tensors[0]
-    if len(index_tensors) == 1 and mask.dtype in _MASKS and source.numel() == 1:
-        if mask.dtype is dtypes.uint8 and layer_of(x) is None:
-            raise RuntimeError(
-                "masked_fill_ only supports boolean masks, but got mask with dtype unsigned char"
+        try:
+            # `x[True] = value` is executed as `x[None] = value`
+            view, indices = self._apply(x, None if index is True else index, self.skips_whole_slices)
+        except _Overridden as overridden:
+            torch_function_result((overridden.item,), Tensor.__setitem__, (x, index, value))
+            return
+        if indices:
+            shape = _shape_without_leading_ones(source)
+            source = source if len(shape) == source.array.ndim else operator("view")(source, shape)
+            self.put_elements(x, view, indices, source)
+        elif _have_same_shape(source, view):
+            operator("copy_")(view, source)
+        elif not source.ndim:
+            operator("fill_")(view, source)
+        else:
+            source = operator("view")(source, _shape_without_leading_ones(source))
+            if not _have_same_shape(source, view):
+                source = operator("expand")(source, view.array.shape)
+            operator("copy_")(view, source)
+
+    def assigned_tensor(self, value: Any, x: Tensor) -> Tensor:
+        """Return a tensor or number that is assigned to elements of `x`, as a tensor."""
+        if isinstance(value, Tensor):
+            return factories.moved_to(value, x.device, None)
+        return factories.number_tensor(value, x.dtype, x.device)
+
+    def put_elements(self, x: Tensor, view: Tensor, indices: list[Tensor | None], source: Tensor) -> None:
+        """Assign to the elements of `view`, a view of `x`, that index tensors select."""
+        if x.is_meta:
+            return
+        index_tensors = [index for index in indices if index is not None]
+        mask = index_tensors[0]
+        if len(index_tensors) == 1 and mask.dtype in _MASKS and source.numel() == 1:
+            if mask.dtype is dtypes.uint8 and layer_of(x) is None:
+                raise RuntimeError(
+                    "masked_fill_ only supports boolean masks, but got mask with dtype unsigned char"
+                )
+            # Copy the value, because it may share memory with the tensor that is written.
+            source = operator("clone")(source.to(view.dtype))
+        operator("index_put_")(view, indices, source)
+
+    # ---- items
+
+    def integer(self, item: Any) -> Any:
+        """Return the number of an object with a method `__index__`."""
+        return as_int(item)
+
+    def index_constant(self, create: Callable[[], Tensor]) -> Tensor:
+        """Return the index tensor that `create` creates from a list, range or array."""
+        return create()
+
+    def tensor_item(self, item: Tensor) -> Any:
+        """Return the number of an integer tensor without dimensions, or another tensor itself."""
+        if item.ndim == 0 and item.dtype.category <= dtypes.INTEGRAL and layer_of(item) is None:
+            return bool(item) if item.dtype in _MASKS else int(item)
+        return item
+
+    def kind_of(self, item: Any) -> int:
+        """Return the kind of an index tensor. Other objects count as integers."""
+        if not isinstance(item, Tensor):
+            return INTEGER
+        return TENSOR + (item.ndim if item.dtype in _MASKS else 1)
+
+    def _item(self, item: Any) -> Any:
+        if item is None or item is Ellipsis or isinstance(item, (bool, int, Slice)):
+            return item
+        if isinstance(item, Tensor):
+            return self.tensor_item(item)
+        if isinstance(item, np.ndarray):
+            return self.tensor_item(self.index_constant(lambda: factories.as_tensor(item)))
+        if isinstance(item, (list, tuple, range)):
+            return self.index_constant(lambda: _tensor_of_list(item))
+        if overrides(item):
+            raise _Overridden(item)
+        # `position` rejects other items
+        return self.integer(item) if hasattr(item, "__index__") and not isinstance(item, np.bool_) else item
+
+    def _check_item_of_scalar(self, item: Any) -> None:
+        """Raise IndexError for a subscript of a 0-dim tensor that is a number or a slice."""
+        if isinstance(item, Slice):
+            self.bounds(item)
+            raise IndexError("slice() cannot be applied to a 0-dim tensor.")
+        if isinstance(item, int) and not isinstance(item, bool):
+            if item:
+                self.position(item, 0, 0)
+            raise IndexError(
+                "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ "
+                "to convert a 0-dim tensor to a number"
             )
-        # Copy the value, because it may share memory with the tensor that is written.
-        source = operator("clone")(source.to(view.dtype))
-    operator("index_put_")(view, indices, source)
+
+    # ---- steps
+
+    def _apply(self, x: Tensor, index: Any, skip_whole: bool) -> tuple[Tensor, list[Tensor | None]]:
+        """Return the view that all items except index tensors select, and the indices of this view.
+
+        The indices are index tensors, and None for dimensions without an index tensor before the last one.
+        """
+        items = [self._item(item) for item in _items(index)]
+        if not x.array.ndim and not isinstance(index, (tuple, Tensor)):
+            self._check_item_of_scalar(items[0])
+        steps = parse_subscript(items, x.array.ndim, self.kind_of)
+        view = self.basic_view(x, steps, skip_whole)
+        indices: list[Tensor | None] = []
+        covered = 0  # number of dimensions of the view that `indices` index
+        for kind, dim, _, item in steps:
+            if kind >= BOOL:
+                indices += [None] * (dim - covered)
+                indices.append(self.index_tensor(item, x))
+                covered = dim + (kind - TENSOR if kind > BOOL else 1)
+        return view, indices
+
+    def basic_view(self, x: Tensor, steps: list[_Step], skip_whole: bool) -> Tensor:
+        """Return the view that all items except index tensors select."""
+        view = basic_indexing.get_view_of_steps(x, steps)
+        return self.view_by_operators(x, steps, skip_whole) if view is None else view
+
+    def view_by_operators(self, x: Tensor, steps: list[_Step], skip_whole: bool) -> Tensor:
+        """Return the result of `basic_view`, computed by `aten::select`, `slice` and `unsqueeze`."""
+        view = x
+        symbolic = any(_is_symbolic(step[-1]) for step in steps)
+        for at, (kind, dim, axis, item) in enumerate(steps):
+            if kind == INTEGER:
+                view = operator("select")(view, dim, self.position(item, _length(x, axis), at))
+            elif kind == SLICE:
+                bounds = self.bounds(item)
+                if not (skip_whole and _covers_dimension(item, bounds, _length(x, axis), symbolic)):
+                    view = operator("slice")(view, dim, *bounds)
+            elif kind in (NEW_DIM, BOOL):
+                view = operator("unsqueeze")(view, dim)
+        return view
+
+    def index_tensor(self, item: Any, x: Tensor) -> Tensor:
+        """Return the tensor for a tensor or bool in the subscript of `x`."""
+        if isinstance(item, Tensor):
+            return factories.moved_to(item, x.device, None)
+        result: Tensor = operator("empty")([int(item)], dtype=dtypes.int64, device=x.device)
+        return operator("fill_")(result, 0.0) if item else result  # type: ignore[no-any-return]
+
+    def position(self, item: Any, length: Any, at: int) -> Any:
+        """Return the integer at position `at` of a subscript, or raise IndexError if it is out of range."""
+        if isinstance(item, str):
+            raise TypeError("new(): invalid data type 'str'")
+        if not isinstance(item, (int, SymNumber)):
+            raise IndexError(
+                "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid "
+                f"indices (got {_full_name(item)})"
+            )
+        if isinstance(item, int) and not _MIN_INDEX <= item <= _MAX_INDEX:
+            raise ValueError("Overflow when unpacking long long")
+        if not size_guards.within(item, length):
+            raise IndexError(f"index {item} is out of bounds for dimension {at} with size {length}")
+        return item
+
+    def bounds(self, item: slice) -> tuple[Any, Any, Any]:
+        """Return start, end and step of a slice. The end of a slice without an end is `_MAX_INDEX`."""
+        start = 0 if item.start is None else self.bound(item.start)
+        end = _MAX_INDEX if item.stop is None else self.bound(item.stop)
+        step = 1 if item.step is None else self.bound(item.step)
+        if isinstance(step, int) and step <= 0:
+            raise ValueError("step must be greater than zero" if step else "slice step cannot be zero")
+        return start, end, step
+
+    def bound(self, bound: Any) -> Any:
+        """Return a bound of a slice as an int in the range of int64."""
+        if not hasattr(bound, "__index__"):
+            raise TypeError("slice indices must be integers or None or have an __index__ method")
+        return max(_MIN_INDEX, min(as_int(bound), _MAX_INDEX))
 
 
 class _Overridden(Exception):
@@ -87,163 +235,70 @@ class _Overridden(Exception):
         self.item = item
 
 
-def full_name(value: Any) -> str:
+def _full_name(value: Any) -> str:
     """Return the class name of a value, qualified by its module unless it is a built-in class."""
     kind = type(value)
     return kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
 
 
-def _without_leading_ones(x: Tensor, ndim: int) -> Tensor:
-    """Return `x` without leading dimensions of length 1, as long as it has more than `ndim` dimensions."""
-    shape = list(x.shape)
-    while len(shape) > ndim and size_guards.known_one(shape[0]):
-        del shape[0]
-    viewed: Tensor = x if len(shape) == x.ndim else operator("view")(x, shape)
-    return viewed
+def _have_same_shape(x: Tensor, y: Tensor) -> bool:
+    """Return whether shapes are equal. Sizes that depend on data must be equal for every data."""
+    return len(x.array.shape) == len(y.array.shape) and all(
+        size_guards.is_provably_equal(n, m)
+        or (size_guards.hinted(n) and size_guards.hinted(m) and size_guards.evaluate_guard(n == m))
+        for n, m in zip(x.array.shape, y.array.shape, strict=True)
+    )
 
 
-def _resolve(x: Tensor, index: Any) -> tuple[Tensor, list[Tensor | None]]:
-    """Return the view that integers, slices, None and `...` select, and a list of index tensors for it.
+def _length(x: Tensor, axis: int) -> Any:
+    """Return the size of dimension `axis`, or 0 if a second ellipsis moved `axis` out of range."""
+    return x.array.shape[axis] if axis < x.array.ndim else 0
 
-    The list has None for dimensions of the view without an index tensor. Without index tensors, it is empty.
-    """
-    items = _items(index)
+
+def _shape_without_leading_ones(x: Tensor) -> list[Any]:
     shape = x.array.shape
-    consumed_dims = sum(_consumed(item) for item in items)
-    if consumed_dims > len(shape):
-        if not shape and any(type(i) is int for i in items):
-            raise IndexError(
-                "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ "
-                "to convert a 0-dim tensor to a number"
-            )
-        if not shape and any(isinstance(i, Slice) for i in items):
-            raise IndexError("slice() cannot be applied to a 0-dim tensor.")
-        raise IndexError(f"too many indices for tensor of dimension {len(shape)}")
-    key: list[Any] = []
-    steps: list[tuple[Any, ...]] = []  # view operators to apply: (operator name, arguments after the tensor)
-    indices: list[Tensor | None] = []
-    dim = 0  # dimension of the view to which the next index applies
-    seen_ellipsis = False
-    for item in items:
-        if item is Ellipsis:
-            skipped = 0 if seen_ellipsis else len(shape) - consumed_dims
-            key += [Slice(None)] * skipped
-            indices += [None] * skipped
-            dim += skipped
-            seen_ellipsis = True
-        elif item is None or isinstance(item, bool):
-            key.append(None)
-            steps.append(("unsqueeze", dim))
-            indices.append(None if item is None else _host_indices(x, [0] if item else []))
-            dim += 1
-        elif isinstance(item, int):
-            at = sum(k is not None for k in key)
-            if not -shape[at] <= item < shape[at]:
-                raise IndexError(f"index {item} is out of bounds for dimension {at} with size {shape[at]}")
-            key.append(item)
-            steps.append(("select", dim, item))
-        elif isinstance(item, Slice):
-            item = _checked_slice(item)
-            key.append(item)
-            steps.append(("slice", dim, item.start, item.stop, 1 if item.step is None else item.step))
-            indices.append(None)
-            dim += 1
-        else:
-            used = _consumed(item)
-            key += [Slice(None)] * used
-            indices.append(factories.moved_to(item, x.device, None))
-            dim += used
-    return _view(x, key, steps), indices if any(i is not None for i in indices) else []
+    return list(shape[next((i for i, n in enumerate(shape) if not size_guards.known_one(n)), len(shape)) :])
 
 
-def _view(x: Tensor, key: list[Any], steps: list[tuple[Any, ...]]) -> Tensor:
-    """Return the view for the basic indices `key`, by a fast path if possible, else by operators `steps`."""
-    view = basic_indexing.get_view(x, tuple(key))
-    if view is not None:
-        return view
-    view = x
-    for name, dim, *arguments in steps:
-        if name == "slice":
-            start, stop, step = arguments
-            length = view.array.shape[dim]
-            # A slice of the whole dimension needs no operator.
-            if step == 1 and not start and (stop is None or stop >= length):
-                continue
-            arguments = [start or 0, _MAX_INDEX if stop is None else stop, step]
-        view = operator(name)(view, dim, *arguments)
-    return view
-
-
-def _items(index: Any) -> list[Any]:
-    """Return the items of an index. Int tensors of one element become ints, and lists become tensors."""
+def _items(index: Any) -> tuple[Any, ...] | list[Any]:
+    """Return the items of a subscript. A list with items that are not numbers is treated as a tuple."""
     if isinstance(index, tuple):
-        return [_normal(item) for item in index]
-    if not stands_for_tuple(index):
-        return [_normal(index)]
+        return index
+    if type(index) is not list or len(index) >= 32 or not any(map(_is_no_number, index)):
+        return (index,)
     warnings.warn(
         "Using a non-tuple sequence for multidimensional indexing is deprecated and will be changed in "
         "pytorch 2.9; use x[tuple(seq)] instead of x[seq]. In pytorch 2.9 this will be interpreted as "
         "tensor index, x[torch.tensor(seq)], which will result either in an error or a different result",
         stacklevel=4,
     )
-    return [_normal(item) for item in index]
+    return index
 
 
-def stands_for_tuple(index: Any) -> bool:
-    """Return whether an index list counts as a tuple: shorter than 32 items, and not only numbers."""
-    if type(index) is not list or len(index) >= 32:
+def _is_no_number(item: Any) -> bool:
+    return item is None or item is Ellipsis or isinstance(item, (Tensor, list, tuple, Slice, np.ndarray, str))
+
+
+def _tensor_of_list(items: Any) -> Tensor:
+    result = factories.tensor(items) if len(items) else factories.tensor([], dtype=dtypes.int64)
+    return result.long() if result.is_floating_point() else result
+
+
+def _is_symbolic(item: Any) -> bool:
+    """Return whether an item is a symbol, or a slice with a symbolic bound."""
+    bounds = (item.start, item.stop, item.step) if isinstance(item, Slice) else (item,)
+    return any(isinstance(bound, SymNumber) for bound in bounds)
+
+
+def _covers_dimension(item: slice, bounds: tuple[Any, Any, Any], length: Any, symbolic: bool) -> bool:
+    """Return whether a slice selects a whole dimension. In a subscript with symbols, only `:` does."""
+    if symbolic:
+        return item.start is item.stop is item.step is None
+    start, end, step = bounds
+    if not (type(start) is type(end) is type(step) is int):
         return False
-    return any(
-        item is None or item is Ellipsis or isinstance(item, (Tensor, list, tuple, Slice, np.ndarray, str))
-        for item in index
-    )
+    return start == 0 and step == 1 and size_guards.certain(length <= end)
 
 
-def _normal(item: Any) -> Any:
-    if item is None or item is Ellipsis or isinstance(item, (bool, int, Slice)):
-        return item
-    if isinstance(item, Tensor):
-        if item.ndim == 0 and item.dtype.category <= dtypes.INTEGRAL and layer_of(item) is None:
-            return bool(item) if item.dtype in (dtypes.bool_, dtypes.uint8) else int(item)
-        return item
-    if isinstance(item, np.ndarray):
-        return _normal(factories.as_tensor(item))
-    if isinstance(item, str):
-        raise TypeError("new(): invalid data type 'str'")
-    if isinstance(item, (list, tuple, range)):
-        result = factories.tensor(item) if len(item) else factories.tensor([], dtype=dtypes.int64)
-        return result.long() if result.is_floating_point() else result
-    if overrides(item):
-        raise _Overridden(item)
-    if hasattr(item, "__index__") and not isinstance(item, np.bool_):
-        return int(item.__index__())
-    raise IndexError(
-        "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices "
-        f"(got {full_name(item)})"
-    )
-
-
-def _consumed(item: Any) -> int:
-    """Return the number of tensor dimensions that an index item selects from, such as 0 for None."""
-    if item is None or item is Ellipsis or isinstance(item, bool):
-        return 0
-    if isinstance(item, Tensor) and item.dtype in (dtypes.bool_, dtypes.uint8):
-        return int(item.ndim)
-    return 1
-
-
-def _checked_slice(item: slice) -> slice:
-    for bound in (item.start, item.stop, item.step):
-        if bound is not None and not hasattr(bound, "__index__"):
-            raise TypeError("slice indices must be integers or None or have an __index__ method")
-    step = 1 if item.step is None else int(item.step)
-    if step == 0:
-        raise ValueError("slice step cannot be zero")
-    if step < 0:
-        raise ValueError("step must be greater than zero")
-    start = None if item.start is None else int(item.start)
-    return Slice(start, None if item.stop is None else int(item.stop), step)
-
-
-def _host_indices(x: Tensor, values: list[int]) -> Tensor:
-    return factories.tensor(values, dtype=dtypes.int64, device=x.device)
+_eager = Indexing()
+get, put = _eager.get, _eager.put

@@ -12,7 +12,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from typing import Any
 
+from ts._core.tensor.subscripts import ELLIPSIS, INTEGER, NEW_DIM, SLICE, parse_subscript
+from ts._core.tensor.subscripts import TENSOR as TENSOR_ITEM
 from ts.errors import CompilationError, NotSupportedError
 from ts.frontend.ir_emitter.emitter import Emitter, sugared
 from ts.frontend.schema_matching import (
@@ -128,84 +131,69 @@ def int_and_slice_indexing(
     em: Emitter, range: SourceRange, value: Value, indices: Sequence[ast.expr]
 ) -> tuple[Value, list[Value]]:
     """Emit int, slice and None indices, and return the resulting view and the remaining tensor indices."""
-    dims = [0] * len(indices)
-    emitted: list[Value | None] = [None] * len(indices)
-    slices: dict[int, SliceValue] = {}  # position of an index -> slice, for indices that are slice objects
-
-    def dimension(position: int, dim: int, from_right: bool) -> int:
-        """Store the dimension `dim` of the index at `position`. Emit the index if it is no slice `a:b`.
-
-        Return the dimension of the next index. With `from_right`, the index follows an ellipsis: such indices
-        are visited in reverse order, and their dimensions are negative.
-        """
-        dims[position] = dim
-        index = indices[position]
-        step = -1 if from_right else 1
-        if isinstance(index, ast.Slice):
-            return dim + step
-        sugared_index = em.emit_again(lambda: em.sugared(index))
-        if isinstance(sugared_index, SliceValue):
-            # Emit the slice once more, because `emit_again` may have removed the nodes of its bounds. The
-            # name of a slice has no nodes.
-            must_emit_again = not isinstance(index, ast.Name)
-            bounds = em.sugared(index) if must_emit_again else sugared_index
-            assert isinstance(bounds, SliceValue)
-            slices[position] = bounds
-            return dim + step
-        index_value = em.expr(index, NONE if _is_none(index) else None)
-        if isinstance(index_value.type(), ListType):
-            dtype = Literal(_INT64_CODE)
-            index_value = emit_builtin_call(None, em.graph, "aten::tensor", [index_value], {"dtype": dtype})
-        emitted[position] = index_value
-        type = index_value.type()
-        if type is NONE:
-            return dim if from_right else dim + 1
-        if type.is_subtype_of(_OPTIONAL_TENSOR):
-            if from_right:
-                raise NotSupportedError(
-                    "Ellipses followed by tensor indexing is currently not supported", range
-                )
-            return dim + 1
-        if type is INT:
-            return dim - 1 if from_right else dim
-        raise CompilationError(
-            f"Unsupported operation: indexing tensor with unsupported index type '{type.repr_str}'. "
-            "Only ints, slices, lists and tensors are supported",
-            range,
-        )
-
-    count, dim = 0, 0
-    while count < len(indices) and not _is_ellipsis(indices[count]):
-        dim = dimension(count, dim, False)
-        count += 1
-    dim = -1
-    for position in reversed(list(_positions(count + 1, len(indices)))):
+    items: list[Any] = [...] * len(indices)
+    ellipsis = next((i for i, index in enumerate(indices) if _is_ellipsis(index)), len(indices))
+    for position in _positions(0, ellipsis):
+        items[position] = _emit_item(em, range, indices[position], False)
+    for position in reversed(_positions(ellipsis + 1, len(indices))):
         if _is_ellipsis(indices[position]):
             raise CompilationError("An index can only have a single ellipsis ('...')", range)
-        dim = dimension(position, dim, True)
-
+        items[position] = _emit_item(em, range, indices[position], True)
     tensors: dict[int, Value] = {}
-    for position, index in enumerate(indices):
-        index_value = emitted[position]
-        if isinstance(index, ast.Slice) or position in slices:
-            dim_value = em.constant(dims[position], range)
-            bounds = slices.get(position) or _bounds(em, index)
+    for kind, dim, _, item in parse_subscript(items, None, _kind_of):
+        if kind == SLICE:
+            dim_value = em.constant(dim, range)
+            bounds = item if isinstance(item, SliceValue) else _bounds(em, item)
             value = _slice(em, range, value, dim_value, bounds)
-        elif index_value is None:
-            continue  # an ellipsis emits no node
-        elif index_value.type() is NONE:
-            dim_value = em.constant(dims[position], range)
-            value = emit_builtin_call(range, em.graph, "aten::unsqueeze", [value, dim_value])
-        elif index_value.type() is INT:
-            dim_value = em.constant(dims[position], range)
-            value = emit_builtin_call(range, em.graph, "aten::select", [value, dim_value, index_value])
-        else:
-            tensors[dims[position]] = index_value
+        elif kind == NEW_DIM:
+            value = emit_builtin_call(range, em.graph, "aten::unsqueeze", [value, em.constant(dim, range)])
+        elif kind == INTEGER:
+            value = emit_builtin_call(range, em.graph, "aten::select", [value, em.constant(dim, range), item])
+        elif kind != ELLIPSIS:
+            tensors[dim] = item
     tensor_indices = [
         tensors[dim] if dim in tensors else em.constant(None)
         for dim in _positions(0, max(tensors, default=-1) + 1)
     ]
     return value, tensor_indices
+
+
+def _emit_item(
+    em: Emitter, range: SourceRange, index: ast.expr, after_ellipsis: bool
+) -> Value | SliceValue | ast.Slice:
+    """Emit an item of a tensor subscript, except slices, whose bounds are emitted with `aten::slice`."""
+    if isinstance(index, ast.Slice):
+        return index
+    sugared_index = em.emit_again(lambda: em.sugared(index))
+    if isinstance(sugared_index, SliceValue):
+        # Emit the slice once more, because `emit_again` may have removed the nodes of its bounds. The name of
+        # a slice has no nodes.
+        bounds = sugared_index if isinstance(index, ast.Name) else em.sugared(index)
+        assert isinstance(bounds, SliceValue)
+        return bounds
+    value = em.expr(index, NONE if _is_none(index) else None)
+    if isinstance(value.type(), ListType):
+        dtype = Literal(_INT64_CODE)
+        value = emit_builtin_call(None, em.graph, "aten::tensor", [value], {"dtype": dtype})
+    type = value.type()
+    if type in (NONE, INT):
+        return value
+    if not type.is_subtype_of(_OPTIONAL_TENSOR):
+        raise CompilationError(
+            f"Unsupported operation: indexing tensor with unsupported index type '{type.repr_str}'. "
+            "Only ints, slices, lists and tensors are supported",
+            range,
+        )
+    if after_ellipsis:
+        raise NotSupportedError("Ellipses followed by tensor indexing is currently not supported", range)
+    return value
+
+
+def _kind_of(item: Value | SliceValue | ast.Slice) -> int:
+    """Return the kind of an item. As in PyTorch, a mask counts as an index tensor of one dimension."""
+    if not isinstance(item, Value):
+        return SLICE
+    return NEW_DIM if item.type() is NONE else INTEGER if item.type() is INT else TENSOR_ITEM + 1
 
 
 def _positions(start: int, end: int) -> Sequence[int]:

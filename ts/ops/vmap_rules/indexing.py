@@ -7,6 +7,7 @@ from typing import Any
 import ts
 from ts._core.dispatch_layers.batched_tensor import Call
 from ts._core.tensor.tensor import Tensor
+from ts.ops.index import check_mask
 from ts.ops.vmap_rules.rule_registry import batch
 from ts.ops.vmap_rules.rules import align_ranks, pad_rank, pointwise, run_in_loop
 from ts.ops.vmap_rules.views import along_dims, shift_dim
@@ -28,6 +29,7 @@ def _indices(call: Call, i: int) -> tuple[list[Any], int | None, int]:
                     "vmap: It looks like you're attempting to use a Tensor as a mask, whose result has "
                     "another shape for each element. We don't support that; please try ts.where instead."
                 )
+            check_mask(call.values[0], x, dim_count + int(call.batch_flags[0]))
             for coordinates in x.nonzero().unbind(1):
                 entries.append((dim_count, coordinates, False))
                 dim_count += 1

@@ -1,0 +1,54 @@
+"""Parser of tensor subscripts: `x[i, a:b, None, ..., mask]` as a list of steps.
+
+In: the items of a subscript, and the number of dimensions of the tensor. Out: one step for each item, a tuple
+(kind, dim, axis, item). The step applies to dimension `dim` of the view that the previous steps compute. This
+is dimension `axis` of the tensor. The item of an ellipsis is the number of dimensions that it selects. If a
+subscript has no ellipsis, the last step is one. As in PyTorch, each of several ellipses selects this number of
+dimensions, so that the dimensions of later steps may not exist.
+
+    parse_subscript((0, None, ..., slice(1, 2)), 4, kind_of)
+    [(INTEGER, 0, 0, 0), (NEW_DIM, 0, 1, None), (ELLIPSIS, 1, 1, 2), (SLICE, 3, 3, slice(1, 2))]
+
+Eager tensors and traces (`ts._core.tensor.indexing`), arrays without elements (`backends.meta.array`) and the
+emitter of scripts (`ts.frontend.ir_emitter.subscripts`) execute the steps. For views of CPU tensors,
+`basic_indexing` executes them without a list.
+"""
+
+
+def parse_subscript(items, ndim, kind_of):
+    """Return the steps (kind, dim, axis, item) of a subscript.
+
+    items       sequence of the items
+    ndim        number of dimensions of the tensor, or None if it is unknown. Then dimensions after an ellipsis
+                are negative
+    kind_of     function that returns the kind of an item which is not an int, slice, bool, None or `...`
+
+    Raise IndexError for too many items.
+    """
+    cdef int consumed = 0, dim = 0, axis = 0, kind, rank
+    cdef bint after_ellipsis = False
+    cdef list kinds = [], steps = []
+    for item in items:
+        kind = kind_of_basic(item)
+        if kind == OTHER:
+            kind = kind_of(item)
+        kinds.append(kind)
+        consumed += consumed_dims(kind)
+    rank = consumed if ndim is None else ndim
+    if consumed > rank:
+        raise IndexError(f"too many indices for tensor of dimension {rank}")
+    for kind, item in zip(kinds, items):
+        if kind == ELLIPSIS:
+            item = rank - consumed
+            after_ellipsis = True
+        if after_ellipsis and ndim is None:
+            dim = axis - rank - (consumed_dims(kind) == 0)
+        steps.append((kind, dim, axis, item))
+        if kind == ELLIPSIS:
+            dim += item
+            axis += item
+        dim += added_dims(kind)
+        axis += consumed_dims(kind)
+    if not after_ellipsis:
+        steps.append((ELLIPSIS, dim, axis, rank - consumed))
+    return steps
