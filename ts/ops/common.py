@@ -22,7 +22,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ts import dtypes
-from ts._core.tensor import factories, size_guards
+from ts._core.tensor import conversions, factories, size_guards
 
 Array = Any  # array class of the backend: numpy.ndarray, cupy.ndarray or MetaArray
 DType = np.dtype[Any]
@@ -199,10 +199,10 @@ def cast(xp: Any, x: Any, dtype: DType) -> Array:
             x = x & 0xFFFFFFFFFFFFFFFF
         array = np.asarray(x)
         narrow = dtypes.is_narrow(dtype)
-        return xp.asarray(factories.cast_elements(array, dtype) if narrow else array.astype(dtype))
+        return xp.asarray(conversions.cast_elements(array, dtype) if narrow else array.astype(dtype))
     if x.dtype == dtype:
         return x
-    return factories.cast_elements(x, dtype)
+    return conversions.cast_elements(x, dtype)
 
 
 def cast_checked(xp: Any, x: Any, dtype: DType) -> Array:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ts import dtypes
-from ts._core.tensor import factories, size_guards, strides
+from ts._core.tensor import conversions, factories, size_guards, strides
 from ts._core.tensor.tensor import Tensor, rebind_array
 from ts._core.thread.warnings import warn
 from ts.ops import common, cost_model
@@ -98,7 +98,7 @@ def _select_elements(self: Array, arrays: Sequence[Array | None]) -> Array:
     item = selected.dtype.itemsize
     if selected.strides == tuple(step * item for step in result_strides):
         return selected
-    copy = factories.empty_strided(selected, result_strides, selected.dtype)
+    copy = conversions.empty_strided(selected, result_strides, selected.dtype)
     copy[...] = selected
     return copy
 
@@ -583,7 +583,7 @@ def _copy(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
 
         rebind_array(self, copy_in_place(None, np, self.array, source.array))
         return self
-    factories.copy_into(self, source, non_blocking)
+    conversions.copy_into(self, source, non_blocking)
     return self
 
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 import numpy as np
 
 from ts import dtypes
-from ts._core.tensor.factories import cast_elements
+from ts._core.tensor.conversions import cast_elements
 from ts._core.tensor.tensor import Tensor
 from ts.ops import common, narrow_floats, unsupported_dtypes
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from ts import backends, devices, dtypes
 from ts._core.dispatch_layers.batched_tensor import CANNOT_DETACH_VIEW
-from ts._core.tensor import factories
+from ts._core.tensor import conversions
 from ts._core.tensor.tensor import Tensor, detached, is_inference, wrap_array
 from ts.devices import Stream
 from ts.ops import common
@@ -48,7 +48,7 @@ def moved(
     """Convert device or dtype of `x`. Return `x` itself if nothing changes and `copy` is False."""
     target_dtype = None if dtype is None else _dtype_of(dtype)
     layout = None if memory_format is None else dtypes.MEMORY_FORMATS[memory_format]
-    return factories.moved_to(x, device, target_dtype, non_blocking, copy, layout)
+    return conversions.moved_to(x, device, target_dtype, non_blocking, copy, layout)
 
 
 _TO_COPY = (
@@ -69,16 +69,16 @@ def _to_copy(
 ) -> Tensor:
     if self.layout is not dtypes.strided:
         return _copied_sparse(self, dtype, layout, device)
-    on_device = self if device is None else factories.moved(self, device, non_blocking)
+    on_device = self if device is None else conversions.moved(self, device, non_blocking)
     target_dtype = self.dtype if dtype is None else _dtype_of(dtype)
     layout_of = None if memory_format is None else dtypes.MEMORY_FORMATS[memory_format]
-    return factories.reformed(self, on_device, target_dtype, layout_of)
+    return conversions.reformed(self, on_device, target_dtype, layout_of)
 
 
 def _copied_sparse(self: Tensor, dtype: int | None, layout: int | None, device: Any) -> Tensor:
     from ts.ops.sparse_kernels.conversions import to_copy
 
-    source = factories.moved(self, devices.CPU if device is None else devices.as_device(device))
+    source = conversions.moved(self, devices.CPU if device is None else devices.as_device(device))
     return wrap_array(to_copy(None, np, source.array, dtype, layout))
 
 

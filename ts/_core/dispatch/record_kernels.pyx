@@ -26,7 +26,7 @@ from ts import devices, dtypes
 from ts._core.dispatch.numpy_error_translation import reworded
 from ts._core.dispatch.result_tuples import results_class
 from ts._core.late_binding import resolve
-from ts._core.tensor import factories
+from ts._core.tensor import conversions
 
 cdef int (*note_record)(Operator op, int backend) except -1
 note_record = NULL
@@ -134,7 +134,7 @@ cdef object kernel_of_narrow(Operator op, object kernel, list args):
 cdef object on_device(Tensor x, object backend, object device):
     """Return a copy of a tensor on another device. The copy of a meta tensor has uninitialized elements."""
     if x.backend != BACKEND_META:
-        return factories.moved(x, device)
+        return conversions.moved(x, device)
     return wrap(backend.empty(x.array.shape, x.array.dtype, -1 if device.index is None else device.index))
 
 

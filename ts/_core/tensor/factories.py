@@ -1,4 +1,4 @@
-"""Tensors from Python data, copies and conversions.
+"""Tensors from Python data.
 
 In: numbers, nested sequences, arrays, tensors. Out: tensors, with PyTorch's rules for the inference of dtypes
 and shapes.
@@ -14,40 +14,23 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Mapping, Sequence
-from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from ts import devices, dtypes
-from ts._core.tensor import literals, size_guards, storage, strides
-from ts._core.tensor.overlap import check
+from ts._core.tensor import conversions, literals
 from ts._core.tensor.size import Size
-from ts._core.tensor.tensor import (
-    Tensor,
-    backend_of,
-    layer_of,
-    operator,
-    record_constructed,
-    to_copy,
-    view_of,
-    wrap_array,
-    written,
-)
-from ts._core.tensor.torch_function_lookup import MISSING, torch_function_result
+from ts._core.tensor.tensor import Tensor, backend_of, layer_of, operator, record_constructed, wrap_array
 from ts._core.tensor.type_names import type_text
 from ts._core.thread import deadline
 from ts._core.thread.context import current_modes, current_tracer
-from ts._core.thread.warnings import warn
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MAX_DIMENSIONS = 64  # NumPy supports no arrays with more dimensions
-
-
-# ---------------------------------------------------------------- tensors from data
 
 
 def tensor(
@@ -119,7 +102,7 @@ def _tensor(data: Any, dtype: Any, device: Any) -> Tensor:
         source: Tensor = operator("clone")(data.detach())
         if target_dtype is None and device is None:
             return source
-        return to(source, (device or data.device, target_dtype or data.dtype), {})
+        return conversions.to(source, (device or data.device, target_dtype or data.dtype), {})
     return _on_device(host_array(data, target_dtype), device)
 
 
@@ -192,7 +175,7 @@ def host_array(data: Any, dtype: dtypes.dtype | None) -> NDArray[Any]:
         if dtypes.from_numpy_dtype(converted.dtype).is_narrow:
             raise dtypes.no_dtype_of(converted.dtype)
         numpy_dtype = dtype.numpy_dtype if dtype else converted.dtype
-        copied: NDArray[Any] = converted_array(converted, numpy_dtype, copy=True)
+        copied: NDArray[Any] = conversions.converted_array(converted, numpy_dtype, copy=True)
         return copied
     if isinstance(data, str):
         raise TypeError("new(): invalid data type 'str'")
@@ -329,7 +312,7 @@ def _fill(result: NDArray[Any], flat: list[Any], dtype: dtypes.dtype, inferred: 
         with np.errstate(over="ignore"):  # values out of range become infinite
             if dtype.is_narrow:
                 wide = np.complex64 if dtype.is_complex else np.float64
-                piece = cast_elements(np.array(piece, wide), dtype.numpy_dtype)
+                piece = conversions.cast_elements(np.array(piece, wide), dtype.numpy_dtype)
             target[start : start + len(piece)] = piece
 
 
@@ -406,7 +389,7 @@ def number_tensor(value: Any, dtype: dtypes.dtype, device: Any) -> Tensor:
         wide = dtypes.complex64 if dtype.is_complex else dtypes.float64
         scalar = np.array(checked_number(value, wide), wide.numpy_dtype)
         scalar = scalar if dtype.is_complex else scalar.astype(np.float32)
-        return _on_device(cast_elements(scalar, dtype.numpy_dtype), device)
+        return _on_device(conversions.cast_elements(scalar, dtype.numpy_dtype), device)
 
 
 def legacy(
@@ -502,257 +485,3 @@ def _on_device(host: NDArray[Any], device: Any) -> Tensor:
     if where.type == "cpu":
         return wrap_array(host)
     return wrap_array(backend_of(where.type).from_host(host, -1 if where.index is None else where.index))
-
-
-# ---------------------------------------------------------------- conversions and copies
-
-
-def converted_array(array: Any, numpy_dtype: Any, copy: bool = False) -> Any:
-    """Convert an array to another dtype. Values out of range convert as in C, without a warning."""
-    if array.dtype == numpy_dtype:
-        return array.copy() if copy else array
-    if _holds_all(array.dtype, numpy_dtype):
-        return array.astype(numpy_dtype)
-    with np.errstate(all="ignore"):
-        return cast_elements(array, numpy_dtype)
-
-
-def cast_elements(array: Any, numpy_dtype: Any) -> Any:
-    """Convert the elements of an array like `astype`, with PyTorch's rounding.
-
-    As in PyTorch, doubles are converted to 16-bit floats through float32.  Bools are converted to bfloat16
-    through uint8, because ml_dtypes would read their bytes as numbers.
-    """
-    if isinstance(array, np.ndarray) and (dtypes.is_narrow(array.dtype) or dtypes.is_narrow(numpy_dtype)):
-        if array.dtype == numpy_dtype:
-            return array.copy()
-        from ts._core.tensor import narrow_casts
-
-        array = narrow_casts.decode(array)
-        if dtypes.is_narrow(numpy_dtype):
-            return narrow_casts.encode(array, np.dtype(numpy_dtype))
-    if array.dtype.kind == "c":
-        target = dtypes.from_numpy_dtype(numpy_dtype)
-        array = array if target.is_complex or target is dtypes.bool_ else array.real
-    if array.dtype == np.float64 and (numpy_dtype == np.float16 or dtypes.is_bfloat16(numpy_dtype)):
-        array = array.astype(np.float32)
-    if array.dtype == np.bool_ and dtypes.is_bfloat16(numpy_dtype):
-        array = array.astype(np.uint8)
-    return array.astype(numpy_dtype)
-
-
-def _warn_of_narrow_complex(d: dtypes.dtype, requested: Any) -> None:
-    if d.is_complex and d.is_narrow:
-        warn(f"{d.type_name} support is experimental and many operators don't support it yet.")
-
-
-dtypes.for_each_dtype(_warn_of_narrow_complex)
-
-
-@cache
-def _holds_all(dtype: np.dtype[Any], target: np.dtype[Any]) -> bool:
-    """Return whether NumPy's conversion from `dtype` to `target` is PyTorch's and cannot overflow."""
-    if dtype.kind == "b" and dtypes.is_bfloat16(target):
-        return False  # `ml_dtypes` converts the bytes of bools like numbers
-    if dtypes.is_narrow(dtype) or dtypes.is_narrow(target):
-        return False  # NumPy converts these dtypes differently from PyTorch
-    return np.can_cast(dtype, target, "safe") or (dtype.kind in "biu" and np.dtype(target).name in _WIDE)
-
-
-_WIDE: Final = ("float32", "float64", "complex64", "complex128")  # integers cannot overflow in these dtypes
-
-
-def converted(x: Tensor, dtype: dtypes.dtype) -> Tensor:
-    """Return `x` converted to `dtype`, or `x` itself if it has this dtype."""
-    return x if x.dtype is dtype else copied(x, None, dtype)
-
-
-def copied(x: Tensor, memory_format: Any, dtype: dtypes.dtype | None = None) -> Tensor:
-    """Return a dense copy of `x`, with its dimension order or in the given memory format."""
-    numpy_dtype = x.array.dtype if dtype is None else dtype.numpy_dtype
-    if memory_format is None or memory_format is dtypes.preserve_format:
-        if x.array.flags.c_contiguous:
-            return wrap_array(converted_array(x.array, numpy_dtype, copy=True))
-        steps = strides.preserve_format_strides(x.shape, x.stride())
-    else:
-        steps = strides.of_format(x.shape, memory_format)
-    result = empty_strided(x.array, steps, numpy_dtype)
-    if not x.is_meta:
-        result[...] = converted_array(x.array, numpy_dtype)
-    return wrap_array(result)
-
-
-def empty_strided(like: Any, steps: Sequence[int], numpy_dtype: Any) -> Any:
-    """Return an uninitialized array with the shape and device of `like`. `steps` are dense strides."""
-    kind = np if isinstance(like, np.ndarray) else backend_of(wrap_array(like).device.type).xp
-    item = np.dtype(numpy_dtype).itemsize
-    result = kind.empty(like.size, dtype=numpy_dtype)
-    return storage.strided(result, like.shape, [step * item for step in steps], 0)
-
-
-def expanded(x: Tensor, shape: Sequence[int]) -> Tensor:
-    """Return `x` expanded to a shape, without a copy."""
-    check_broadcast(shape, x)
-    result: Tensor = view_of(x, np.broadcast_to(x.array, tuple(shape)))
-    return result
-
-
-_OF_TO: Final = (
-    Tensor, devices.device, dtypes.dtype, dtypes.memory_format, str, int, type, type(None)
-)  # fmt: skip
-
-
-def to(x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
-    """Implement `x.to(dtype)`, `x.to(device, dtype)` and `x.to(other)`, with keyword options."""
-    others = [a for a in (*args, *kwargs.values()) if not isinstance(a, _OF_TO)]
-    if others and (overridden := torch_function_result(others, Tensor.to, (x, *args), kwargs)) is not MISSING:
-        return overridden  # type: ignore[no-any-return]
-    device, dtype = kwargs.pop("device", None), kwargs.pop("dtype", None)
-    rest = list(args)
-    if rest and isinstance(rest[0], Tensor):
-        other = rest.pop(0)
-        device, dtype = other.device, other.dtype
-    elif rest and isinstance(rest[0], (devices.device, str)):
-        device = rest.pop(0)
-        if rest and (rest[0] is None or isinstance(rest[0], dtypes.dtype)):
-            dtype = rest.pop(0)
-    elif rest and (rest[0] is None or isinstance(rest[0], (dtypes.dtype, type))):
-        dtype = rest.pop(0)
-        if dtype is None and rest and isinstance(rest[0], dtypes.dtype):
-            dtype = rest.pop(0)
-    elif rest and isinstance(rest[0], int) and not isinstance(rest[0], bool):
-        device = rest.pop(0)
-    names = ("non_blocking", "copy", "memory_format")
-    options = dict(zip(names, rest, strict=False)) | kwargs
-    if len(rest) > 2 or not options.keys() <= set(names):
-        argument_types = ", ".join([type(a).__name__ for a in args] + list(kwargs))
-        raise TypeError(
-            f"to() received an invalid combination of arguments - got ({argument_types}), "
-            "but expected one of:\n"
-            " * (torch.device device = None, torch.dtype dtype = None, bool non_blocking = False, "
-            "bool copy = False, *, torch.memory_format memory_format = None)\n"
-            " * (torch.dtype dtype, bool non_blocking = False, bool copy = False, *, "
-            "torch.memory_format memory_format = None)\n"
-            " * (Tensor tensor, bool non_blocking = False, bool copy = False, *, "
-            "torch.memory_format memory_format = None)\n"
-        )
-    target = None if device is None else devices.as_device(device)
-    target_dtype = None if dtype is None else dtypes.as_dtype(dtype)
-    return moved_to(x, target, target_dtype, **options)
-
-
-def own_format(x: Tensor) -> dtypes.memory_format:
-    """Return the memory format of `x`: channels last if its strides match this format only."""
-    if not x.array.flags.c_contiguous:
-        for last in (dtypes.channels_last, dtypes.channels_last_3d):
-            if strides.has_format(x.shape, x.stride(), last):
-                return last
-    return dtypes.contiguous_format
-
-
-def moved_to(
-    x: Tensor,
-    device: devices.device | None,
-    dtype: dtypes.dtype | None,
-    non_blocking: Any = False,
-    copy: Any = False,
-    memory_format: Any = None,
-) -> Tensor:
-    """Convert the device, dtype or memory format of `x`. Return `x` if nothing changes, unless `copy`."""
-    keeps = memory_format is None or memory_format is dtypes.preserve_format
-    stays = (device is None or is_on(x, device)) and (dtype is None or x.dtype is dtype)
-    if stays and not copy and (keeps or own_format(x) is memory_format):
-        return x
-    layout = None if memory_format is None else memory_format.code
-    return to_copy(x, None if dtype is None else dtype.code, device, bool(non_blocking), layout)
-
-
-def reformed(x: Tensor, target: Tensor, dtype: dtypes.dtype, memory_format: Any) -> Tensor:
-    """Return `target` if it is a copy of `x` with the given dtype and memory format, else such a copy."""
-    keeps = memory_format is None or memory_format is dtypes.preserve_format
-    if target is not x and target.dtype is dtype and (keeps or own_format(target) is memory_format):
-        return target
-    return copied(target, memory_format, dtype)
-
-
-def is_on(x: Tensor, device: devices.device) -> bool:
-    """Return whether a tensor is on `device`. A CUDA device without an index is the current one."""
-    here = x.device
-    if here == device or (here.type == device.type and here.index is None):
-        return True
-    if here.type != device.type or device.index is not None:
-        return False
-    return bool(here.index == backend_of(device.type).current_device())
-
-
-def moved(x: Tensor, device: devices.device, non_blocking: bool = False) -> Tensor:
-    """Return `x` moved to `device`, or `x` itself if it is there. `non_blocking` allows an async copy."""
-    if is_on(x, device):
-        return x
-    here = x.device
-    if x.layout is not dtypes.strided:
-        raise NotImplementedError(
-            f"sparse tensors are only supported on the CPU, not on '{device}': use Tensor.to_dense() first"
-        )
-    if x.dtype.is_narrow and device.type not in ("cpu", "meta"):
-        raise NotImplementedError(f"tensors of {x.dtype} are only supported on the CPU, not on '{device}'")
-    later: dict[str, Any] = {"non_blocking": True} if non_blocking else {}
-    if device.type == "cpu":
-        return wrap_array(backend_of(here.type).to_host(x.array, **later))
-    backend = backend_of(device.type)
-    device_index = backend.current_device() if device.index is None else device.index
-    if here.type == device.type:
-        return wrap_array(backend.move(x.array, device_index))
-    if device.type == "meta":
-        return wrap_array(backend.new_like(x.array))
-    return wrap_array(backend.from_host(x._host(), device_index, **later))
-
-
-def copy_into(x: Tensor, src: Tensor, non_blocking: bool = False) -> None:
-    """Copy `src` to `x`, converted to the dtype, moved to the device and broadcast to the shape of `x`."""
-    if src is x:
-        written(x)
-        return
-    if x.shape != src.shape or any(type(n) is not int for n in x.shape):
-        _check_copied(x.shape, src.shape)
-    if x.is_meta:
-        return
-    source = moved(src, x.device, non_blocking).array
-    check(x.array, [source])
-    x.array[...] = converted_array(source, x.array.dtype)
-    written(x)
-
-
-def _check_copied(target: Sequence[int], source: Sequence[int]) -> None:
-    """Raise PyTorch's RuntimeError unless a tensor of shape `source` can be copied to shape `target`."""
-    rank = max(len(target), len(source))
-    for i, (m, n) in enumerate(zip(reversed(target), reversed(source), strict=False), 1):
-        if not size_guards.known_one(n) and not size_guards.equal(m, n) and 1 not in (m, n):
-            raise RuntimeError(
-                f"The size of tensor a ({m}) must match the size of tensor b ({n}) at non-singleton "
-                f"dimension {rank - i}"
-            )
-    broadcast_shape = size_guards.broadcast(target, source)
-    if not size_guards.equal_shapes(broadcast_shape, target):
-        raise RuntimeError(
-            f"output with shape {list(target)} doesn't match the broadcast shape {list(broadcast_shape)}"
-        )
-
-
-def check_broadcast(target: Sequence[int], x: Tensor) -> None:
-    """Raise PyTorch's RuntimeError unless `x` can be expanded to shape `target`."""
-    shape = x.shape
-    if len(shape) > len(target):
-        raise RuntimeError(
-            f"expand({x.type()}{{{list(shape)}}}, size={list(target)}): the number of sizes provided "
-            f"({len(target)}) must be greater or equal to the number of dimensions in the tensor "
-            f"({len(shape)})"
-        )
-    lead = len(target) - len(shape)
-    for i, length in reversed(list(enumerate(shape))):
-        if length not in (1, target[lead + i]):
-            raise RuntimeError(
-                f"The expanded size of the tensor ({target[lead + i]}) must match the existing size "
-                f"({length}) at non-singleton dimension {lead + i}.  Target sizes: {list(target)}.  "
-                f"Tensor sizes: {list(shape)}"
-            )

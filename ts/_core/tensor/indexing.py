@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from ts import dtypes
-from ts._core.tensor import basic_indexing, factories, size_guards
+from ts._core.tensor import basic_indexing, conversions, factories, size_guards
 from ts._core.tensor.subscripts import BOOL, INTEGER, NEW_DIM, SLICE, TENSOR, parse_subscript
 from ts._core.tensor.sym_types import SymNumber
 from ts._core.tensor.tensor import Tensor, layer_of, operator
@@ -82,7 +82,7 @@ class Indexing:
     def assigned_tensor(self, value: Any, x: Tensor) -> Tensor:
         """Return a tensor or number that is assigned to elements of `x`, as a tensor."""
         if isinstance(value, Tensor):
-            return factories.moved_to(value, x.device, None)
+            return conversions.moved_to(value, x.device, None)
         return factories.number_tensor(value, x.dtype, x.device)
 
     def put_elements(self, x: Tensor, view: Tensor, indices: list[Tensor | None], source: Tensor) -> None:
@@ -193,7 +193,7 @@ class Indexing:
     def index_tensor(self, item: Any, x: Tensor) -> Tensor:
         """Return the tensor for a tensor or bool in the subscript of `x`."""
         if isinstance(item, Tensor):
-            return factories.moved_to(item, x.device, None)
+            return conversions.moved_to(item, x.device, None)
         result: Tensor = operator("empty")([int(item)], dtype=dtypes.int64, device=x.device)
         return operator("fill_")(result, 0.0) if item else result  # type: ignore[no-any-return]
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ts import devices, dtypes
-from ts._core.tensor import factories, storage
+from ts._core.tensor import conversions, storage
 from ts._core.tensor.dlpack import exported, imported
 from ts._core.tensor.tensor import (
     Tensor,
@@ -135,7 +135,7 @@ def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None
             result = wrap_array(backend_of("cuda").xp.from_dlpack(ext_tensor))
         else:
             raise BufferError(f"no backend imports DLPack device type {kind}")
-    result = result if device is None else factories.moved(result, devices.as_device(device))
+    result = result if device is None else conversions.moved(result, devices.as_device(device))
     return result.clone() if copy else result
 
 
@@ -188,7 +188,7 @@ def rebuild(
     if isinstance(owner, storage.UntypedStorage):
         owner = owner.bytes
     array = storage.strided(owner, shape, strides, at, dtype.numpy_dtype)
-    x = factories.moved(wrap_array(array), devices.device(device))
+    x = conversions.moved(wrap_array(array), devices.device(device))
     return _completed(x, requires_grad, attributes)
 
 
@@ -276,7 +276,7 @@ def __deepcopy__(self: Tensor, memo: dict[int, Any]) -> Tensor:
                 "different type."
             )
     elif self.is_meta:
-        copied = factories.copied(self, None)
+        copied = conversions.copied(self, None)
     elif self.layout is not dtypes.strided:
         copied = self.detach().clone()
     else:

@@ -1297,7 +1297,7 @@ cdef class Tensor:
             return watcher().to(self, args, kwargs)
         if not kwargs and len(args) == 1 and type(args[0]) is dtypes.dtype:
             return cast(self, args[0])
-        return factories.to(self, args, kwargs)
+        return conversions.to(self, args, kwargs)
 
     def cpu(self, memory_format=None):
         return self.to(devices.CPU, **in_format(memory_format))
@@ -1524,7 +1524,7 @@ Py_INCREF(TensorMeta)
 Py_SET_TYPE(<PyObject *>Tensor, <PyTypeObject *>TensorMeta)
 
 # These modules use the class Tensor, so they are imported after its definition.
-from ts._core.tensor import factories, indexing, basic_indexing
+from ts._core.tensor import conversions, factories, indexing, basic_indexing
 # The modules resolved here add methods to the class Tensor.
 resolve("conversion_methods")
 resolve("interoperability_methods")

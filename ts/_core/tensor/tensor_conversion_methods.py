@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from ts import dtypes
-from ts._core.tensor import factories
+from ts._core.tensor import conversions, factories
 from ts._core.tensor.tensor import Tensor, define_methods, layer_of, tensor_with_memory
 from ts._core.thread import deadline
 from ts._core.thread.context import current_tracer
@@ -70,7 +70,7 @@ def tolist(self: Tensor) -> Any:
         raise RuntimeError(f".tolist() is not supported for tensor subclasses, got {self.__class__.__name__}")
     host = self._host()
     if self.dtype.is_of_ml_dtypes:
-        host = factories.cast_elements(host, self.dtype.compute.numpy_dtype)
+        host = conversions.cast_elements(host, self.dtype.compute.numpy_dtype)
     return _listed(host)
 
 
@@ -174,7 +174,7 @@ def _applied(name: str, count: int) -> Callable[..., Tensor]:
                 expected_type, actual_type = type_name(self.dtype, "cpu"), type_name(x.dtype, x.device.type)
                 raise TypeError(f"{name}: expected {expected_type} for 'other' (got {actual_type})")
         sources = [tensor_with_memory(x) for x in (self, *others)]
-        lists = [factories.expanded(x, self.shape)._host() for x in sources]
+        lists = [conversions.expanded(x, self.shape)._host() for x in sources]
         for index in np.ndindex(*self.shape):
             self[index] = function(*[x[index].item() for x in lists])
         return self
