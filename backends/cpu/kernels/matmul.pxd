@@ -35,8 +35,8 @@ cdef Packed cached_panels_for_rows(int64_t rows, Tensor y, bint transposed)
 # Return whether an array is a contiguous, aligned row of `columns` elements with NumPy type number `type_number`.
 cdef bint is_row(object array, npy_intp columns, int type_number) noexcept
 
-# Return the index of an array's dtype in `gemm_of` (float32, float64, complex64, complex128), or -1 for other
-# dtypes.
+# Return the number of an array's dtype in calls of `gemm` (float32, float64, complex64, complex128), or -1 for
+# other dtypes.
 cdef int dtype_index(a) except -2
 
 ctypedef enum GemmAlgorithm:
@@ -51,7 +51,7 @@ cdef class Job:
     cdef object right_array
     cdef object out_array
     cdef GemmAlgorithm algorithm
-    cdef int kind                      # dtype of the elements, as index in `gemm_of`
+    cdef int kind                      # dtype of the elements, as in calls of `gemm`
     cdef int64_t itemsize
     cdef Matrix left
     cdef Matrix right

@@ -29,9 +29,11 @@ from numpy cimport npy_intp
 
 from ts.backends.cpu.kernels cimport blas_thread_limit
 from ts.backends.cpu.kernels.skinny_gemm cimport can_use_skinny_gemm, skinny_gemm, skinny_gemm_uses_panels
+from ts.backends.cpu.kernels.blas_gemm cimport gemm, load_library
 from ts.backends.cpu.kernels.blas_matrix cimport AS_IT_IS, Epilogue, GemmEpilogue, Matrix, as_matrix
 from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, RELEASE_GIL_FROM, PyArrayObject
 from ts._core.tensor.ndarray cimport data_of, dims_of, flags_of, ndim_of, new_array, size_of, strides_of
+from ts.backends.cpu.kernels.matrix_stacks cimport Stacks, next_stack, read_stacks
 from ts.backends.cpu.kernels.packed_operand_cache cimport cached_panels
 from ts.backends.cpu.kernels.gil cimport ReleasedGil, release_gil_for_arrays, take_gil
 from ts.backends.cpu.kernels.elementwise cimport Loop, scalar_type_of_character
@@ -54,27 +56,7 @@ cnp.import_ufunc()
 
 # ---------------------------------------------------------------- BLAS
 
-ctypedef void (*Gemm64Float)(
-    int, int, int, int64_t, int64_t, int64_t, float, void *, int64_t, void *, int64_t, float, void *, int64_t
-) noexcept nogil
-ctypedef void (*Gemm64Double)(
-    int, int, int, int64_t, int64_t, int64_t, double, void *, int64_t, void *, int64_t, double, void *, int64_t
-) noexcept nogil
-ctypedef void (*Gemm64Complex)(
-    int, int, int, int64_t, int64_t, int64_t, void *, void *, int64_t, void *, int64_t, void *, void *, int64_t
-) noexcept nogil
-ctypedef void (*Gemm32Float)(
-    int, int, int, int, int, int, float, void *, int, void *, int, float, void *, int
-) noexcept nogil
-ctypedef void (*Gemm32Double)(
-    int, int, int, int, int, int, double, void *, int, void *, int, double, void *, int
-) noexcept nogil
-ctypedef void (*Gemm32Complex)(
-    int, int, int, int, int, int, void *, void *, int, void *, int, void *, void *, int
-) noexcept nogil
-
 cdef enum:
-    ROW_MAJOR = 101                    # CblasRowMajor
     UNKNOWN = -1
     MIN_MULTIPLICATIONS_THREADED_BLAS = 4096  # minimal size of a product for which BLAS may use several threads
     MAX_PANEL_MULTIPLICATIONS = 1 << 23       # maximal size of a BLAS call. A larger product needs several calls,
@@ -83,71 +65,20 @@ cdef enum:
     MATVEC_COLUMNS_PER_CALL = 1024  # minimal number of result elements per BLAS call, unless each of them is a dot product of contiguous elements
     MIN_MULTIPLICATIONS_TILED = 1 << 15       # minimal size of a product for which tiles are faster, although they need packed operands
 
-cdef void *gemm_of[4]                  # addresses of the BLAS functions for float32, float64, complex64 and complex128
 cdef int library_bits = UNKNOWN        # integer width of the BLAS library in bits, or 0 if none was found
 cdef bint tiled = False  # True if `tiled_block` is preferred to BLAS: it is fast on this CPU, and the user chose no BLAS library
 
 
 cdef int find_library() except -1:
     global library_bits, tiled
-    detected = blas.library()
-    if detected is None:
-        library_bits = 0
-        return 0
-    tiled = has_fast_tiles() and not detected.chosen
-    for i, letter in enumerate("sdcz"):
-        gemm_of[i] = <void *><size_t>detected.gemm[letter]
-    library_bits = detected.bits
+    library_bits = load_library()
+    tiled = library_bits != 0 and has_fast_tiles() and not blas.library().chosen
     return 0
 
 
 cdef bint fits_library(Matrix *m) noexcept nogil:
     cdef int64_t limit = 0x7fffffff
     return library_bits == 64 or (m.rows <= limit and m.columns <= limit and m.pitch <= limit)
-
-
-cdef void gemm(int kind, Matrix *a, Matrix *b, void *c, int64_t pitch, double alpha, double beta) noexcept nogil:
-    """Compute c = alpha * a @ b + beta * c with BLAS. `kind` is the dtype's index in `gemm_of`."""
-    cdef double alpha_z[2]
-    cdef double beta_z[2]
-    cdef float alpha_c[2]
-    cdef float beta_c[2]
-    cdef void *x
-    cdef void *y
-    alpha_z[0], alpha_z[1], beta_z[0], beta_z[1] = alpha, 0, beta, 0
-    alpha_c[0], alpha_c[1], beta_c[0], beta_c[1] = <float>alpha, 0, <float>beta, 0
-    x, y = (<void *>alpha_c, <void *>beta_c) if kind == 2 else (<void *>alpha_z, <void *>beta_z)
-    if library_bits == 64:
-        if kind == 0:
-            (<Gemm64Float>gemm_of[0])(
-                ROW_MAJOR, a.flag, b.flag, a.rows, b.columns, a.columns, <float>alpha, a.data, a.pitch, b.data, b.pitch,
-                <float>beta, c, pitch,
-            )
-        elif kind == 1:
-            (<Gemm64Double>gemm_of[1])(
-                ROW_MAJOR, a.flag, b.flag, a.rows, b.columns, a.columns, alpha, a.data, a.pitch, b.data, b.pitch,
-                beta, c, pitch,
-            )
-        else:
-            (<Gemm64Complex>gemm_of[kind])(
-                ROW_MAJOR, a.flag, b.flag, a.rows, b.columns, a.columns, x, a.data, a.pitch, b.data, b.pitch,
-                y, c, pitch,
-            )
-    elif kind == 0:
-        (<Gemm32Float>gemm_of[0])(
-            ROW_MAJOR, a.flag, b.flag, <int>a.rows, <int>b.columns, <int>a.columns, <float>alpha, a.data, <int>a.pitch,
-            b.data, <int>b.pitch, <float>beta, c, <int>pitch,
-        )
-    elif kind == 1:
-        (<Gemm32Double>gemm_of[1])(
-            ROW_MAJOR, a.flag, b.flag, <int>a.rows, <int>b.columns, <int>a.columns, alpha, a.data, <int>a.pitch,
-            b.data, <int>b.pitch, beta, c, <int>pitch,
-        )
-    else:
-        (<Gemm32Complex>gemm_of[kind])(
-            ROW_MAJOR, a.flag, b.flag, <int>a.rows, <int>b.columns, <int>a.columns, x, a.data, <int>a.pitch,
-            b.data, <int>b.pitch, y, c, <int>pitch,
-        )
 
 
 # ---------------------------------------------------------------- NumPy's loop
@@ -428,7 +359,7 @@ cdef int64_t *ITEM_SIZES = [4, 8, 8, 16]
 
 
 cdef int dtype_index(a) except -2:
-    """Return the index of an array's dtype in `gemm_of`, or -1 for other dtypes."""
+    """Return the number of an array's dtype in calls of `gemm`, or -1 for other dtypes."""
     cdef int type_number = cnp.PyArray_TYPE(<cnp.ndarray>a)
     if not cnp.PyArray_ISNOTSWAPPED(<cnp.ndarray>a):
         return -1
@@ -518,69 +449,6 @@ cdef object ensure_blas_layout(object a, int kind):
     """Return `a` if its matrices have contiguous rows or columns, else a contiguous copy."""
     cdef Matrix m
     return a if read_matrix(&m, <PyArrayObject *>a, ITEM_SIZES[kind]) else contiguous_copy(<PyArrayObject *>a)
-
-
-ctypedef struct Stacks:                # the leading (batch) dimensions of both operands and the product
-    int n                              # number of dimensions after adjacent ones have been merged, at least one
-    npy_intp dims[MAX_DIMS]
-    npy_intp strides[3][MAX_DIMS]        # byte strides of the left operand, the right operand and the product
-
-
-cdef bint read_stacks(Stacks *s, PyArrayObject *x, PyArrayObject *y, PyArrayObject *z) noexcept:
-    """Read the leading dimensions into `s`. Return False if an operand does not broadcast to the product."""
-    cdef PyArrayObject **arrays = [x, y, z]
-    cdef npy_intp stride[3]
-    cdef npy_intp length
-    cdef int d, k, own
-    cdef bint even
-    s.n = 1
-    s.dims[0] = 1
-    for d in range(ndim_of(z) - 2):
-        length = dims_of(z)[d]
-        for k in range(3):
-            own = d - ndim_of(z) + ndim_of(arrays[k])
-            stride[k] = 0
-            if own >= 0 and dims_of(arrays[k])[own] != 1:
-                if dims_of(arrays[k])[own] != length:
-                    return False
-                stride[k] = strides_of(arrays[k])[own]
-        if length == 1:
-            continue
-        even = s.dims[s.n - 1] == 1
-        if not even:
-            even = True
-            for k in range(3):
-                even = even and s.strides[k][s.n - 1] == stride[k] * length
-            if not even:
-                s.n += 1
-                s.dims[s.n - 1] = 1
-        s.dims[s.n - 1] *= length
-        for k in range(3):
-            s.strides[k][s.n - 1] = stride[k]
-    if s.dims[0] == 1:
-        s.strides[0][0] = s.strides[1][0] = s.strides[2][0] = 0
-    return True
-
-
-cdef bint next_stack(Stacks *s, npy_intp *index, char **left, char **right, char **out) noexcept nogil:
-    """Advance `index` and the pointers along all batch dimensions except the last, along which the caller iterates.
-
-    Return False after the last index.
-    """
-    cdef int d = s.n - 2
-    while d >= 0:
-        index[d] += 1
-        left[0] += s.strides[0][d]
-        right[0] += s.strides[1][d]
-        out[0] += s.strides[2][d]
-        if index[d] < s.dims[d]:
-            return True
-        left[0] -= s.strides[0][d] * s.dims[d]
-        right[0] -= s.strides[1][d] * s.dims[d]
-        out[0] -= s.strides[2][d] * s.dims[d]
-        index[d] = 0
-        d -= 1
-    return False
 
 
 cdef int run_stacks(
