@@ -142,7 +142,7 @@ def rows(records: list[Any]) -> Iterator[str]:
     for record in records:
         if record.base is not None:
             continue
-        named = registry._namespaced(record.name.removeprefix("aten::"))
+        named = registry.is_in_namespace(record.name.removeprefix("aten::"))
         forms = ["f"] if named else list(record.where)
         forms += sorted(derived.get(id(record), ()))
         fused = [place for place, has in (("cpu", record.ufunc or record.loop), ("cuda", record.cuda or record.cuda_rows)) if has]

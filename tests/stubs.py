@@ -26,7 +26,7 @@ from typing import Any
 import ts
 from ts._core.dispatch.overloads import overloads
 from ts._core.dispatch.signature import Return, Signature, signature
-from ts.ops import functional, registry, doc_summaries
+from ts.ops import doc_summaries, functional, namespace_functions, registry
 
 ROOT = Path(__file__).parent.parent
 WIDTH = 110
@@ -343,7 +343,7 @@ def tensor_methods() -> str:
     text = (ROOT / "ts/_core/tensor/tensor.pyi").read_text()
     own = set(re.findall(r"^    (?:def )?(\w+)[(:]", text.partition("class Tensor(")[2], re.MULTILINE))
     lines = ["class OperatorMethods:\n"]
-    for name in sorted({*registry.methods(), *functional.tensor_methods()} - own):
+    for name in sorted({*registry.python_names("m"), *functional.tensor_methods()} - own):
         by_hand = name in functional.tensor_methods()
         signatures = _declared_signatures(name, method=True) if by_hand else functions(name, method=True)
         if signatures:
@@ -380,7 +380,7 @@ def package() -> str:
     lines += [f"{name}: PyFloat\n" for name in ("e", "inf", "nan", "pi")]
     lines += [f"{name}: dtype\n" for name in sorted(ts.dtypes.NAMES)]
     lines.append("\n")
-    for name in sorted({*registry.functions(), *functional.torch_functions(), *ts.WRITTEN} - modules.keys()):
+    for name in sorted({*registry.python_names("f"), *functional.torch_functions(), *ts.WRITTEN} - modules.keys()):
         if name not in ts._MODULES and name not in ts.dtypes.NAMES:
             lines.append(_definitions(name, _declared_signatures(name) if name in DECLARED_SIGNATURES else functions(name)))
     return _stub("".join(lines), exported)
@@ -388,7 +388,7 @@ def package() -> str:
 
 def namespace(name: str, more: str = "") -> str:
     """Return the stub of a namespace such as `ts/linalg.pyi`."""
-    operators = {n: full.removeprefix("aten::") for n, full in registry.namespace(name).items()}
+    operators = {n: full.removeprefix("aten::") for n, full in namespace_functions.namespace(name).items()}
     return _stub(_operator_defs(operators), more)
 
 
@@ -456,7 +456,7 @@ def jit() -> str:
 
 def method_names() -> str:
     """Return `ts/ops/method_names.py`: the operators that tensors have as methods."""
-    names = textwrap.wrap(" ".join(sorted({*registry.methods(), *functional.tensor_methods()})), 100)
+    names = textwrap.wrap(" ".join(sorted({*registry.python_names("m"), *functional.tensor_methods()})), 100)
     table = "".join(f"    {line}\n" for line in names)
     head = "Names of the operators that are tensor methods, written by `python -m tests.regenerate`."
     return f'"""{head}"""\n\nfrom __future__ import annotations\n\nfrom typing import Final\n\nNAMES: Final = """\n{table}"""\n'

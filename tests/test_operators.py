@@ -219,7 +219,7 @@ def check_function_and_method(record, dtype, result, where):
     codes = any(p.kind in ("ScalarType", "Device", "Generator") and not p.has_default for p in parameters)
     if codes or not record.name.startswith("aten::"):
         return
-    if registry._namespaced(name) or undefined(record) or name in ("where", "polygamma"):
+    if registry.is_in_namespace(name) or undefined(record) or name in ("where", "polygamma"):
         return
     values = list(zip(parameters, samples.arguments(record, dtype), strict=True))
     while values and values[-1][0].has_default and values[-1][1] is values[-1][0].default:

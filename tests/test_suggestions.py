@@ -120,7 +120,7 @@ def test_dir_lists_methods_before_first_use():
 def test_the_names_of_methods_are_current():
     from ts.ops import method_names, registry
 
-    assert set(registry.methods()) <= set(method_names.NAMES.split())
+    assert set(registry.python_names("m")) <= set(method_names.NAMES.split())
 
 
 def test_completion_finds_names():

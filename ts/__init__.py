@@ -191,4 +191,5 @@ def __dir__() -> list[str]:
     from ts import dtypes
     from ts.ops import registry
 
-    return sorted({*globals(), *_NAME_TO_MODULE, *_MODULES, *_NUMBERS, *dtypes.NAMES, *registry.functions()})
+    functions = registry.python_names("f")
+    return sorted({*globals(), *_NAME_TO_MODULE, *_MODULES, *_NUMBERS, *dtypes.NAMES, *functions})

@@ -17,7 +17,7 @@ def __getattr__(name: str) -> Any:
     if name == "all_return_types":
         return [
             result_class
-            for operator in registry.methods()
+            for operator in registry.python_names("m")
             if (result_class := _class_of(operator)) is not None
         ]
     result_class = None if name.startswith("__") else _class_of(name.removesuffix("_out"))

@@ -60,7 +60,7 @@ def installation() -> int:
         ("BLAS", "NumPy's matmul" if library is None else library.name),
         ("vectors", instruction_set()),
         *(("backend", f"{name}: {_backend_status(name, present)}") for name in backends.BUILT_IN),
-        ("operators", str(registry.count())),
+        ("operators", str(len(registry.records()))),
     ]
     console.table(("component", "value"), rows, sys.stdout)
     return 0

@@ -57,11 +57,14 @@ NAMES: Final[dict[str, str]] = {
         cumulative_trapezoid diff logcumsumexp trapezoid trapz
     """,
     "view": """
-        _conj _conj_copy _fw_primal _neg_view _neg_view_copy alias broadcast_to chunk conj diagonal dsplit
-        expand expand_as flatten hsplit imag lift lift_fresh linalg_diagonal moveaxis movedim narrow
-        narrow_copy positive ravel real reshape reshape_as resolve_conj resolve_neg select slice split
-        split_with_sizes squeeze squeeze_ tensor_split unbind unflatten unfold unsafe_chunk unsafe_split
-        unsafe_split_with_sizes unsqueeze unsqueeze_ view view_as view_as_complex view_as_real vsplit
+        _conj _conj_copy _fw_primal _neg_view _neg_view_copy alias broadcast_to conj diagonal expand
+        expand_as flatten imag lift lift_fresh linalg_diagonal moveaxis movedim narrow narrow_copy positive
+        ravel real reshape reshape_as resolve_conj resolve_neg select slice squeeze squeeze_ unflatten
+        unfold unsqueeze unsqueeze_ view view_as view_as_complex view_as_real
+    """,
+    "split": """
+        chunk dsplit hsplit split split_with_sizes tensor_split unbind unsafe_chunk unsafe_split
+        unsafe_split_with_sizes vsplit
     """,
     "view_backward": """
         diagonal_backward select_backward slice_backward unfold_backward

@@ -1,8 +1,8 @@
 """Operator registry: one record defines one operator.
 
 In: family modules (`pointwise`, `reduce`, `view` ...), which declare records by tables and decorated
-kernels.  Out: `find(key)` and `lookup(name)` for the compiler and the dispatcher, `functions()`,
-`methods()` and `namespace(name)` for the Python API.
+kernels.  Out: `find(key)` and `lookup(name)` for the compiler and the dispatcher, and
+`function(name)` for the Python API.
 
     @op("aten::cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor", inplace=True, out="out")
     def cumsum(xp, self, dim, dtype=None):
@@ -64,21 +64,17 @@ Kernel = Callable[..., Any]
 K = TypeVar("K", bound=Callable[..., Any])
 
 FAMILIES = (
-    "unary", "pointwise", "ternary", "reduce", "vector_norm", "scan", "view", "view_backward", "transpose",
-    "storage_ops", "rearrange", "reshape", "index", "unsafe_index", "scatter", "sort", "unique", "matmul",
-    "mixed_dtype_matmul", "factories", "dtype", "random", "sampling", "reparameterization_grads", "dropout",
-    "activation", "activation_backward", "normalization", "batch_norm", "embedding", "loss",
-    "loss_backward", "classification_loss", "ctc", "distance",
-    "unfold", "conv", "pad", "pooling", "fractional_pool", "upsample", "interpolate", "grid_sample",
-    "attention",
-    "packed_sequence", "rnn", "lstm_layer", "polynomial", "copy_variants", "fft",
-    "factorizations", "matrix_norm", "lu", "linalg_helpers", "householder", "pseudo_inverse", "covariance",
-    "least_squares",
-    "stft", "finite_differences", "histogram", "window_functions", "script_only_ops", "assert_ops",
-    "profiling", "to",
+    "unary", "pointwise", "ternary", "reduce", "vector_norm", "scan", "view", "split", "view_backward",
+    "transpose", "storage_ops", "rearrange", "reshape", "index", "unsafe_index", "scatter", "sort", "unique",
+    "matmul", "mixed_dtype_matmul", "factories", "dtype", "random", "sampling", "reparameterization_grads",
+    "dropout", "activation", "activation_backward", "normalization", "batch_norm", "embedding", "loss",
+    "loss_backward", "classification_loss", "ctc", "distance", "unfold", "conv", "pad", "pooling",
+    "fractional_pool", "upsample", "interpolate", "grid_sample", "attention", "packed_sequence", "rnn",
+    "lstm_layer", "polynomial", "copy_variants", "fft", "factorizations", "matrix_norm", "lu",
+    "linalg_helpers", "householder", "pseudo_inverse", "covariance", "least_squares", "stft",
+    "finite_differences", "histogram", "window_functions", "script_only_ops", "assert_ops", "profiling", "to",
     "autograd_ops", "quantizer", "packed_params", "quantized", "quantized_rnn", "foreach", "fused_optimizers",
-    "amp_ops",
-    "rpc_ops", "sparse",
+    "amp_ops", "rpc_ops", "sparse",
 )  # fmt: skip
 
 # `overlap` of operators that raise an error if elements of the mutated tensor share memory, or if the mutated
@@ -303,7 +299,7 @@ def _implied_bindings(schema_text: str) -> str:
     """
     if not schema_text.startswith("aten::"):
         return ""
-    if schema_text[6] == "_" or _namespaced(schema_text[6:]):
+    if schema_text[6] == "_" or is_in_namespace(schema_text[6:]):
         return "f"
     return "fm" if "Tensor self" in schema_text or "(Tensor(a" in schema_text else "f"
 
@@ -501,7 +497,7 @@ def _load() -> None:
     with _importing(FAMILIES):
         import ts._core.autograd.tensor_methods  # noqa: F401  adds methods to the type
 
-        overload_sets = {name: OverloadSet(f"aten::{name}", lookup) for name in methods()}
+        overload_sets = {name: OverloadSet(f"aten::{name}", lookup) for name in python_names("m")}
         overload_sets |= {name: _with_tensor_second(overload_sets[name]) for name in ("where", "polygamma")}
         install_methods(overload_sets | resolve("torch_functions").tensor_methods())
         _loaded = True
@@ -665,25 +661,8 @@ def function(name: str) -> Any:
     if torch_function is not None:
         return torch_function
     if not records(f"aten::{name}"):
-        raise missing_attribute("module 'ts'", name, _names_of("ts"))
+        raise missing_attribute("module 'ts'", name, lambda: dir(sys.modules["ts"]))
     return resolve("overload_set_by_name")(name)
-
-
-def nn_function(name: str) -> Any:
-    """Return the operator function `ts.nn.functional.name`. Raise AttributeError for unknown names."""
-    if not records(f"aten::{name}"):
-        raise missing_attribute("module 'ts.nn.functional'", name, _names_of("ts.nn.functional"))
-    return function(name)
-
-
-def _names_of(module: str) -> Callable[[], list[str]]:
-    return lambda: dir(sys.modules[module])
-
-
-def count() -> int:
-    """Return the number of operator overloads."""
-    load()
-    return len(_by_key)
 
 
 def names() -> Iterator[str]:
@@ -692,9 +671,19 @@ def names() -> Iterator[str]:
     return iter(_records)
 
 
-def functions() -> list[str]:
-    """Return the names, without `aten::`, of operators that are functions of `ts`, such as `ts.add`."""
-    return [n for n in _python_names("f") if not _namespaced(n)]
+def python_names(where: str) -> list[str]:
+    """Return the names, without `aten::`, of functions of `ts` (`where` "f") or of tensor methods ("m")."""
+    load()
+    return [
+        name[6:]
+        for name, group in _records.items()
+        if name.startswith("aten::")
+        and not is_in_namespace(name[6:])
+        and any(where in r.where for r in group)
+        and (
+            where == "f" or any("Tensor self" in r.schema_text or "Tensor(a" in r.schema_text for r in group)
+        )
+    ]
 
 
 def _with_tensor_second(operator: Any) -> Any:
@@ -710,28 +699,6 @@ def _with_tensor_second(operator: Any) -> Any:
     return method
 
 
-def methods() -> list[str]:
-    """Return the names, without `aten::`, of operators that are tensor methods."""
-    return [n for n in _python_names("m") if not _namespaced(n)]
-
-
-def _python_names(where: str) -> Iterator[str]:
-    load()
-    for name, group in _records.items():
-        if name.startswith("aten::") and any(where in r.where for r in group):
-            if where == "m" and not any(
-                "Tensor self" in r.schema_text or "Tensor(a" in r.schema_text for r in group
-            ):
-                continue
-            yield name[6:]
-
-
-def _namespaced(name: str) -> bool:
+def is_in_namespace(name: str) -> bool:
+    """Return whether a name without `aten::` belongs to one of the namespaces linalg, special and fft."""
     return name.partition("_")[0] in NAMESPACES
-
-
-def namespace(name: str) -> dict[str, str]:
-    """Return a dict from function name to operator name for namespace "linalg", "special" or "fft"."""
-    prefix = f"{name}_"
-    load()
-    return {n[6 + len(prefix) :]: n for n in _records if n.startswith(f"aten::{prefix}")}

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from ts._core.dispatch import overrides as _overrides
 from ts._core.value.build_lock import import_lock
-from ts.ops import registry
+from ts.ops import namespace_functions
 
 _FAMILIES: Final[dict[str, tuple[str, ...]]] = {
     "activation": (
@@ -83,7 +83,7 @@ def __getattr__(name: str) -> Any:
         elif name in NAME_TO_MODULE:
             value = _overridable(NAME_TO_MODULE[name], name)
         else:
-            value = registry.nn_function(_OPERATORS.get(name, name))
+            value = namespace_functions.nn_function(_OPERATORS.get(name, name))
     globals()[name] = value
     return value
 
