@@ -105,7 +105,7 @@ class dtype:
         self.is_packed: Final = is_packed  # an element is a byte with several numbers, and is not converted
         self.pt2_code: Final = pt2  # number in archives of exported programs
         self.safetensors_name: Final = safetensors
-        # C++ type in PyTorch's messages: by its alias in `cstdint`, and as printed by the compiler
+        # two names of the C++ type in PyTorch's messages: in source code (`int64_t`), and as compilers print
         self.cpp_names: Final = cpp or (f"c10::{self.type_name}",) * 2
         BY_CODE[code] = self
 

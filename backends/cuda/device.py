@@ -128,7 +128,7 @@ class CudaBackend(Backend):
             return cupy.array(host, order="K", blocking=not (non_blocking and memory.is_pinned(host)))
 
     def to_host(self, array: Array, non_blocking: bool = False) -> NDArray[Any]:
-        """Return a NumPy copy. If `non_blocking`, the copy is asynchronous and the array in pinned memory.
+        """Return a NumPy copy. If `non_blocking`, copy asynchronously to an array in pinned memory.
 
         Raise RuntimeError during the capture of a CUDA graph.
         """

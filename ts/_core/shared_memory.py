@@ -117,7 +117,7 @@ def open_sealed_file(process: int, process_fd: int) -> int:
 
 
 def create_mapping(size: int, named: bool = False) -> Mapping:
-    """Map a new file with memory for `size` bytes, at least one."""
+    """Create and map a file of `size` bytes (one byte if 0). If `named`, other processes can open it."""
     if named:
         return _create_named_mapping(size)
     return map_file(create_file(max(size, 1)))

@@ -10,8 +10,8 @@ import dis
 import sys
 from typing import Final
 
-# Name of the special method of an operator symbol (`and` for `&`) -> operator that `ts` calls for the symbol.
-# Exports record the operator `aten::__and__` for `&` (`OPERATOR_SYMBOLS`).
+# Name of a special method without underscores -> operator that `ts` calls: `x & y` calls `bitwise_and`.
+# `OPERATOR_SYMBOLS` maps these operators to those that exports record, such as `aten::__and__`.
 _NAMES: Final = {
     "and": "bitwise_and", "or": "bitwise_or", "xor": "bitwise_xor",
     "lshift": "bitwise_left_shift", "rshift": "bitwise_right_shift",

@@ -82,7 +82,7 @@ _NONE = _NoGraph()
 
 
 def _is_scalar_function(target: Any) -> bool:
-    """Return True for Python functions that graphs may call: functions on sizes, and steps of `vmap`."""
+    """Return True for Python functions that graphs may call: arithmetic on sizes, and levels of `vmap`."""
     return (
         target in ARCHIVE_TARGETS.values()
         or getattr(predispatch, getattr(target, "__name__", ""), None) is target

@@ -66,7 +66,7 @@ class ParsedStackTrace(NamedTuple):
     code: str
 
     def get_summary_str(self) -> str:
-        """Return the frame as one line of text."""
+        """Return file, line, function and source code of the stack frame as one line of text."""
         return f"File: {self.file}:{self.lineno} in {self.name}, code: {self.code}"
 
 

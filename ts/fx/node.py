@@ -372,9 +372,8 @@ class Node:
         """Return the line for this node in the text of its graph.
 
         include_tensor_metadata   add the metadata of the result
-        placeholder_names         output, if not empty: receives the text of a placeholder, for which None is
-                                  returned
-        maybe_return_typename     output, if not empty: its first element is set to the return annotation
+        placeholder_names         non-empty list: append the text of a placeholder to it, and return None
+        maybe_return_typename     non-empty list: set its first element to the return annotation
         """
         of_type = "" if self.type is None else f"{type_name(self.type)} "
         head = f"%{self.name} : {of_type}[num_users={len(self.users)}] = {self.op}"

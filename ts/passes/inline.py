@@ -83,9 +83,9 @@ class _Inliner:
         self._node_budget = _MAX_GRAPH_NODES
 
     def visit(self, block: Block, enclosing_callees: tuple[Any, ...] = ()) -> bool:
-        """Inline the calls in `block`, except recursive calls of one of `enclosing_callees`.
+        """Inline the calls in `block`, except calls of `enclosing_callees`, which would be recursive.
 
-        `block` is a part of the inlined bodies of these functions.
+        `enclosing_callees` are the functions whose inlined bodies contain `block`, outermost first.
         """
         changed = False
         for node in block.nodes():

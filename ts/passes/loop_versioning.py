@@ -294,7 +294,7 @@ class _LoopVersion:
             self.loaded_values = {}
 
     def _materialize_tensor(self, value: Value, before: Node) -> None:
-        """If `value` is in `Elements.boxed`, create a tensor for its uses that require a tensor."""
+        """Convert `value`, a number, to a tensor for the uses that accept no number (`Elements.boxed`)."""
         if value not in self.elements.boxed:
             return
         tensor = self._as_tensor(value, before)
@@ -461,7 +461,7 @@ class _LoopVersion:
             tensor = self.graph.insert("aten::scalar_tensor", [scalar, self._dtype(member), none, none, none])
             return self.graph.insert("aten::IntImplicit", [tensor])
 
-    # ---- conversion of ifs and loops -------------------------------------------------------------------
+    # ---- ifs and loops: tensor elements become numbers -------------------------------------------------
 
     def _choice(self, node: Node) -> None:
         """Convert the branches of an `if`. Outputs that are elements become numbers or indices."""

@@ -73,7 +73,7 @@ def format_plan_report(function: Any, name: str) -> ReportText:
 
 
 def _tape_lines(function: Any) -> Iterator[str]:
-    """Yield a line if gradients were recorded, so that a call ran the differentiated variant."""
+    """Yield a line about differentiable graphs if a call of the function recorded gradients."""
     differentiated = getattr(function, "_differentiated", None)
     if differentiated is not None and differentiated.available_code is not None:
         yield "  gradients were recorded: it ran as differentiable graphs, which `graph_for` shows"

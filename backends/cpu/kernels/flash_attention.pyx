@@ -173,7 +173,9 @@ cdef class Heads:
         return 0
 
     cdef void run_head(self, int64_t head, int64_t row, char *keys, char *values, char *scores, char *weights) noexcept nogil:
-        """Compute the results of one task. `keys` and `values` are packed, `scores` and `weights` are buffers."""
+        """Compute the attention of `self.rows` query rows of `head`, from `row` on. The other arguments are buffers:
+        for the packed keys and values, and for the scores and weights of one block of rows.
+        """
         cdef bint double_ = self.kind == DOUBLE
         cdef Matrix query = self.query, k = self.keys, v = self.values, weights_matrix
         cdef char *mask = self.mask

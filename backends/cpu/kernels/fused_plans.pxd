@@ -124,7 +124,7 @@ cdef class FusedGroup:
     cdef bint is_plain[MAX_SLOTS]      # True if the result of an operation is always C-contiguous
     cdef bint in_any_order             # True if `is_plain` is False for all operations
     cdef bint by_channels              # True if an operation has per-channel vectors
-    cdef bint is_argument[MAX_INPUTS] # True if an input is only an argument of a view or an epilogue
+    cdef bint is_argument[MAX_INPUTS] # True if tiles do not read an input: it is a parameter of a view or an epilogue
     cdef int view_count
     cdef ViewInput views[MAX_VIEWS]
     cdef int epilogue_count

@@ -174,7 +174,7 @@ cdef Packed pack_operand(CacheEntry entry, object root):
 
 
 def last_use(CacheEntry entry not None):
-    """Return the number of cache lookups before the last use of an entry."""
+    """Return the time of an entry's last use, measured in lookups of the cache."""
     return entry.used
 
 

@@ -105,7 +105,7 @@ def attach_layer(x: Tensor) -> None:
 
 
 def replace_data(x: Tensor, other: Tensor) -> None:
-    """Set the device and layout that `x` reports to those of `other`, after `x` has received its array."""
+    """Complete `x.data = other` after the copy of the array: copy the reported device and layout."""
     set_layer(x, SubclassLayer(detached_array(other), other.device, other.layout, x.is_meta))
 
 

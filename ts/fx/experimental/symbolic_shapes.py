@@ -222,7 +222,7 @@ def _nodes(x: Any) -> Iterator[Any]:
 
 
 def free_symbols(val: Any) -> set[Any]:
-    """Return the symbols in numbers, and in the sizes of tensors."""
+    """Return the symbols in `val`: a number, a tensor (sizes and strides), or a list or tuple of these."""
     return {s for node in _nodes(val) for s in node.expr.free_symbols}
 
 

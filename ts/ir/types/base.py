@@ -102,7 +102,7 @@ class Type:
 
     @property
     def repr_str(self) -> _Str:
-        """Return the spelling in messages, which differs from annotations for enums and inferred tensors."""
+        """Spelling of the type in messages: `annotation_str`, except for enums and inferred tensors."""
         return self.annotation_str
 
     @property
