@@ -367,7 +367,7 @@ def test_tracebacks_of_users():
         assert int(run_python(code.format(call), TS_SHOW_INTERNAL="1").stdout) > short
 
 
-@pytest.mark.parametrize("what", [3, "text", [1]])
+@pytest.mark.parametrize("what", [3, "text", (1,)])
 def test_not_a_function(what):
     with pytest.raises(TypeError):
         ts.jit.script(what)

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ts._core.tensor import size_guards, strides
-from ts._core.tensor.subscripts import BOOL, ELLIPSIS, INTEGER, NEW_DIM, SLICE, TENSOR, parse_subscript
+from ts._core.tensor.subscripts import BOOL_ITEM, ELLIPSIS, INTEGER, NEW_DIM, SLICE, TENSOR, parse_subscript
 from ts._core.tensor.unbacked_sizes import get_ctx
 
 Shape = size_guards.Shape
@@ -132,7 +132,7 @@ class MetaArray:
         if key is Ellipsis:
             return self
         steps = parse_subscript(key if isinstance(key, tuple) else (key,), self.ndim, _kind_of)
-        if any(step[0] >= BOOL for step in steps):
+        if any(step[0] >= BOOL_ITEM for step in steps):
             return self._picked(steps)
         dims: list[tuple[Any, Any]] = []
         offset: Any = 0

@@ -38,6 +38,6 @@ def test_uninitialized_objects():
         "Tensor", "Operator", "ContainerIndex", "PythonOperator", "WarnOperator", "CalleeBase", "MethodBase", "Callee", "Function", "BreakpointsBase",
         "Future", "ThreadContextSnapshot", "Loops", "_Capsule", "VerificationError", "FlagBlock", "DisableTorchFunction", "GradMode", "GradModeGuard", "InferenceMode", "LimitsBlock",
         "TracingScope", "ArrayAttribute", "Recorder", "Stage", "Node", "Hooks", "NodeTask", "Rule", "Formula", "SavingNode", "FunctionNode",
-        "Layer", "Overridable",
+        "Layer", "Overridable", "SharedContainer", "ScriptList", "ScriptDict",
         "DifferentiablePlan", "BackwardVariant", "GraphRule", "OperatorLog", "OperatorObserver", "PauseLogging", "ForeachKernel", "CastPolicy", "RestoreAutocastState", "CompileTimeMode", "GraphTask",
     }  # fmt: skip

@@ -75,8 +75,6 @@ class ExportTracer(FxGraphBuilder):
         self._data_scalars: dict[int, _DataScalars] = {}
         # recorded calls of `squeeze`: (node, shape of the input, dimensions to squeeze, or None for all)
         self._squeezed: list[tuple[Node, Any, Any]] = []
-        # sizes and strides of results that have the guards of `_guard_contiguity`
-        self._layouts: set[tuple[Any, ...]] = set()
         self._indexing = RecordedIndexing(to_number=self.element, differs=self._is_of_batch)
 
     # ---- recording of operators
@@ -184,32 +182,6 @@ class ExportTracer(FxGraphBuilder):
         if op.name == "aten::squeeze":
             self._squeezed.append((node, shape, None if len(values) == 1 else values[1]))
         return result
-
-    def _guard_contiguity(self, x: Tensor) -> None:
-        """Add the guards that PyTorch's test for contiguity adds for the result `x` of an operator.
-
-        The test compares the number of elements with 2, and then the sizes with 1, last dimension first.
-        """
-        environment, item = self.environment, x.array.itemsize
-        sizes = [expression_of(n) for n in x.array.shape]
-        steps = [expression_of(n // item) for n in x.array.strides]
-        if not all(map(environment.has_hint, sizes)) or (layout := (*sizes, *steps)) in self._layouts:
-            return
-        self._layouts.add(layout)
-
-        def decide(condition: Any) -> bool:
-            static_value = environment.evaluate_static(condition)
-            return environment.decide(condition) if static_value is None else static_value
-
-        expected = sympy.Integer(1)
-        if not any(n.free_symbols for n in sizes) or decide(sympy.Lt(sympy.Mul(*sizes), 2)):
-            return
-        for n, step in zip(reversed(sizes), reversed(steps), strict=True):
-            if decide(sympy.Eq(n, 1)):
-                continue
-            if environment.evaluate_static(sympy.Eq(step, expected)) is not True:
-                return
-            expected *= n
 
     def _require_lengths(self, op: Any, values: list[Any]) -> None:
         """Require each data-dependent size in the operator's arguments to be at least 0."""

@@ -198,7 +198,12 @@ def _int(x: Any) -> int:
     **_SCRIPT,
 )
 def _quantize(self: Tensor, scale: Any, zero_point: Any, dtype: int) -> Tensor:
-    return round_to_grid(self, checked_grid(float(_number(scale)), _int(zero_point), dtype))
+    number = _number(scale)
+    if isinstance(number, complex):
+        if number.imag:
+            raise RuntimeError("value cannot be converted to type double without overflow")
+        number = number.real
+    return round_to_grid(self, checked_grid(float(number), _int(zero_point), dtype))
 
 
 @op(

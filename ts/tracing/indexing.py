@@ -19,7 +19,7 @@ from ts import dtypes
 from ts._core.dispatch.overloads import overloads
 from ts._core.tensor import factories
 from ts._core.tensor.indexing import Indexing
-from ts._core.tensor.subscripts import BOOL, INTEGER, TENSOR
+from ts._core.tensor.subscripts import BOOL_ITEM, INTEGER, TENSOR
 from ts._core.tensor.sym_types import SymNumber
 from ts._core.tensor.tensor import Tensor
 from ts._core.thread.context import current_tracer
@@ -71,7 +71,7 @@ class RecordedIndexing(Indexing):
         """Return the kind of an index tensor or of a symbol in a subscript."""
         kind = super().kind_of(item)
         if kind == TENSOR:  # a mask without dimensions selects the whole tensor or nothing
-            return BOOL
+            return BOOL_ITEM
         if kind == INTEGER or item.ndim or item.dtype.category > dtypes.INTEGRAL:
             return kind
         return kind if self.differs is not None and self.differs(item) else INTEGER
@@ -83,7 +83,7 @@ class RecordedIndexing(Indexing):
     def index_tensor(self, item: Any, x: Tensor) -> Tensor:
         """Return the tensor for a tensor or bool in a subscript. A mask without dimensions gets one."""
         if isinstance(item, Tensor):
-            return overloads("unsqueeze")(item, 0) if self.kind_of(item) == BOOL else item  # type: ignore[no-any-return]
+            return overloads("unsqueeze")(item, 0) if self.kind_of(item) == BOOL_ITEM else item  # type: ignore[no-any-return]
         return super().index_tensor(item, x)
 
     def position(self, item: Any, length: Any, at: int) -> Any:

@@ -46,7 +46,8 @@ cdef tuple tensor_geometry(IValue *x):
     if x.tag != TAG_OBJECT or not is_tensor(x):
         return None
     t = <Tensor>x.v.o
-    return t.scalar_type, tuple(t.shape), t.stride()
+    array = t.array  # attributes of `t` could call `__torch_function__` of a subclass
+    return t.scalar_type, array.shape, tuple([step // array.itemsize for step in array.strides])
 
 
 cdef str describe_guard(uint32_t guard):

@@ -14,7 +14,7 @@ from numpy cimport npy_intp
 
 from ts._core.tensor.literals cimport store_value
 from ts._core.tensor.ndarray cimport PyArrayObject, data_of, dims_of, flags_of, ndim_of, new_array, same_shape, strides_of
-from ts._core.tensor.subscripts cimport BOOL, ELLIPSIS, INTEGER, NEW_DIM, OTHER, SLICE, consumed_dims, kind_of_basic
+from ts._core.tensor.subscripts cimport BOOL_ITEM, ELLIPSIS, INTEGER, NEW_DIM, OTHER, SLICE, consumed_dims, kind_of_basic
 from ts._core.tensor.tensor cimport (
     is_recorded,
     BACKEND_CPU, Tensor, follow, number_of_scalar_type, operator_function, select_together, selects_alone, wrap_cpu
@@ -104,7 +104,7 @@ def get_view(Tensor x not None, index):
         return None
     for i in range(len(items)):
         kind = kind_of_basic(items[i])
-        if kind == OTHER or kind == BOOL:
+        if kind == OTHER or kind == BOOL_ITEM:
             return None
         kinds[i] = kind
     return view_of_items(x, items, kinds)
@@ -139,7 +139,7 @@ cdef object view_of_items(Tensor x, tuple items, int *kinds):
     for at in range(len(items)):
         kind = kinds[at]
         item = items[at]
-        if kind == NEW_DIM or kind == BOOL:
+        if kind == NEW_DIM or kind == BOOL_ITEM:
             dims[nd] = 1
             strides[nd] = UNKNOWN_STRIDE  # computed below, when the stride of the next dimension is known
             nd += 1

@@ -20,7 +20,7 @@ import numpy as np
 
 from ts import dtypes
 from ts._core.tensor import basic_indexing, conversions, factories, size_guards
-from ts._core.tensor.subscripts import BOOL, INTEGER, NEW_DIM, SLICE, TENSOR, parse_subscript
+from ts._core.tensor.subscripts import BOOL_ITEM, INTEGER, NEW_DIM, SLICE, TENSOR, parse_subscript
 from ts._core.tensor.sym_types import SymNumber
 from ts._core.tensor.tensor import Tensor, layer_of, operator
 from ts._core.tensor.torch_function_lookup import overrides, torch_function_result
@@ -164,10 +164,10 @@ class Indexing:
         indices: list[Tensor | None] = []
         covered = 0  # number of dimensions of the view that `indices` index
         for kind, dim, _, item in steps:
-            if kind >= BOOL:
+            if kind >= BOOL_ITEM:
                 indices += [None] * (dim - covered)
                 indices.append(self.index_tensor(item, x))
-                covered = dim + (kind - TENSOR if kind > BOOL else 1)
+                covered = dim + (kind - TENSOR if kind > BOOL_ITEM else 1)
         return view, indices
 
     def basic_view(self, x: Tensor, steps: list[_Step], skip_whole: bool) -> Tensor:
@@ -186,7 +186,7 @@ class Indexing:
                 bounds = self.bounds(item)
                 if not (skip_whole and _covers_dimension(item, bounds, _length(x, axis), symbolic)):
                     view = operator("slice")(view, dim, *bounds)
-            elif kind in (NEW_DIM, BOOL):
+            elif kind in (NEW_DIM, BOOL_ITEM):
                 view = operator("unsqueeze")(view, dim)
         return view
 

@@ -11,7 +11,7 @@ cpdef enum:
     SLICE = 1       # consumes one dimension, and adds one to the view
     NEW_DIM = 2     # None: adds one dimension
     ELLIPSIS = 3    # consumes and adds all dimensions that no other item consumes
-    BOOL = 4        # adds one dimension, from which an index tensor of one or no element selects
+    BOOL_ITEM = 4   # adds one dimension, from which an index tensor of one or no element selects
     TENSOR = 5
 
 
@@ -25,7 +25,7 @@ cdef inline int kind_of_basic(object item) noexcept:
         return NEW_DIM
     if item is Ellipsis:
         return ELLIPSIS
-    return BOOL if item is True or item is False else OTHER
+    return BOOL_ITEM if item is True or item is False else OTHER
 
 
 cdef inline int consumed_dims(int kind) noexcept:

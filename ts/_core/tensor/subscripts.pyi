@@ -6,7 +6,7 @@ INTEGER: int
 SLICE: int
 NEW_DIM: int
 ELLIPSIS: int
-BOOL: int
+BOOL_ITEM: int
 TENSOR: int
 
 def parse_subscript(
