@@ -21,10 +21,9 @@ from typing import Any, Protocol
 from ts._core.vm.breaks import Breakpoints
 from ts._core.vm.code import Code
 from ts.bytecode.lower import lower_graph
-from ts.bytecode.lowering import Lowering, lowers
+from ts.bytecode.lowering import LineTable, Lowering, lowers
 from ts.bytecode.opcodes import NUMBER
 from ts.bytecode.subgraph_functions import Prepare
-from ts.bytecode.tables import LineTable
 from ts.ir.graph import Graph, Node
 from ts.ir.source import SourceRange
 from ts.ir.types import Type

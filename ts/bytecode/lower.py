@@ -21,18 +21,15 @@ from typing import Any
 from ts._core.vm.code import Code
 from ts.bytecode import (  # noqa: F401  (these modules register functions for node kinds)
     lower_containers,
-    lower_loops,
     lower_objects,
     lower_operators,
-    lower_types,
 )
 from ts.bytecode.assembler import assemble
 from ts.bytecode.instruction import Label
-from ts.bytecode.lower_branches import lower_branch
-from ts.bytecode.lowering import Lowering, ReplaceFunction, lowers
+from ts.bytecode.lower_control_flow import lower_branch
+from ts.bytecode.lowering import LineTable, Lowering, ReplaceFunction, lowers
 from ts.bytecode.serialized_code import SerializedCode
 from ts.bytecode.subgraph_functions import Prepare, differentiable_operator
-from ts.bytecode.tables import LineTable
 from ts.fusion.fusion_rules import program_of_graph
 from ts.fusion.program import group_operator
 from ts.ir.graph import Graph, Node, Value

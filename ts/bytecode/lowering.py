@@ -1,4 +1,4 @@
-"""State of the lowering of one graph, and dispatch by node kind.
+"""State of the lowering of one graph: registers, instructions and tables. Dispatch by node kind.
 
 In: the nodes of a graph. Out: instructions with virtual registers, which `assembler` encodes:
 
@@ -10,20 +10,21 @@ The modules `lower_*` register a function for each node kind in the tables below
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any, Final, NamedTuple, TypeVar
 
 from ts._core.dispatch.operator import Operator
 from ts._core.thread import deadline
+from ts._core.value.ivalue import to_core
 from ts._core.vm.code import Method
 from ts.bytecode.deferred_conditions import DeferredConditions
 from ts.bytecode.instruction import SCALARS, Instruction, Label
-from ts.bytecode.registers import Registers
 from ts.bytecode.subgraph_functions import Prepare
-from ts.bytecode.tables import IndexTable, LineTable
-from ts.errors import InternalError
+from ts.bytecode.typespec import register_class, type_spec
+from ts.errors import CompilationError, InternalError
 from ts.ir.graph import Block, Graph, Node, Value
 from ts.ir.schema import FunctionSchema
+from ts.ir.types import STR
 
 LowerNode = Callable[["Lowering", Node], Any]
 ReplaceFunction = Callable[[Any], Any]
@@ -55,6 +56,121 @@ class Handler(NamedTuple):
     function: Any
     start: Label
     end: Label
+
+
+class Registers:
+    """Virtual registers of values and constants, numbered in order of creation.
+
+    The type of a value determines the class of its register: i(nt), f(loat), b(ool), o(bject), or x for
+    values of any class. Registers of constants are initialized before the code runs.
+    """
+
+    def __init__(self) -> None:
+        self.classes: list[str] = []  # number of a virtual register -> register class
+        self.values: dict[Value, int] = {}
+        self._constants: dict[Any, int] = {}
+        self.constant_values: dict[int, Any] = {}
+        # registers of strings. They need no DROP, because strings may stay until the frame ends.
+        self.strings: set[int] = set()
+        self.uninitialized: set[int] = set()  # registers of the results of `prim::Uninitialized`
+
+    def new(self, kind: str) -> int:
+        """Return a new virtual register of the given class."""
+        self.classes.append(kind)
+        return len(self.classes) - 1
+
+    def define(self, value: Value) -> int:
+        """Return the register that the next instruction writes for `value`, created on first use."""
+        register = self.values.get(value)
+        if register is None:
+            register = self.values[value] = self.new(register_class(value.type()))
+            if value.type().kind() == "StringType":
+                self.strings.add(register)
+        return register
+
+    def use(self, value: Value) -> int:
+        """Return the register from which an instruction can read `value`.
+
+        A constant gets its register at the first use. Raise InternalError for other values without register.
+        """
+        register = self.values.get(value)
+        if register is None:
+            node = value.node()
+            if node.kind() != "prim::Constant":
+                message = f"%{value.debug_name()} is read before it is computed"
+                raise InternalError(message, "lowering", str(value.owning_graph()))
+            register = self.values[value] = self._constant_of(node)
+        return register
+
+    def _constant_of(self, node: Node) -> int:
+        """Return the register of the value of a constant node."""
+        value, type = node.get("value"), node.output().type()
+        kind = register_class(type)
+        if value is None:
+            return self.constant(None, "x")
+        if kind == "b":
+            return self.constant(bool(value), "b")
+        if kind == "i" and isinstance(value, int):
+            return self.constant(int(value), "i")
+        if kind == "f":
+            return self.constant(float(value), "f")
+        if type is not STR or not isinstance(value, str):
+            try:
+                value = to_core(value, type_spec(type))
+            except TypeError as error:
+                message = f"a constant does not have its declared type {type.annotation_str}: {error}"
+                raise CompilationError(message, node.range) from None
+        return self.constant(value, kind)
+
+    def constant(self, value: Any, kind: str) -> int:
+        """Return the register of a constant. Equal numbers and strings share a register."""
+        key = (kind, type(value), repr(value) if isinstance(value, int | float | str | None) else id(value))
+        register = self._constants.get(key)
+        if register is None:
+            register = self._constants[key] = self.new(kind)
+            self.constant_values[register] = value
+        return register
+
+
+class IndexTable:
+    """Objects that instructions refer to by index, compared by identity, or with `by_value` by equality."""
+
+    def __init__(self, by_value: bool = False) -> None:
+        self._by_value = by_value
+        self._indices: dict[Hashable, int] = {}
+        self.objects: list[Any] = []
+
+    def index(self, obj: Any) -> int:
+        """Return the index of an object, adding it if necessary."""
+        index = self._indices.setdefault(obj if self._by_value else id(obj), len(self.objects))
+        if index == len(self.objects):
+            self.objects.append(obj)
+        return index
+
+
+class LineTable:
+    """Source positions of instructions, as call stacks of (function, source range)."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.line: Any = None  # (stack of inlined calls, source range) of the next instruction
+        # index of the last stop point of the debugger, and registers of the variables that are visible there
+        self.stop_point: tuple[int, tuple[int, ...]] = -1, ()
+
+    def position(self) -> Any:
+        """Return the source position of the next instruction."""
+        return self.line
+
+    def stack_of(self, line: Any) -> tuple[tuple[str, Any], ...]:
+        """Return the script's call stack at a position, outermost function first."""
+        if line is None:
+            return ((self.name, None),)
+        calls, source_range = line
+        if not calls:
+            return ((self.name, source_range),)
+        names = [self.name, *(callee for callee, _ in calls)]
+        ranges = [*(call_range for _, call_range in calls), source_range]
+        return tuple(zip(names, ranges, strict=True))
 
 
 class Lowering:

@@ -21,7 +21,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from ts.errors import FrontendError
+from ts.errors import CompilationError, FrontendError
 from ts.frontend import parse
 from ts.frontend.parse import ParsedFunction
 from ts.frontend.signatures import overload_signature
@@ -72,7 +72,7 @@ def overloads_of_method(cls: type, name: str) -> list[Callable[..., Any]]:
         if declarations:
             implementation = base.__dict__.get(name)
             if implementation in declarations:
-                raise RuntimeError(_no_implementation("method", declarations[-1]))
+                raise CompilationError(_no_implementation("method", declarations[-1]))
             return declarations
         if name in base.__dict__:
             return []
@@ -94,7 +94,7 @@ def compiled_overloads(function: Callable[..., Any], compile_overload: Callable[
     if not declarations:
         return compiled
     if function in declarations:
-        raise RuntimeError(_no_implementation("function", function))
+        raise CompilationError(_no_implementation("function", function))
     compiled = [*compiled, *(compile_overload(function, declaration) for declaration in declarations)]
     _compiled[function] = compiled
     del _declared[_key(function)]

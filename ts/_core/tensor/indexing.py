@@ -123,7 +123,7 @@ class Indexing:
         return TENSOR + (item.ndim if item.dtype in _MASKS else 1)
 
     def _item(self, item: Any) -> Any:
-        if item is None or item is Ellipsis or isinstance(item, (bool, int, Slice)):
+        if item is None or item is Ellipsis or isinstance(item, (int, Slice)):  # bools are ints
             return item
         if isinstance(item, Tensor):
             return self.tensor_item(item)
@@ -178,13 +178,19 @@ class Indexing:
     def view_by_operators(self, x: Tensor, steps: list[_Step], skip_whole: bool) -> Tensor:
         """Return the result of `basic_view`, computed by `aten::select`, `slice` and `unsqueeze`."""
         view = x
-        symbolic = any(_is_symbolic(step[-1]) for step in steps)
+        shape = x.array.shape
         for at, (kind, dim, axis, item) in enumerate(steps):
             if kind == INTEGER:
-                view = operator("select")(view, dim, self.position(item, _length(x, axis), at))
+                # the dimension of an item after a second ellipsis may not exist
+                length = shape[axis] if axis < len(shape) else 0
+                if not (type(item) is type(length) is int and -length <= item < length):
+                    item = self.position(item, length, at)
+                view = operator("select")(view, dim, item)
             elif kind == SLICE:
                 bounds = self.bounds(item)
-                if not (skip_whole and _covers_dimension(item, bounds, _length(x, axis), symbolic)):
+                if not (
+                    skip_whole and axis < len(shape) and _covers_dimension(steps, item, bounds, shape[axis])
+                ):
                     view = operator("slice")(view, dim, *bounds)
             elif kind in (NEW_DIM, BOOL_ITEM):
                 view = operator("unsqueeze")(view, dim)
@@ -223,6 +229,8 @@ class Indexing:
 
     def bound(self, bound: Any) -> Any:
         """Return a bound of a slice as an int in the range of int64."""
+        if type(bound) is int and _MIN_INDEX <= bound <= _MAX_INDEX:
+            return bound
         if not hasattr(bound, "__index__"):
             raise TypeError("slice indices must be integers or None or have an __index__ method")
         return max(_MIN_INDEX, min(as_int(bound), _MAX_INDEX))
@@ -248,11 +256,6 @@ def _have_same_shape(x: Tensor, y: Tensor) -> bool:
         or (size_guards.hinted(n) and size_guards.hinted(m) and size_guards.evaluate_guard(n == m))
         for n, m in zip(x.array.shape, y.array.shape, strict=True)
     )
-
-
-def _length(x: Tensor, axis: int) -> Any:
-    """Return the size of dimension `axis`, or 0 if a second ellipsis moved `axis` out of range."""
-    return x.array.shape[axis] if axis < x.array.ndim else 0
 
 
 def _shape_without_leading_ones(x: Tensor) -> list[Any]:
@@ -290,14 +293,16 @@ def _is_symbolic(item: Any) -> bool:
     return any(isinstance(bound, SymNumber) for bound in bounds)
 
 
-def _covers_dimension(item: slice, bounds: tuple[Any, Any, Any], length: Any, symbolic: bool) -> bool:
+def _covers_dimension(steps: list[_Step], item: slice, bounds: tuple[Any, Any, Any], length: Any) -> bool:
     """Return whether a slice selects a whole dimension. In a subscript with symbols, only `:` does."""
-    if symbolic:
-        return item.start is item.stop is item.step is None
     start, end, step = bounds
-    if not (type(start) is type(end) is type(step) is int):
+    if not (type(start) is type(step) is int and start == 0 and step == 1):
         return False
-    return start == 0 and step == 1 and size_guards.certain(length <= end)
+    if item.start is item.stop is item.step is None:
+        return True
+    if type(end) is not int or any(_is_symbolic(each[-1]) for each in steps):
+        return False
+    return size_guards.certain(length <= end)
 
 
 _eager = Indexing()
