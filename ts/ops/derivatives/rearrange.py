@@ -43,29 +43,17 @@ compose("aten::dstack", "ts.cat(ts.atleast_3d(tensors), 2)")
 compose(
     "aten::column_stack", "ts.cat([x.reshape([x.numel(), 1]) if x.dim() <= 1 else x for x in tensors], 1)"
 )
-
-
-def with_dims(x: Tensor, n: int) -> Tensor:
-    """Return `x`, or a view of it with `n` dimensions if it has fewer, as in `atleast_3d`."""
-    if x.dim() >= n:
-        return x
-    if n == 3:
-        return x.reshape([1, 1, 1]) if x.dim() == 0 else with_dims(x, 2).unsqueeze(-1)
-    return x.reshape([1] * n) if x.dim() == 0 else x.unsqueeze(0)
-
-
-for _n in (1, 2, 3):
-    compose(f"aten::atleast_{_n}d", f"with_dims(self, {_n})")
-    compose(f"aten::atleast_{_n}d.Sequence", f"[with_dims(x, {_n}) for x in tensors]")
-
-
-def broadcast(tensors: list[Tensor]) -> list[Tensor]:
-    """Return views of the tensors with their common shape. Raise RuntimeError if there is none."""
-    shape = ts.broadcast_tensors([x.detach() for x in tensors])[0].size()
-    return [x.expand(shape) for x in tensors]
-
-
-compose("aten::broadcast_tensors", "broadcast(tensors)")
+derive(
+    "aten::atleast_1d aten::atleast_2d aten::atleast_3d", self="grad.reshape(self.size())",
+    result=LINEAR, name="UnsqueezeBackward0",
+)  # fmt: skip
+derive(
+    "aten::atleast_1d.Sequence aten::atleast_2d.Sequence aten::atleast_3d.Sequence",
+    tensors="[one.reshape(size) for one, size in zip(grads, tensors.size())]",
+    result=LINEAR,
+    name="UnsqueezeBackward0",
+)
+derive("aten::broadcast_tensors", tensors="grads", result=LINEAR, name="ExpandBackward0")
 
 
 def grids(tensors: list[Tensor], indexing: str) -> list[Tensor]:
