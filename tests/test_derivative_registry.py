@@ -1,5 +1,8 @@
 """Derivative table rows: lookup, inputs of formulas, and compiled code."""
 
+import pathlib
+import re
+
 import pytest
 
 import ts
@@ -42,3 +45,17 @@ def test_every_row_belongs_to_an_operator_and_names_its_arguments():
         assert record is not None, key
         names = {a.name for a in record.schema.arguments} | {"grad_"}
         assert names.issuperset(row.inputs), key
+
+
+def test_derivatives_are_in_the_module_of_their_family():
+    """The first use of a derivative imports the module with the name of the operator's family only."""
+    declared = re.compile(r'(?:derive|compose|constant)\(\s*"((?:aten::[\w.]+ ?)+)"')
+    folder = pathlib.Path(ts.__file__).parent / "ops" / "derivatives"
+    count = 0
+    for path in folder.glob("*.py"):
+        for keys in [] if path.stem == "formula_registry" else declared.findall(path.read_text()):
+            for key in keys.split():
+                record = getattr(registry.operator(key), "record", None)
+                assert record is None or registry.declaring_family(record) == path.stem, key
+                count += 1
+    assert count > 500

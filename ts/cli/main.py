@@ -1,4 +1,4 @@
-"""Entry point of the command-line interface `ts`, also available as `python -m ts`.
+"""Entry point of the command-line interface `ts` (or `python -m ts`) and its subcommands.
 
 The commands are `ts run | debug | graph | code | bytecode | check | info | bench | explain |
 explain-shapes | diff | serve | cluster | worker | launch | convert`.

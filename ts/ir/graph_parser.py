@@ -1,4 +1,4 @@
-"""Recursive descent parser of graph text.
+"""IR parser: recursive descent parser of graph text.
 
 In: text printed by `ts.ir.graph_printer.to_text` or PyTorch, or written by hand. Out: a `Graph` that
 prints as the same text, with the same names, numbers and ``# file.py:3:4`` marks::

@@ -1,4 +1,4 @@
-"""Schema parser and printer for the signatures of operators and scripted functions.
+"""Operator schemas: parser and printer for the signatures of operators and scripted functions.
 
 In: the text of a schema, in PyTorch's notation. Out: a `FunctionSchema`, whose ``str`` is the same text::
 

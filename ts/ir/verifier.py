@@ -1,4 +1,4 @@
-"""Graph verifier: checks the structural invariants of a graph and its nodes.
+"""IR verifier (graph verifier): checks the structural invariants of a graph and its nodes.
 
 In: a graph. Out: nothing, or `InternalError` with the violation and the graph text. Invariants:
 

@@ -1,4 +1,4 @@
-"""Subgraph rewriting (graph rewriting): replace each occurrence of a pattern graph by another graph.
+"""Subgraph rewriting by pattern matching: replace each occurrence of a pattern graph by another graph.
 
     rewrite('''graph(%a, %b, %c):                  '''graph(%a, %b, %c):
                  %q = aten::mul(%a, %b)              %r = my::fused(%a, %b, %c)

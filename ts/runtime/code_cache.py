@@ -1,4 +1,4 @@
-"""Code cache for warm starts: compiled code of functions, stored on disk for later processes.
+"""Code cache (compilation cache, compile cache): compiled code, stored on disk for later processes.
 
 Input: a function of an archive at its first call, or a Python function when it is scripted. Output: its code
 if an earlier process stored it:

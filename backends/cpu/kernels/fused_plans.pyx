@@ -1,4 +1,4 @@
-"""Planning of fusion groups: the loops of the operations for given dtypes, and the buffers of their results.
+"""Planning of fusion groups: the loops of the operations for given dtypes, and buffers of results (memory planning).
 
 In: a program (`ts.fusion.program`), interpreter registers with tensors and numbers.  Out: the `FusedPlan` for
 their dtypes.

@@ -1,4 +1,4 @@
-"""Operators: callable objects, created from a schema text and a record, for the interpreter and for Python.
+"""Operators: callable objects, created from a schema text and a record, and the calling convention of kernels.
 
 In: registers or Python arguments. Out: results, wrapped as tensors.
 

@@ -1,4 +1,4 @@
-"""Executable code: instructions, registers and tables in C arrays, verified against the opcode table.
+"""Executable code: instructions, registers, constant pool and tables, verified against the opcode table.
 
 In: the instructions and tables that `ts.bytecode.lower` creates from a graph.  Out: a verified `Code`.
 

@@ -1,4 +1,4 @@
-"""Bytecode interpreter loop: instruction dispatch in one loop over typed instructions.
+"""Bytecode interpreter loop (dispatch loop): instruction dispatch in one loop over typed instructions.
 
 In: a State whose innermost frame is before an instruction.  Out: an exit status, and the updated state.
 

@@ -1,1 +1,1 @@
-"""Just-in-time compilation of hot loops to machine code by LLVM, with the interpreter's exact results."""
+"""JIT compilation of hot loops by LLVM, entered by on-stack replacement (OSR) from the interpreter."""

@@ -1,4 +1,4 @@
-"""Registry of derivative formulas, which are text in the script language.
+"""Registry of derivative formulas (backward formulas), which are text in the script language.
 
 In: the formulas of each operator, in one file per operator family. Out: `derivative_of(record)`.
 

@@ -1,4 +1,4 @@
-"""Pattern matching: `SubgraphMatcher` searches for a pattern graph in a graph.
+"""Pattern matcher: `SubgraphMatcher` searches for a pattern graph in a graph.
 
 Input: a pattern, and a graph. Output: an `InternalMatch` for each occurrence.
 
