@@ -30,7 +30,7 @@ SETTINGS = (
 fp32_precision = "none"
 # The position of a name is the number by which `ts._core` identifies the backend (`Backend.index`): 0, 1, 2.
 BUILT_IN = ("cpu", "cuda", "meta")
-LAYOUTS = ("sparse",)  # backends of arrays without strides, with the next numbers (3)
+LAYOUTS = ("sparse",)  # backends of layouts without strides, numbered after BUILT_IN: 3 for `sparse`
 # maximal number of backends. The kernel table of an operator has one more entry, for undefined tensors.
 MAX_BACKENDS = 15
 _loaded: dict[str, Backend] = {}
@@ -112,7 +112,7 @@ def installed() -> list[str]:
 
 
 def manual_seed(seed: int) -> None:
-    """Seed the random generators of all loaded backends. The caller seeds the CPU generator."""
+    """Seed the random generators of all loaded backends except the CPU generator, which the caller seeds."""
     global _seed
     _seed = seed
     for backend in _loaded.values():

@@ -29,7 +29,7 @@ Kernel = Callable[..., Any]  # called as kernel(xp, *args), like the kernel of a
 
 
 def default_of(kernel: Kernel, parameter: str) -> Any:
-    """Return the default value of a kernel's parameter, which may be a function that a backend replaces."""
+    """Return the default value of a kernel's parameter, such as a function that a backend replaces."""
     return inspect.signature(kernel).parameters[parameter].default
 
 
@@ -145,8 +145,8 @@ class Backend:
         """Return a function that runs a fusion group (`ts.fusion.program`), or None if fusion is unsupported.
 
         The function maps the inputs of the group to a dict from value numbers to arrays: the results, and the
-        inputs of epilogues. An epilogue whose input is in the dict must run as a separate operator. The
-        function returns None if all operators must run separately for these inputs.
+        inputs of epilogues. The caller must run each epilogue whose input is in the dict as a separate
+        operator. The function returns None if all operators must run separately for these inputs.
         """
         return None
 

@@ -181,8 +181,8 @@ def operator_module(name: str) -> ModuleType | None:
 def _run(run: Callable[..., Any], graph: Any, *options: Any, **named: Any) -> Any:
     """Run a pass with options on a graph or on the graphs of a module's methods.
 
-    If the pass creates nodes of PyTorch's executor, such as `prim::TypeCheck`, later calls of the function
-    execute a copy of the graph in which ordinary nodes replace them.
+    If the pass creates nodes of PyTorch's executor, such as `prim::TypeCheck`, later calls of the graph's
+    function execute a copy of the graph, in which ordinary nodes replace these nodes.
     """
     from ts.passes.pipelines import run_pass
     from ts.passes.preserve_raising_code import set_graph_to_execute

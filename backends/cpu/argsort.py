@@ -20,7 +20,7 @@ _INT64_MAX = (1 << 63) - 1
 
 
 def _keys(self: NDArray[Any], axis: int, descending: bool) -> NDArray[np.int64]:
-    """Return int64 keys with the order of the elements, as a matrix with one row per slice along `axis`."""
+    """Return int64 keys that sort like the elements, as a matrix with one row per slice along `axis`."""
     x = np.moveaxis(self, axis, -1)
     if dtypes.from_numpy_dtype(self.dtype).is_floating_point:
         wide = x.astype(np.float64) + 0.0
@@ -40,7 +40,7 @@ def _keys(self: NDArray[Any], axis: int, descending: bool) -> NDArray[np.int64]:
 
 
 def _in_place(rows: NDArray[np.int64], self: NDArray[Any], axis: int) -> NDArray[np.int64]:
-    """Rearrange a matrix, whose rows become the slices along `axis` of an array with the rank of `self`."""
+    """Return an array with the rank of `self`, whose slices along `axis` are the rows of a matrix."""
     shape = (*self.shape[:axis], *self.shape[axis + 1 :], rows.shape[-1])
     return np.moveaxis(rows.reshape(shape), -1, axis)
 
@@ -72,5 +72,5 @@ def nth_index_in_order(self: NDArray[Any], axis: int, k: Indices) -> Indices:
 
 
 def _rows(k: Indices, axis: int) -> Indices:
-    """Flatten `k`, which has one rank per slice along `axis`, to one rank per row of `_keys`."""
+    """Flatten `k`, which has one number per slice along `axis`, to one number per row of `_keys`."""
     return np.ascontiguousarray(np.moveaxis(k, axis, -1), dtype=np.int64).reshape(-1)

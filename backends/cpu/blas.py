@@ -117,7 +117,7 @@ def _load_symbols(extension: str) -> ctypes.CDLL | None:
 def controls() -> Iterator[tuple[int, int]]:
     """Yield, per loaded BLAS library, the addresses of `int get()` and `void set(int)` for its threads."""
     handles = [_load_symbols(extension) for extension in _EXTENSIONS]
-    for package in ("numpy", "scipy"):  # without a handle, search OpenBLAS in the folders of the wheels
+    for package in ("numpy", "scipy"):  # without a handle, search for OpenBLAS in the folders of the wheels
         file = getattr(sys.modules.get(package), "__file__", None)
         if file is not None and not any(handles):
             folder = Path(file).parent
@@ -146,7 +146,10 @@ def _find_gemm(handle: ctypes.CDLL, names: tuple[tuple[str, int], ...]) -> tuple
 
 
 def _describe_openblas(handle: ctypes.CDLL, what: str) -> str | None:
-    """Return OpenBLAS's configuration (`what` "config") or kernel name ("corename"), else None."""
+    """Return OpenBLAS's configuration if `what` is "config", or its kernel name if `what` is "corename".
+
+    Return None if the library has no such function.
+    """
     for prefix in ("scipy_openblas", "openblas"):
         for suffix in ("64_", ""):
             describe = getattr(handle, f"{prefix}_get_{what}{suffix}", None)

@@ -239,7 +239,7 @@ def _matrices(
     """Return the conversion of an operand to matrices.
 
     One dimension of each matrix combines the subscripts `own`, the other one the summed subscripts `inner`.
-    Their order is that of the operand's memory if possible.
+    If possible, the subscripts of each dimension are in the order of the operand's memory.
     """
     letters = x[0]
     inner_first = bool(own) and letters.index(inner[0]) < letters.index(own[0])

@@ -10,7 +10,7 @@ interface that `backends.array_namespace` describes:
     xp.transforms           scipy.fft, or numpy.fft without SciPy
     xp.products(a, b)       batched matrix products, multi-threaded
     xp.einsum(text, a, b)   einsum by batched matrix products
-    xp.weighted_sums(...)   interpolation kernels, and xp.weighted_picks(...)
+    xp.weighted_sums(...)   weighted sums by C kernels, also xp.weighted_bytes and xp.weighted_picks
     xp.in_pieces(f, x, y)   f(x, y), in chunks with time checks under `ts.limits(seconds=...)`
 """
 
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
     Array = NDArray[Any]
 
-_CHUNK_ELEMENTS: Final = 1 << 14  # number of elements of a chunk, before which a time limit is checked
-# time in ns that each chunk adds to the used time of `ts.limits`
+_CHUNK_ELEMENTS: Final = 1 << 14  # elements of a chunk. The time limit is checked before each chunk.
+# time in ns that is charged to the time limit of `ts.limits` for each chunk
 _CLOCK_INTERVAL_NS: Final = 100_000.0
 
 
@@ -51,7 +51,7 @@ class NumpyTransforms:
 
     @staticmethod
     def ihfftn(x: Array, s: Any, axes: Any, norm: str | None) -> Array:
-        """Return the inverse of `hfftn`."""
+        """Return the inverse of the transform `hfftn`."""
         result: Array = np.fft.rfftn(x, s, axes, _OPPOSITE[norm]).conj()
         return result
 

@@ -426,7 +426,10 @@ def _number_uses(
 def _kernel_inputs(
     inputs: Sequence[Any], strides: dict[int, Shape], width: int, uses: Sequence[NumberUse]
 ) -> tuple[list[pointwise_codegen.KernelInput], list[Argument]]:
-    """Return descriptions of all inputs for the code generator, and the kernel arguments (no strings)."""
+    """Return descriptions of all inputs for the code generator, and the kernel arguments.
+
+    Strings have a description, but are not kernel arguments.
+    """
     kernel_inputs: list[pointwise_codegen.KernelInput] = []
     arguments: list[Argument] = []
     for i, x in enumerate(inputs):

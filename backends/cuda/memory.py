@@ -49,12 +49,12 @@ class CountedPool:
         return pointer
 
     def allocated(self, device: int) -> int:
-        """Return the bytes in use on a device."""
+        """Return the number of bytes in use on a device."""
         with cupy.cuda.Device(device):
             return int(self.pool.used_bytes())
 
     def reserved(self, device: int) -> int:
-        """Return the bytes that the pool has reserved on a device, used or unused."""
+        """Return the number of bytes that the pool has reserved on a device, used or unused."""
         with cupy.cuda.Device(device):
             return int(self.pool.total_bytes())
 

@@ -87,7 +87,7 @@ def _is_bfloat16(x: Any) -> bool:
 
 
 def _compute_in_float32(name: str) -> Callable[..., Any]:
-    """Return CuPy's function `name` with support for bfloat16 arrays, which it computes in float32."""
+    """Return CuPy's function `name`, extended to bfloat16 arrays, which are computed in float32."""
     function = getattr(cupy, name)
 
     def compute(*args: Any, **kwargs: Any) -> Any:

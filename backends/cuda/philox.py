@@ -33,7 +33,7 @@ def _kernels(device: int) -> dict[str, Any]:
 
 @cache
 def _zero_start(device: int) -> Any:
-    """Return zeros on the device, for the argument that a kernel adds to seed and offset in CUDA graphs."""
+    """Return two zeros on the device, which kernels outside of CUDA graphs add to the seed and the offset."""
     return cupy.zeros(2, np.uint64)
 
 

@@ -150,7 +150,7 @@ def _meta_result(record: Any, operand: Any, others: Iterable[Any]) -> Any:
 
 
 def _reduced_dims(arguments: dict[str, Any], ndim: int) -> list[int]:
-    """Return the sorted dimensions given by `normalized_shape` or `dim`, all if neither selects any."""
+    """Return the sorted dimensions given by `normalized_shape` or `dim`, or all if neither selects any."""
     if "normalized_shape" in arguments:
         return list(range(ndim - len(arguments["normalized_shape"]), ndim))
     dim = arguments.get("dim")
@@ -179,7 +179,7 @@ def _kernel_argument(x: Any, row: tuple[int, ...]) -> pointwise_codegen.KernelIn
 
 
 def _check_columns(arrays: Sequence[Any], row_dtype: np.dtype[Any], compute_dtype: np.dtype[Any]) -> None:
-    """Raise NotFusibleError unless all arrays have the dtype of the rows, or all the compute dtype."""
+    """Raise NotFusibleError unless all arrays have the row dtype, or all arrays have the compute dtype."""
     if any(x.dtype != row_dtype for x in arrays) and any(x.dtype != compute_dtype for x in arrays):
         raise NotFusibleError("it reads rows of a different dtype")
 

@@ -405,7 +405,7 @@ def _axis(axis: int, rank: int) -> int:
 
 
 def _kind_of(item: Any) -> int:
-    """Return the kind of an index array, list or number of NumPy."""
+    """Return the item kind, such as TENSOR + 1, of an index array, list or NumPy number."""
     if isinstance(item, (MetaArray, np.ndarray)) and item.dtype == np.bool_:
         return TENSOR + item.ndim
     return TENSOR + 1 if isinstance(item, (MetaArray, np.ndarray, list)) else INTEGER

@@ -8,7 +8,7 @@ cdef extern from *:
     """
     #include <stdlib.h>
 
-    /* Return `size` bytes at a multiple of 64, or NULL if there is no memory. `free` releases them. */
+    /* Return the address of `size` bytes, a multiple of 64, or NULL if memory is exhausted. `free` releases it. */
     static inline void *malloc_aligned(size_t size) {
         void *memory;
         return posix_memalign(&memory, 64, size ? size : 1) == 0 ? memory : NULL;

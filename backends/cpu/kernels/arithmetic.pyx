@@ -155,7 +155,8 @@ cdef int clamp_max_in_place(Operator op, IValue *r, const int32_t *at) except -1
 # ---------------------------------------------------------------- formulas of 1-3 tensors and a scalar
 
 cdef enum Formula:
-    # Powers up to INVERSE_ROOT are computed by products, quotients and square roots, with PyTorch's rounding.
+    # The powers from SQUARE to INVERSE_ROOT are computed by products, quotients and square roots, with
+    # PyTorch's rounding.
     SQUARE
     CUBE
     INVERSE

@@ -42,7 +42,7 @@ cdef void add_half_loops(Loops loops) noexcept
 # a tensor of this dtype to another dtype (1.5 for an int tensor).
 cdef bint store_number(int scalar_type, IValue *scalar, char *out) noexcept nogil
 # Write the element of a 0-dim tensor `x` to `out` as an element of dtype `scalar_type`. Return False if the
-# conversion is unsupported, or if a number like it would promote to another dtype.
+# conversion is unsupported, or if a Python number of this value would promote to another dtype.
 cdef bint store_element(int scalar_type, Tensor x, char *out) noexcept
 # Return the size of an element in bytes.
 cdef npy_intp item_size(int scalar_type) noexcept nogil

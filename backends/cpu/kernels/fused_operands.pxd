@@ -62,7 +62,8 @@ ctypedef struct StageEpilogue:         # an epilogue that runs within a stage
     # rows are in an array.
     npy_intp memory
     char *out                          # result of the epilogue
-    # NULL, or if rows are split into chunks: the partial sum of each block of `reduce.BLOCK` elements, for all rows
+    # if rows are split into chunks: the partial sum of each block of `reduce.BLOCK` elements, for all rows,
+    # else NULL
     double *totals
 
 

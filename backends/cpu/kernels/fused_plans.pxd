@@ -50,8 +50,8 @@ ctypedef struct TileOp:
     int arity
     int operands[MAX_OPERANDS]         # slots that the step reads
     int out
-    # NO_INDEX if the loop is `function`. Otherwise, the loop has parameters, which are read when the group runs:
-    # index of loop and parameters in `Run.tile`.
+    # Index in `Run.tile` of the loop and its parameters, which are read when the group runs, or NO_INDEX if
+    # the loop has no parameters and is `function`.
     int tile
     ReadTile read
     ReadChannels by_channels           # function that prepares the per-channel vectors of the loop, or NULL if the loop has none

@@ -29,7 +29,7 @@ cdef bint multiply_into(
 # None if they are not cached or the chosen algorithm does not use them. The cache returns panels only if there are
 # no references to the arrays but those of the tensors, so call this function before you take one.
 cdef Packed cached_panels_for(Tensor x, Tensor y, bint transposed)
-# The same for any left operand with `rows` rows.
+# Return the same as `cached_panels_for`, for a left operand with `rows` rows.
 cdef Packed cached_panels_for_rows(int64_t rows, Tensor y, bint transposed)
 
 # Return whether an array is a contiguous, aligned row of `columns` elements with NumPy type number `type_number`.

@@ -4,8 +4,8 @@ In: planes (C-contiguous, three spatial dimensions) and the start and end of eac
 Out: one element per window, and for maxima the index of this element in the plane.
 
 A row of windows is computed in two steps. First, the input rows under these windows are reduced elementwise
-to one row, in a loop that the compiler vectorizes. Then each window reduces its section of this row. If a window
-has several equal maxima, the first is selected. If it has NaN, the last NaN is selected.
+to one row, in a loop that the compiler vectorizes. Then each window reduces its section of this row. If a
+window has several equal maxima, the first is selected. If a window contains NaN, the last NaN is selected.
 """
 
 cimport cython

@@ -48,7 +48,7 @@ cdef Packed cached_panels_of(IValue *x, npy_intp rows)
 # Return a copy of an initial state. Return None unless it is a CPU tensor with `nd` dimensions and dtype
 # `dtype`.
 cdef object copy_state(object tensor, int dtype, int nd)
-# Return whether an array has the shape (rows, columns), or (rows,) if `columns` is 0. None has every shape.
+# Return whether an array has the shape (rows, columns), or (rows,) if `columns` is 0. Return True for None.
 cdef bint has_shape(object array, npy_intp rows, npy_intp columns) noexcept
 # Return the batch size of each time step: the elements of the tensor `packed` (`batch_sizes` of a packed
 # sequence), or `batch` for each of `times` steps if `packed` is NULL. Return None if a size exceeds `batch`, or

@@ -3,4 +3,4 @@
 import numpy as np
 
 UFUNCS: dict[str, np.ufunc]
-OURS_OF_NUMPY: tuple[str, ...]  # names in UFUNCS of NumPy's ufuncs with replaced loops
+OURS_OF_NUMPY: tuple[str, ...]  # names in UFUNCS of the ufuncs that replace those of NumPy

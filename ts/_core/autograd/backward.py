@@ -148,7 +148,7 @@ def _recorder() -> Any:
 
 
 def _pass(roots: list[Any], gradients: list[Any], keep: bool, create: bool, inputs: list[Any]) -> list[Any]:
-    """Run a backward pass, or let a tracer record it. Return the gradients of `inputs`, or None for each."""
+    """Run a backward pass, or let a tracer record it. Return one gradient or None per input."""
     tracer = _recorder()
     if tracer is not None:
         return list(tracer.gradients(roots, gradients, inputs, create))

@@ -121,7 +121,7 @@ cdef class GraphRule(Rule):
 
     @property
     def last_required_grad(self):
-        """Return a bool for each argument of the last call (it requires grad), or None if no plan ran."""
+        """Return for each argument of the last call whether it required grad, or None if no plan ran."""
         cdef tuple last = self.last
         return None if last is None or last[1] is None else (<DifferentiablePlan>last[1]).inputs_require_grad
 

@@ -183,7 +183,7 @@ cdef int broadcast_shapes(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int broadcast_all(Operator op, IValue *r, const int32_t *at) except -1:
-    """Return the broadcast shape of several shapes."""
+    """Compute the broadcast shape of several shapes."""
     cdef Tuple shapes = <Tuple>r[at[0]].v.o
     cdef list shape = []
     cdef Py_ssize_t i

@@ -51,7 +51,7 @@ def pop() -> Any:
 
 
 class pop_mode:
-    """Context manager that disables the innermost mode of this thread. Its `as` value is the mode."""
+    """Context manager that disables the innermost mode of this thread, and yields this mode."""
 
     def __enter__(self) -> Any:
         self.mode = pop()

@@ -45,7 +45,7 @@ _RAISING: Final = {dis.opmap[name] for name in ("RAISE_VARARGS", "RERAISE")}
 
 
 def _has_raise_statement(error: Exception) -> bool:
-    """Return True if a `raise` statement of a kernel raised the error, False if NumPy or an operation did."""
+    """Return whether a `raise` statement of a kernel raised the error, instead of NumPy or an operation."""
     trace = error.__traceback__
     if trace is None:
         return True

@@ -103,8 +103,8 @@ cdef int invoke_after(
     DispatchKey key, Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction
 ) except -1
 cdef object call_after(DispatchKey key, Operator op, list args)
-# Return whether a tensor among the arguments, or in a list among them, requires grad by itself or by its
-# base.
+# Return whether a tensor argument, or a tensor in a list argument, requires grad. For a view, the flag of its
+# base is checked too.
 cdef bint requires_gradient(Operator op, IValue *r, const int32_t *at) noexcept
 # Run an operator on Python values whose tensors have layers of function transforms, even if no transform is active
 # in this thread.

@@ -266,7 +266,7 @@ def leave_label(Py_ssize_t index):
 
 
 def take_label(Py_ssize_t index):
-    """Remove the label with index `index` from the open labels, and return its event, or None without such a label.
+    """Remove label number `index` from the open labels, and return its event. Return None if it is not open.
 
     The event ends at the call of `end_call`. The labels nested in the label end now.
     """

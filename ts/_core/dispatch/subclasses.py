@@ -41,7 +41,7 @@ _PLAIN = frozenset((_NOT_ASKED + _OPERATORS).split())
 
 
 def initialize_subclass(cls: type[Tensor]) -> None:
-    """Set wrapped copies of `Tensor`'s methods in a new subclass, which call `__torch_function__`."""
+    """Set copies of `Tensor`'s methods in a new subclass. The copies call `__torch_function__`."""
     count_overriding()
     for base in cls.__mro__[1:]:
         if base is Tensor:

@@ -266,9 +266,9 @@ def _wrapped(level: Level, result: Any, of_batch: bool, viewed: Tensor | None) -
 
 
 def _in_place(call: Call, args: list[Any]) -> Any:
-    """Run an in-place operator: write the functional variant's result to its first argument, and return this.
+    """Run an in-place operator: write the functional variant's result to the target, and return the target.
 
-    Raise RuntimeError if the first argument is not batched.
+    The target is the first argument. Raise RuntimeError if it is not batched.
     """
     rules = resolve("batching_rules")
     target = args[0]

@@ -46,7 +46,7 @@ def pop() -> Any:
 
 
 class without_last:
-    """Context manager that disables the last mode of the thread. Its `as` value is the mode."""
+    """Context manager that disables the last mode of the thread, and yields this mode."""
 
     def __enter__(self) -> Any:
         self.mode = pop()
@@ -57,7 +57,7 @@ class without_last:
 
 
 class without_all:
-    """Context manager that disables all modes of the thread. Its `as` value is their list."""
+    """Context manager that disables all modes of the thread, and yields their list."""
 
     def __enter__(self) -> list[Any]:
         self.before, _thread.stack = _thread.stack, []

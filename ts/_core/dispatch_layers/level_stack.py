@@ -248,7 +248,10 @@ def _without(x: Any, level_number: int) -> Any:
 
 
 def run_without_layers(op: Any, args: list[Any]) -> Any:
-    """Run an operator on tensors without layers. Inside of `vmap`, its level runs random operators."""
+    """Run an operator on tensors without layers.
+
+    Inside of `vmap`, the level of `vmap` runs random operators.
+    """
     if op.record.nondeterministic:
         for level in reversed(_here.open):
             if level.random:

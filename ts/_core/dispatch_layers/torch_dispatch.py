@@ -156,7 +156,7 @@ def _with_alias(op: Any, declared: Any, values: list[Any], result: Any) -> Any:
 
 
 def _mark_view(op: Any, base: Tensor, view: Any) -> None:
-    """Make a handler's result a view of `base`, or for `detach`, only share the version counter of `base`."""
+    """Make a handler's result a view of `base`. The result of `detach` only shares the version counter."""
     if op.name == "aten::detach":
         if is_dispatched(view) and view is not base:
             share_version(view, base)

@@ -36,7 +36,7 @@ _Step = tuple[int, int, int, Any]
 class Indexing:
     """Evaluation of subscripts. Tracers override the rules for numbers, tensors and slices."""
 
-    skips_whole_slices = True  # whether to call no operator for a slice that selects the whole dimension
+    skips_whole_slices = True  # True if no operator is called for a slice that selects the whole dimension
 
     def get(self, x: Tensor, index: Any) -> Tensor:
         """Return `x[index]` by PyTorch's rules: a view, or a copy for index tensors."""
@@ -80,7 +80,7 @@ class Indexing:
             operator("copy_")(view, source)
 
     def assigned_tensor(self, value: Any, x: Tensor) -> Tensor:
-        """Return a tensor or number that is assigned to elements of `x`, as a tensor."""
+        """Convert a tensor or number that is assigned to elements of `x` to a tensor on the device of `x`."""
         if isinstance(value, Tensor):
             return conversions.moved_to(value, x.device, None)
         return factories.number_tensor(value, x.dtype, x.device)
@@ -111,7 +111,7 @@ class Indexing:
         return create()
 
     def tensor_item(self, item: Tensor) -> Any:
-        """Return the number of an integer tensor without dimensions, or another tensor itself."""
+        """Return the number in a 0-dim integer or bool tensor. Return other tensors unchanged."""
         if item.ndim == 0 and item.dtype.category <= dtypes.INTEGRAL and layer_of(item) is None:
             return bool(item) if item.dtype in _MASKS else int(item)
         return item
@@ -154,7 +154,8 @@ class Indexing:
     def _apply(self, x: Tensor, index: Any, skip_whole: bool) -> tuple[Tensor, list[Tensor | None]]:
         """Return the view that all items except index tensors select, and the indices of this view.
 
-        The indices are index tensors, and None for dimensions without an index tensor before the last one.
+        The indices are the index tensors, with None for each dimension that precedes an index tensor and has
+        none.
         """
         items = [self._item(item) for item in _items(index)]
         if not x.array.ndim and not isinstance(index, (tuple, Tensor)):

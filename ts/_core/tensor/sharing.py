@@ -100,9 +100,9 @@ def _may_have_views(value: Tensor | UntypedStorage) -> bool:
     return counts != _counts_of_owner and counts != _counts_of_view
 
 
-# `_reference_counts` of a tensor whose array owns its memory, without other references to the array
+# `_reference_counts` of a tensor whose array owns its memory, if nothing else refers to the array
 _counts_of_owner: tuple[bool, int, int] | None = None
-# `_reference_counts` of a tensor whose array is a view of an array, without other references to both
+# `_reference_counts` of a tensor whose array is a view of an array, if nothing else refers to the two arrays
 _counts_of_view: tuple[bool, int, int] | None = None
 
 
