@@ -1,7 +1,7 @@
 """Placeholders for `torch.distributed.rpc` if dask.distributed is not installed.
 
-    from ts.distributed.rpc import rpc_sync, RRef      without the extra `rpc`, too
-    rpc_sync("worker1", f)                             ImportError that states what to install
+    from ts.distributed.rpc import rpc_sync, RRef      succeeds without the extra `rpc`
+    rpc_sync("worker1", f)                             raises ImportError, which states what to install
 
 Input: a name and its module. Output: a class that can be an annotation, a base class or an argument of
 isinstance, but raises ImportError when it is instantiated.

@@ -72,7 +72,7 @@ class _Connection:
         self.posted: dict[tuple[int, int, int], deque[Request]] = {}
         self.unexpected_messages: dict[tuple[int, int, int], deque[tuple[MessageTag, memoryview]]] = {}
         self.outgoing = Outgoing()
-        # (value of `outgoing.sent` when the message of the request is sent, request)
+        # (value of `outgoing.sent` at which the whole message of the request is sent, request)
         self.unsent: deque[tuple[int, Request]] = deque()
         self.writes = False
         # error that ended the connection, or None while it is open
@@ -153,7 +153,7 @@ class PeerConnections:
         return request
 
     def wait(self, requests: Collection[Request], deadline: float) -> None:
-        """Wait until all requests are done, and raise the first error immediately."""
+        """Wait until all requests are done. Raise the error of a failed request as soon as it occurs."""
         with self._lock:
             while True:
                 if self._all_done(requests):
@@ -241,7 +241,7 @@ class PeerConnections:
         if remaining_seconds <= 0:
             raise TimeoutError
         self._followers += 1
-        # if the leader is the background thread, wake it up: it leaves the sockets to a thread that waits
+        # If the leader is the background thread, wake it up, so that a waiting thread can become the leader.
         self._wake_up()
         try:
             self._changed.wait(remaining_seconds)
@@ -305,7 +305,7 @@ class PeerConnections:
                     self._run_as_leader(unawaited, time.monotonic() + 3600, yields=True)
 
     def _wake_up(self) -> None:
-        # the socket buffer is full if a BlockingIOError is raised, and the leader will wake up anyway
+        # BlockingIOError means that the socket buffer is full. The bytes in the buffer wake up the leader.
         with contextlib.suppress(BlockingIOError):
             self._wakeup_sender.send(b"!")
 

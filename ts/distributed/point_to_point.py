@@ -1,7 +1,7 @@
 """Point-to-point communication of tensors, under PyTorch's names.
 
     send(x, dst=1)                      returns when the memory of x may be changed
-    recv(y, src=0)                      0, the rank of the sender (without `src`: any rank)
+    recv(y, src=0)                      returns 0, the rank of the sender (without `src`: any rank)
     work = irecv(y, src=0)              returns immediately, before the later work.wait()
 
 Messages between two ranks with equal tags arrive in order.  Short tensors are sent before the receiver

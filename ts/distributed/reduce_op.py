@@ -83,7 +83,7 @@ def _accumulate(op: ReduceOp, function: Any, arrays: Sequence[Any], out: Any) ->
         function(arrays[0], arrays[1], out=out)
         for each in arrays[2:]:
             function(out, each, out=out)
-    else:  # `out` is also an operand: accumulate in the first array, a temporary copy, until `out` was read
+    else:  # `out` is one of `arrays[2:]`: accumulate in `arrays[0]`, a temporary copy, until `out` is read
         first = arrays[0]
         for each in arrays[1:-1]:
             function(first, each, out=first)

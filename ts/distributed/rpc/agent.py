@@ -18,8 +18,8 @@
     ("optimizer", ...)                             see `optimizers`                     DistributedOptimizer
     ("gather", names, number, value)               see `all_gather`                     _all_gather
 
-The parts know neither the agent nor, except for the order above, each other. Handlers that may block run in a
-thread of the executor, never in the event loop.
+Each part receives the other parts that it uses as arguments. Handlers that may block run in a thread of the
+executor, never in the event loop.
 """
 
 from __future__ import annotations

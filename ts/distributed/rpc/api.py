@@ -49,12 +49,12 @@ def init_rpc(
     world_size: int | None = None,
     rpc_backend_options: RpcBackendOptions | None = None,
 ) -> None:
-    """Initialize RPC. Wait until all workers have joined, or only this process in a cluster.
+    """Initialize RPC, and wait until all workers have joined. In a cluster, wait only for this process.
 
     name                  unique name of this worker
     rank, world_size      rank of this worker and number of workers (default: RANK and WORLD_SIZE of the
-                          environment), omitted in a cluster (`init_method="ts://host:port"`), whose
-                          size varies
+                          environment). Omit them in a cluster (`init_method="ts://host:port"`), because
+                          its size varies
     rpc_backend_options   see `RpcBackendOptions`
 
     Raise RuntimeError if RPC is already initialized, or if not all workers have joined after `rpc_timeout`
@@ -66,7 +66,7 @@ def init_rpc(
     if not isinstance(options, RpcBackendOptions):
         raise TypeError("Argument rpc_backend_options must be an instance of RpcBackendOptions")
     check_name(name)
-    if state.agent is not None:  # before `_worker_directory_factory`, which may raise other errors
+    if state.agent is not None:  # checked first, because `_worker_directory_factory` may raise other errors
         raise RuntimeError("RPC is already initialized")
     start_agent(
         _worker_directory_factory(name, rank, -1 if world_size is None else world_size, options), options
@@ -127,7 +127,7 @@ def shutdown(graceful: bool = True, timeout: float = 0) -> None:
 
 
 def get_worker_info(worker_name: str | None = None) -> WorkerInfo:
-    """Return the WorkerInfo of worker `worker_name`, or without a name that of this process."""
+    """Return the WorkerInfo of worker `worker_name`, or of this process if `worker_name` is None."""
     agent = current()
     return agent.info if worker_name is None else agent.peer(worker_name).info
 
@@ -250,7 +250,7 @@ def _get_debug_info() -> dict[str, str | int]:
 
 
 def _start_call(kind: str, to: Any, callee: Any, args: Any, kwargs: Any, timeout: float) -> Any:
-    """Start the call of a script operator. Return a future, or for kind REMOTE an RRef, of the result."""
+    """Start the call of a script operator. Return an RRef if `kind` is REMOTE, otherwise a future."""
     agent = current()
     start = agent.remote if kind == REMOTE else agent.call
     return start(to, callee, tuple(args), kwargs, float(timeout))

@@ -12,8 +12,8 @@ class CallCounts:
     """Counters of calls, with a condition for waiting until no calls are active."""
 
     def __init__(self) -> None:
-        # name of an event -> how often it occurred: the start, end or failure of an incoming call, the
-        # suspension or resumption of a script
+        # Name of an event -> number of occurrences. Events are the start, end or failure of an incoming call,
+        # and the suspension or resumption of a script.
         self.events: Counter[str] = Counter()
         self.unfinished: set[RpcFuture] = set()  # asynchronous calls that this process has made
         self._changed = threading.Condition()

@@ -35,7 +35,8 @@ from ts.runtime.function import ScriptFunction
 from ts.runtime.module import ScriptModule
 from ts.runtime.script_method import ScriptMethod
 
-ASYNC_FUNCTION_ATTRIBUTE: Final = "_wrapped_async_rpc_function"  # attribute of functions that return a future
+# `async_execution` returns a wrapper, which contains the wrapped function in this attribute
+ASYNC_FUNCTION_ATTRIBUTE: Final = "_wrapped_async_rpc_function"
 # maximal number of archives in each of the caches of sent and of received archives
 _MAX_CACHED_ARCHIVES: Final = 256
 # Classes that other workers name are searched only in modules of these packages that are loaded. No module is
@@ -52,7 +53,10 @@ _signatures: WeakKeyDictionary[ScriptFunction, Signature] = WeakKeyDictionary()
 
 
 def signature_of(callee: Any) -> Signature | None:
-    """Return the classes, enums and named tuples in a scripted callee's signature, or None without any."""
+    """Return the classes, enums and named tuples in the signature of a scripted callee.
+
+    Return None if the signature contains none, or if the callee is not scripted.
+    """
     if isinstance(callee, ScriptModule):
         callee = callee.forward
     function = callee.function if isinstance(callee, ScriptMethod) else callee
@@ -90,9 +94,10 @@ def describe_callee(name: Name) -> str:
 
 
 def _method_of(function: ScriptFunction) -> str:
-    """Return the name of the archived module's method that contains the function.
+    """Return the name of the method that contains the function in the archive.
 
-    It is the name of the function, for readable errors, or "forward" if a method cannot have this name.
+    The method has the name of the function, for readable errors, or "forward" if a method cannot have this
+    name.
     """
     name = function.name
     is_own_method = name.isidentifier() and name != "training" and not name.startswith("__")

@@ -170,7 +170,10 @@ class ClusterWorkerDirectory(WorkerDirectory):
                 raise
 
     async def _join(self, worker_id: int | None = None) -> Connection:
-        """Connect and join. Raise JoinError if not admitted, OSError if the scheduler is unreachable."""
+        """Connect to the scheduler and join the cluster.
+
+        Raise JoinError if the scheduler rejects this process, and OSError if the scheduler is unreachable.
+        """
         async with asyncio.timeout(SCHEDULER_RESPONSE_TIMEOUT_SECONDS):
             comm = await connect(self.address, **self._to_scheduler)
             try:
@@ -257,7 +260,7 @@ class ClusterWorkerDirectory(WorkerDirectory):
             await asyncio.sleep(SCHEDULER_RETRY_INTERVAL_SECONDS)
 
     async def _send_heartbeats(self, comm: Connection) -> None:
-        import psutil  # dask.distributed, which the scheduler needs, depends on it
+        import psutil  # a dependency of dask.distributed (extra `rpc`)
 
         process = psutil.Process()
         try:
@@ -342,7 +345,10 @@ def host_for(address: str) -> str:
 
 
 def run_with_scheduler(otherwise: str, work: Coroutine[Any, Any, Any]) -> Any:
-    """Run a coroutine that uses the scheduler. Raise RuntimeError `otherwise` if it is unavailable."""
+    """Run a coroutine that uses the scheduler.
+
+    If the scheduler is unavailable, raise RuntimeError with a message that begins with `otherwise`.
+    """
     try:
         return run(work)
     except (OSError, TimeoutError) as error:

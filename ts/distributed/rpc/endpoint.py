@@ -1,7 +1,7 @@
 """Endpoint of this process: requests to other workers, and the connections that they open to this process.
 
     endpoint.call(peer, ["fetch", identity, None], timeout)       the value in the response, or its exception
-    endpoint.submit(peer, message, timeout)                       a future of it
+    endpoint.submit(peer, message, timeout)                       a future of this value
     endpoint.send_reliably(peer, ["drop", identity, fork])        one-way message
 
 A broken connection fails its pending calls immediately. Each blocking caller thread has its own connection,
@@ -75,7 +75,7 @@ class Endpoint:
         self._ready = asyncio.Event()
 
     def listen(self, security: Credentials, host: str) -> str:
-        """Start the listener on the host of the options or else on `host`, and return its address."""
+        """Start the listener on `options.host` or, if it is empty, on `host`, and return its address."""
         return run(self._start(security, self.options.host or host))
 
     async def _start(self, security: Credentials, host: str) -> str:
@@ -213,15 +213,14 @@ class Endpoint:
 
     async def _serve(self, connection: Connection) -> None:
         caller = -1
-        # future of the thread that serves this connection, or an empty list if the event loop serves it
+        # future of the thread that serves this connection. The list is empty if the event loop serves it.
         thread_futures: list[ConcurrentFuture[None]] = []
 
         def hand_over_connection(reply: Reply) -> None:
             try:
                 channel = BlockingConnection.from_stream(connection.stream)
             except (RuntimeError, ConnectionError):
-                # the connection cannot be handed over to a thread, because a message is being sent or it is
-                # closed
+                # The connection is closed or is sending a message, so it cannot be handed over to a thread.
                 reply(_HELLO_RESPONSE)
             else:
                 thread = self._connection_threads.start(

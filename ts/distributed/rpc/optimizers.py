@@ -26,7 +26,8 @@ _one_at_a_time = threading.Lock()
 def wire_name(optimizer_class: type[Any], name_callee: Callable[[Any], tuple[str, ...]]) -> list[str]:
     """Return the wire name of an optimizer class: `["optim", name]` for a class of `ts.optim`.
 
-    Raise TypeError for other classes, PermissionError for a user class that is not allowed.
+    Raise TypeError if it is not an optimizer class, and PermissionError for a user class without
+    `allow_python`.
     """
     if not isinstance(optimizer_class, type) or not issubclass(optimizer_class, Optimizer):
         raise TypeError(f"expected an optimizer class, got {optimizer_class!r}")

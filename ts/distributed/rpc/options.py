@@ -32,11 +32,11 @@ class RpcBackendOptions:
     init_method           rendezvous address: "env://" (MASTER_ADDR, MASTER_PORT), "tcp://host:port",
                           or on one machine "file:///path", or the address of a cluster, "ts://host:port" or
                           "ts+tls://host:port"
-    num_worker_threads    size of the thread pool that executes incoming calls and, if above 1, the maximum
-                          number of threads that each serve one blocked caller thread
+    num_worker_threads    size of the thread pool that executes incoming calls. If it is above 1, it is also
+                          the maximum number of threads that each serve one blocked caller thread
     secret                shared secret of all processes (default: TS_RPC_SECRET, or on one machine the
                           contents of a file that only their user may read)
-    security              certificates and secret together: `ts.distributed.transport.Security`
+    security              certificates and secret in one object: `ts.distributed.transport.Security`
     host                  address that this process listens on: 127.0.0.1 by default if the rendezvous is
                           local. In a cluster of several machines, set it to the address of this machine
     allow_python          whether Python functions may be called by name (caller and callee must both set it)

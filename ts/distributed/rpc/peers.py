@@ -1,6 +1,6 @@
 """Peer workers and the connections to them.
 
-    peer.send(message, done)              non-blocking, in any thread. The loop calls done(response, error)
+    peer.send(message, done)              non-blocking, any thread. The event loop calls done(response, error)
     peer.channel(1.0).call(...)           blocking connection of the calling thread
 
 Messages that are sent before the connection is established are queued in order. A broken connection is opened

@@ -153,8 +153,8 @@ def send_result(result: Any, callee: Any, writer: Any) -> None:
 def send_outcome(future: Future[Any], writer: Any, asynchronous: bool = False) -> None:
     """Send the value or exception of a finished future.
 
-    If `asynchronous`, the value is itself a future, whose outcome is sent when it finishes. Another value
-    sends a RuntimeError.
+    If `asynchronous`, the value must be a future, whose outcome is sent when it finishes. For another value,
+    a RuntimeError is sent.
     """
     error = future.exception()
     if error is not None:

@@ -72,5 +72,5 @@ class RetryingCall:
                 WorkerUnavailableError("this process shut RPC down before its call received a response")
             )
         else:
-            # not in this thread, the event loop's, because looking up a worker may block
+            # The event loop runs this method, so it must not block. Looking up a worker may block.
             self._agent.pool.submit(self._start_attempt)

@@ -37,14 +37,15 @@ class RRef(RRefValue):
     _wire_context: WireContext | None = None
     # future of the type of the value, or None before the type is requested
     _type: Future[Any] | None = None
-    # future that is done when the owner has started to compute the value, or None if this was known from the
-    # start
+    # Future that is done when the owner has started to compute the value. It is None if the value already
+    # existed or its computation had started when this RRef was created.
     _created: Future[Any] | None = None
 
     def __init__(self, value: Any, type_hint: Any = None) -> None:
         rref = current().rrefs.create_owned(value)
         self.__dict__.update(rref.__dict__, type_hint=type_hint)
-        # this RRef takes over the fork of `rref`: without attributes, `rref.__del__` does not drop it
+        # This RRef takes over the fork of `rref`. Clear the attributes of `rref`, so that `rref.__del__` does
+        # not drop the fork.
         rref.__dict__.clear()
 
     @classmethod

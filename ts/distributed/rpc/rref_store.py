@@ -153,7 +153,10 @@ class RRefStore:
         return owner
 
     def drop(self, identity: GloballyUniqueId, fork: GloballyUniqueId, process: int | None = None) -> None:
-        """Drop a fork. The last drop deletes the value. Raise ValueError if `process` does not hold it."""
+        """Drop a fork. Dropping the last fork deletes the value.
+
+        Raise ValueError if the fork belongs to another process than `process`.
+        """
         with self._lock:
             owner = self._owners.get(identity)
             holder = None if owner is None else owner.forks.get(fork)

@@ -16,8 +16,8 @@
     dask_comm_backend     the transport as dask.distributed's comms
     security              dask's `Security`, with the secret and the limits
 
-The last two need dask.distributed (the extra `rpc`). They are imported for `Comm` and `Security`, and
-register the schemes with dask.
+The last two modules need dask.distributed (the extra `rpc`). They are imported when `Comm` or `Security` is
+first used, and register the address schemes with dask.
 
 Security: dask's own connections always load pickles, so that any peer can run code. These connections carry
 data only. Some handlers of dask's `Scheduler` and `Worker` load pickles from such data, but those of a plain

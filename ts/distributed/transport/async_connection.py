@@ -26,12 +26,12 @@ from typing import Any, Final
 from ts.distributed.transport.message_codec import MalformedMessageError, MessageDecoder, MessageEncoder
 from ts.distributed.transport.socket_io import NOT_NOW, SYSCALLS_PER_CONNECTION, Outgoing, may_contain_data
 
-# If this number of received messages, or of their bytes, is unread, reading from the socket pauses.
+# Reading from the socket pauses if so many received messages, or so many of their bytes, are unread.
 _UNREAD_MESSAGES: Final = 64
 _UNREAD_BYTES: Final = 1 << 26
 # Received messages are delivered in batches of at most this number. Then `_is_receiver_full` is called.
 _MAX_MESSAGES_PER_WAKEUP: Final = 1024
-_SHM_POLL_INTERVAL: Final = 0.001  # seconds between two checks if the peer has read shared memory
+_SHM_POLL_INTERVAL: Final = 0.001  # seconds between two checks whether the peer has read shared memory
 
 
 class AsyncConnection:
@@ -44,7 +44,7 @@ class AsyncConnection:
         self._reading = False
         self._writing = False
         self._messages: deque[Any] = deque()
-        # bytes of the received messages that the program has not read, with those in shared memory
+        # bytes of the received messages that the program has not read, including bytes in shared memory
         self._unread = 0
         self._receiver: asyncio.Future[None] | None = None
         self._on_message: Callable[[Any], None] | None = None

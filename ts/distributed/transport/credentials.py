@@ -54,7 +54,8 @@ class Certificates(Credentials):
         for purpose in (ssl.Purpose.SERVER_AUTH, ssl.Purpose.CLIENT_AUTH):
             context = ssl.create_default_context(purpose, cafile=authority_file)
             context.minimum_version = ssl.TLSVersion.TLSv1_2
-            # The authority signs only certificates of this program, and ranks connect by IP address.
+            # Names are not checked: ranks connect by IP address, and the authority signs only certificates of
+            # this program.
             context.check_hostname = False
             context.verify_mode = ssl.CERT_REQUIRED
             context.load_cert_chain(certificate_file, key_file)
@@ -71,7 +72,11 @@ def check_secret(secret: bytes) -> None:
 def check_credentials(
     scheme: str, secret: bytes | None, context: ssl.SSLContext | None, require_encryption: bool | None = None
 ) -> None:
-    """Raise an error if an address of `scheme` requires other credentials, or encryption that it lacks."""
+    """Raise an error if these credentials do not fit an address of `scheme`.
+
+    Raise RuntimeError if encryption is required but `scheme` is not encrypted, and ValueError if the
+    certificates or the secret that `scheme` needs are missing.
+    """
     if require_encryption and scheme != TLS:
         raise RuntimeError(f"encryption is required, but {scheme}:// is not encrypted")
     if scheme == TLS and context is None:

@@ -161,7 +161,7 @@ class _Container:
         self.elements: list[Any] = []
 
     def add(self, value: Any) -> None:
-        """Add the next element. Raise ValueError if it is a key, but neither text nor bytes."""
+        """Add the next element. Raise ValueError for a key of a dict that is neither text nor bytes."""
         if self.is_dict and not len(self.elements) % 2 and not isinstance(value, str | bytes):
             raise ValueError(f"{type(value).__name__} is not allowed for map key")
         self.elements.append(value)

@@ -160,7 +160,7 @@ class _RequestServer:
             self.stream.resume_reading()
 
     def finish_call(self) -> None:
-        """Count a call as finished that continued after its response was sent."""
+        """Stop counting a call as unfinished, if it continued after its response was sent."""
         self.unfinished.pop()
         if self.stream.stopped and not self.stream.closed:
             self.stream.resume_reading()

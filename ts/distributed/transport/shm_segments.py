@@ -95,10 +95,10 @@ class _Segment:
         return self.mapping[0]
 
     def begin(self, buffer: memoryview) -> int:
-        """Write the end of `buffer`, for which the segment has no allocated memory, by `pwrite`.
+        """Write the part of `buffer` for which the segment has no allocated memory yet.
 
-        Return the number of bytes before this end, which the caller must copy to the mapping. If the system
-        has no memory, `pwrite` raises OSError. A store to the mapping would kill the process.
+        Return the number of bytes before this part, which the caller must copy to the mapping. If the system
+        has no memory left, `pwrite` raises OSError, whereas a store to the mapping would kill the process.
         """
         start = min(self._written, len(buffer))
         while self._written < len(buffer):

@@ -37,8 +37,8 @@ def tune(sock: socket.socket) -> None:
 def may_contain_data(sock: socket.socket, is_short_read: bool, calls: int) -> bool:
     """Return True if a non-blocking socket should be read again after `calls` reads.
 
-    After a read that did not fill its buffer, a plain socket is empty. A TLS socket has to be read until
-    nothing of its buffered data is left, which a selector does not report as readable.
+    After a read that did not fill its buffer, a plain socket is empty. A TLS socket has to be read until its
+    own buffer is empty, because a selector does not report this buffered data as readable.
     """
     if isinstance(sock, ssl.SSLSocket):
         return calls < SYSCALLS_PER_CONNECTION or sock.pending() > 0

@@ -47,7 +47,8 @@ HANDSHAKE_TIMEOUT_SECONDS = 5.0
 # one.
 MAX_UNAUTHENTICATED_CONNECTIONS: Final = 64
 _BACKLOG: Final = 1024
-# IPv4 and IPv6 address on another network: this machine's address on the route to it can be reached by others
+# IPv4 and IPv6 address on another network. Other machines can reach the local address that this machine uses
+# to connect to them.
 _PUBLIC_ADDRESSES: Final = (("8.8.8.8", 80), ("2001:4860:4860::8888", 80))
 # number of file descriptors that are reserved for uses other than connections
 _RESERVED_FILES: Final = 128
@@ -163,7 +164,7 @@ async def exchange_hello(connection: Connection) -> None:
 
 
 class Listener(Generic[ConnectionType]):
-    """Accepts connections at an address, authenticates them, and calls `handler` with each connection."""
+    """Listener that accepts and authenticates connections at an address, and passes them to `handler`."""
 
     kind: type[Connection] = Connection
 
