@@ -33,8 +33,8 @@ SCALAR_TYPE_NAMES: Final = _SCALAR_TYPES.split()
 # Categories. Type promotion takes the higher one.
 BOOLEAN, INTEGRAL, FLOATING, COMPLEX = range(4)
 
-# Kernel sets: all kernels; all kernels, but no promotion of integers and no storage class; all kernels, which
-# compute in float32 and round the result; the kernels of few operators.
+# Kernels that support a dtype. FULL: all. BAREBONES: all, but the dtype is not promoted with other integers
+# and has no storage class. UPCAST: all, which compute in float32 and round the result. NARROW: few operators.
 FULL, BAREBONES, UPCAST, NARROW = range(4)
 
 BY_CODE: Final[dict[int, dtype]] = {}  # all dtypes
@@ -89,7 +89,8 @@ class dtype:
         self.name: Final = name
         self.code: Final = code  # number of the dtype in PyTorch's enum ScalarType
         self.is_of_ml_dtypes: Final = ml_itemsize > 0
-        if not ml_itemsize:  # otherwise `ml_dtypes` defines the NumPy dtype, which is set at its first use
+        # a dtype of `ml_dtypes` gets the attribute `numpy_dtype` when it is first used
+        if not ml_itemsize:
             self.numpy_dtype = np.dtype(name)
         self.category: Final = category
         self.kernel_set: Final = kernel_set
@@ -105,7 +106,7 @@ class dtype:
         self.is_packed: Final = is_packed  # an element is a byte with several numbers, and is not converted
         self.pt2_code: Final = pt2  # number in archives of exported programs
         self.safetensors_name: Final = safetensors
-        # two names of the C++ type in PyTorch's messages: in source code (`int64_t`), and as compilers print
+        # two names of the C++ type in PyTorch's messages: in source code (`int64_t`), and in compiler output
         self.cpp_names: Final = cpp or (f"c10::{self.type_name}",) * 2
         BY_CODE[code] = self
 
@@ -216,7 +217,7 @@ NAMES: Final[dict[str, dtype]] = {
 }  # fmt: skip
 _BY_NUMPY: Final[dict[np.dtype[Any], dtype]] = {d.numpy_dtype: d for d in ALL if not d.is_of_ml_dtypes}
 _NARROW: Final[set[np.dtype[Any]]] = set()
-# NumPy dtypes for which the callbacks have been called, or are being called
+# NumPy dtypes for which the callbacks of `for_each_dtype` have been called, or are being called
 _entered: Final[dict[np.dtype[Any], dtype]] = dict(_BY_NUMPY)
 # functions that add a dtype to a table with NumPy dtypes as keys
 _registration_callbacks: list[Callable[[dtype, np.dtype[Any]], object]] = []
@@ -314,7 +315,7 @@ def promote(a: dtype, b: dtype) -> dtype:
     if a.category != b.category:
         low, high = (a, b) if a.category < b.category else (b, a)
         return promote(high, TO_COMPLEX[low]) if high.is_complex and low.is_floating_point else high
-    if a.itemsize == b.itemsize:  # no dtype has the values of both
+    if a.itemsize == b.itemsize:  # neither dtype has all values of the other
         return int16 if a.category == INTEGRAL else float32
     return a if a.itemsize > b.itemsize else b
 
@@ -373,7 +374,8 @@ class finfo:
         self.eps, self.max, self.min = float(info.eps), float(info.max), float(info.min)
         self.tiny = self.smallest_normal = float(info.smallest_normal)
         self.resolution = float(f"1e-{int(info.precision)}")
-        if real.is_narrow:  # as in PyTorch: 1 means no exact digit, and eps of e5m2fnuz is halved
+        # PyTorch's values: the resolution 1 means no exact decimal digit, and eps of e5m2fnuz is halved
+        if real.is_narrow:
             self.resolution = 1.0
             self.eps = self.eps / 2 if real is float8_e5m2fnuz else self.eps
 

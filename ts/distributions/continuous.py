@@ -276,7 +276,10 @@ class GeneralizedPareto(Distribution):
         return ts.where(finite, (self.scale / (1 - c)) ** 2 / (1 - 2 * c), ts.nan)
 
     def _tail(self) -> tuple[Any, Any]:
-        """Return a mask of exponential tails (concentration 0), and the concentration with 1 for these."""
+        """Return a mask of the zero concentrations, and the concentration with these replaced by 1.
+
+        The distribution is exponential if the concentration is 0.
+        """
         exponential = ts.isclose(self.concentration, ts.zeros_like(self.concentration))
         return exponential, ts.where(exponential, 1.0, self.concentration)
 
@@ -290,7 +293,7 @@ class GeneralizedPareto(Distribution):
         z = (value - self.loc) / self.scale
         exponential, c = self._tail()
         power = 1 / c + 1
-        # if the power is 0 (uniform distribution), avoid 0 * -inf at the end of the support
+        # The power is 0 for a uniform distribution. Avoid 0 * log(0) at the end of the support.
         fall = ts.where(power == 0, 0.0, power * ts.log1p(c * z))
         return -self.scale.log() - ts.where(exponential, z, fall)
 

@@ -246,7 +246,7 @@ class NegativeBinomial(ProbsOrLogits):
 
     @lazy_property
     def _gamma(self) -> Any:
-        """Gamma distribution of the Poisson rate."""
+        """Gamma distribution of the rate: with this random rate, a Poisson variable is negative binomial."""
         return Gamma(self.total_count, ts.exp(-self.logits), validate_args=False)
 
     def sample(self, sample_shape: Any = ()) -> Any:

@@ -70,7 +70,7 @@ class Distribution:
         return self._event_shape
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
-        """Return a distribution with the given batch shape. Its parameters are views of this one's."""
+        """Return a distribution with the given batch shape. Its parameters are views of the parameters."""
         batch_shape = Size(batch_shape)
         new: Any = self._get_checked_instance(type(self), _instance)
         new.__dict__.update(self.__dict__)
@@ -86,13 +86,14 @@ class Distribution:
         return new
 
     def _attribute_batch_shape(self, name: str, batch_shape: Size) -> Any:
-        """Return the new batch shape for the inner distribution `name`, if `expand` is called."""
+        """Return the batch shape to which `expand` expands the attribute `name`, an inner distribution."""
         return batch_shape
 
     def _get_checked_instance(self, cls: type[Any], _instance: Any = None) -> Any:
-        """Return the instance for `expand` to fill: `_instance`, or a new object of this class for None.
+        """Return the object whose attributes `expand` sets: `_instance`, or by default a new object.
 
-        Raise NotImplementedError for None if the class has its own constructor, but no own `expand`.
+        If `_instance` is None, raise NotImplementedError for a subclass of `cls` that defines a constructor.
+        Such a subclass must also define `expand`.
         """
         if _instance is None and type(self).__init__ is not cls.__init__:
             raise NotImplementedError(

@@ -17,7 +17,7 @@ from ts.distributions.utils import sum_rightmost
 
 
 class ExponentialFamily(Distribution):
-    """Base class of exponential families, by natural parameters, log normalizer and carrier measure."""
+    """Base class of exponential families with natural parameters, log normalizer and carrier measure."""
 
     @property
     def _natural_params(self) -> tuple[Tensor, ...]:

@@ -38,7 +38,7 @@ def _infinite(p: Any, q: Any) -> Any:
 for _p in (Exponential, Gamma, Gumbel, Laplace, Normal, Pareto):
     for _q in (Uniform, Beta, ContinuousBernoulli):
         register_kl(_p, _q)(_infinite)
-# samples of each `_p` can be below the `scale` of Pareto, where its density is 0
+# samples of each `_p` can be below the `scale` of the Pareto distribution, where the Pareto density is 0
 for _p in (Exponential, Gamma, Gumbel, Laplace, Normal):
     register_kl(_p, Pareto)(_infinite)
 for _p in (Gumbel, Laplace, Normal):

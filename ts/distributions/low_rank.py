@@ -16,8 +16,8 @@ from ts.distributions.utils import lazy_property
 class LowRankMultivariateNormal(LocationCentered):
     """Normal distribution with covariance `cov_factor @ cov_factor.T + diag(cov_diag)`.
 
-    The inverse and the determinant of the covariance are computed by means of the small capacitance matrix
-    I + W^T D^-1 W (Woodbury identity, matrix determinant lemma).
+    With W = cov_factor and D = diag(cov_diag), the inverse and the determinant of the covariance are computed
+    from the small capacitance matrix I + W^T D^-1 W (Woodbury identity, matrix determinant lemma).
     """
 
     has_rsample = True

@@ -75,7 +75,7 @@ class ExpRelaxedCategorical(_CategoricalBased):
 
 
 class _Relaxed(TransformedDistribution):
-    """Base class of relaxed distributions, whose base distribution is that of the logit or logarithm."""
+    """Base class of relaxed distributions. The base variable is the logit or logarithm of the variable."""
 
     has_rsample = True
     base_dist: Any

@@ -118,7 +118,7 @@ class Transform:
 
 
 class _InverseTransform(Transform):
-    """Inverse of a transform. It keeps the transform alive, which has only a weak reference to it."""
+    """Inverse of a transform. It refers to the transform, which has only a weak reference to the inverse."""
 
     def __init__(self, transform: Transform) -> None:
         super().__init__(cache_size=transform._cache_size)

@@ -91,7 +91,7 @@ class CorrCholeskyTransform(_ParameterlessTransform):
     def _call(self, x: Any) -> Any:
         eps = ts.finfo(x.dtype).eps
         partial: Any = vec_to_tril_matrix(x.tanh().clamp(min=-1 + eps, max=1 - eps), diag=-1)
-        # each row of the result has norm 1: this norm remains for the later elements of a row
+        # each row of the result has norm 1: `remaining` is the norm of the elements after each element
         remaining = (1 - partial**2).sqrt().cumprod(-1)
         partial = partial + ts.eye(partial.shape[-1], dtype=x.dtype, device=x.device)
         return partial * F.pad(remaining[..., :-1], [1, 0], value=1.0)
@@ -264,8 +264,8 @@ class StackTransform(_PiecewiseTransform):
 
 
 def _sum_log_det(transform: Transform, x: Any, y: Any, event_dim: int) -> Any:
-    """Return the log-determinant of the Jacobian, summed so that it has one number per value.
+    """Return the log-determinant of the Jacobian, summed to one number per value.
 
-    Values have `event_dim` dimensions, maybe more than those of `transform`.
+    A value has `event_dim` dimensions, which may be more than `transform.event_dim`.
     """
     return sum_rightmost(transform.log_abs_det_jacobian(x, y), event_dim - transform.event_dim)
