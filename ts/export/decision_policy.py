@@ -82,8 +82,8 @@ class DecisionPolicy:
     def guess(self, environment: ShapeEnv, condition: Any) -> bool:
         """Return the value of `condition` for the example arguments, without adding a guard.
 
-        The condition only selects a memory layout: it is contiguity, for example. Large numbers replace
-        unbacked symbols, which have no example values.
+        The condition only selects a memory layout. An example is the contiguity of a tensor. Large numbers
+        replace unbacked symbols, which have no example values.
         """
         symbols = sorted(condition.free_symbols, key=str)
         numbers = {s: environment.hints.get(s, _LARGE_SIZE + 2 * i) for i, s in enumerate(symbols)}

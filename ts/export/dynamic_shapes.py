@@ -315,7 +315,7 @@ class _SuggestedFixParser:
     def __init__(self, fixes: Mapping[str, str]) -> None:
         self.fixes = fixes
         self.original_dims: dict[str, Dim] = {}
-        # name of a dimension -> its refined value (int or Dim), in which all fixes are applied
+        # name of a dimension -> int or Dim that replaces it after all fixes
         self.resolved: dict[str, Any] = {}
         self.reading: list[str] = []
 

@@ -180,7 +180,10 @@ class FunctionalizingTracer(ExportTracer):
         return super().to(x, args, kwargs) if converted is None else converted
 
     def of_tensors(self, op: Any) -> Any:
-        """Return the overload to record for `op`: some decompositions keep the overload `Scalar`."""
+        """Return the overload to record for `op`.
+
+        It is the Tensor overload that PyTorch calls, but some decompositions keep the overload `Scalar`.
+        """
         return op if self._calls_scalar_overloads and op.overload == "Scalar" else super().of_tensors(op)
 
     def run(self, op: Any, values: list[Any]) -> Any:

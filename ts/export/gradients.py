@@ -400,7 +400,7 @@ class AliasTracker:
             return
         with self._recorder.environment.guessing(), self._recorder.paused():
             aliases.record_operator(op, values, result)
-        if op.name == "aten::detach_":  # changes no elements
+        if op.name == "aten::detach_":  # schema: writes to its argument, but no element changes
             return
         for argument, value in zip(op.schema.arguments, values, strict=True):
             if argument.alias is not None and argument.is_write:

@@ -81,13 +81,13 @@ class _RegionExtractor:
     def _regions(self) -> tuple[list[_Region], int]:
         """Return the regions that are in blocks, and the number of the graph's last region.
 
-        The sections between these regions have numbers, too. Numbers and assertions are not recorded in
-        `blocks`: they belong to a region if they are between two of its nodes.
+        The sections between these regions are numbered, too. Nodes of symbolic numbers and assertions are not
+        recorded in `blocks`. They belong to a region if they are between two of its nodes.
         """
         regions: list[_Region] = []
         now = _Region(None, 0)
-        # Nodes that are not in `blocks`, since the last one that is. They belong to the region `now` if the
-        # next node in `blocks` does.
+        # nodes after the last node that is in `blocks`. They belong to the region `now` if the next node in
+        # `blocks` belongs to it.
         undecided: list[Node] = []
         for node in self.graph.nodes:
             if node.op != "call_function":

@@ -83,7 +83,7 @@ def power(a: ValueRange, b: ValueRange) -> ValueRange:
 
 
 def monotonic(compute: Callable[[Any], Any]) -> Callable[[ValueRange], ValueRange]:
-    """Return the interval rule of a function that does not decrease."""
+    """Return the interval rule of a nondecreasing function."""
     return lambda a: ValueRange(*(x if math.isinf(x) else compute(x) for x in a))
 
 

@@ -333,8 +333,8 @@ class Unflattening:
     def _writes_by_value(self) -> tuple[dict[Node, list[Node]], dict[Node, list[Node]]]:
         """Return two dictionaries: node of a new value -> inputs to which the value is written.
 
-        The first contains writes that directly follow the node. The second contains writes at the end of the
-        graph: a later node reads the old value of the input, or the new value is itself a program input.
+        The writes in the first one directly follow the node. The writes in the second one are at the end of
+        the graph, because a later node reads the old value of the input, or the new value is a program input.
         """
         program = self.program
         inputs = {name: node for node, name in self.state.items()} | self._nodes

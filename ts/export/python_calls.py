@@ -16,7 +16,7 @@ from ts.ops import registry
 def overload_for_numbers(op: Any) -> Any:
     """Return the Tensor overload that PyTorch calls for the Scalar overload `op`.
 
-    Return `op` itself if it is no Scalar overload, or if PyTorch calls it, too.
+    Return `op` itself if it is no Scalar overload, or if PyTorch also calls the Scalar overload.
     """
     if op.overload not in ("Scalar", "Scalar_mode"):
         return op

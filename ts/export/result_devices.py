@@ -31,8 +31,9 @@ def _accepts_several_devices(op: Any) -> bool:
 def result_device(op: Any, values: list[Any], *, ignore_meta: bool = False) -> devices.device:
     """Return the device of an operator's results, for the arguments `values`.
 
-    Raise FakeTensorDeviceMismatchError if tensors are on several devices. Not counted are 0-d CPU tensors,
-    and meta tensors if `ignore_meta` is True: derivative formulas in a FakeTensorMode may read meta tensors.
+    Raise FakeTensorDeviceMismatchError if tensors are on several devices and the operator does not accept
+    this. Ignore 0-d CPU tensors. If `ignore_meta` is True, also ignore meta tensors, because derivative
+    formulas in a FakeTensorMode may read meta tensors.
     """
     for p, x in zip(op.signature.parameters, values, strict=True):
         if p.kind == "Device" and x is not None:

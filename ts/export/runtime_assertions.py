@@ -94,7 +94,10 @@ class _Insertion:
         return {name: node.name for name, node in self.replaced.items()}
 
     def _insert_on_sizes(self, node: Node) -> None:
-        """Insert the assertions on sizes of arguments behind `node`, the first other call in the graph."""
+        """Insert the assertions on sizes of arguments behind `node`.
+
+        `node` is the first call in the graph that does not compute the size of an argument.
+        """
         on_sizes = [
             r for r in self.pending if not any(map(sympy_functions.is_of_data, r.condition.free_symbols))
         ]

@@ -260,7 +260,7 @@ class _Check:
         self._compare(node, computed_value, node.meta.get("val"), {})
 
     def _key(self, node: Node) -> Any:
-        """Return a key that is equal for calls with equal targets and metadata, or None if it has no hash."""
+        """Return a key that is equal for calls with equal targets and metadata, or None if not hashable."""
         args, kwargs = (values_of(x, self._description) for x in (node.args, node.kwargs))
         key = (node.target, _frozen(args), _frozen(kwargs), self._description(node))
         try:

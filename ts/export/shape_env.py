@@ -233,9 +233,9 @@ class ShapeEnv:
         return is_equal
 
     def result(self, name: str, operands: list[Any]) -> Any:
-        """Return the result of the operation `name` on integers. Subclasses override this default, None.
+        """Return the result of the operation `name` on integers, or None to let sympy compute the result.
 
-        For None, sympy computes the result.
+        This default returns None. Subclasses override it.
         """
         return None
 
@@ -314,9 +314,9 @@ class ShapeEnv:
         return True
 
     def _require_unsigned_remainder(self, condition: Any) -> None:
-        """Require `n % k == 0` a second time, if n could be negative at the first time but not now.
+        """Require `n % k == 0` a second time, if n could be negative when it was first required but not now.
 
-        PyTorch asserts the condition twice in this case.
+        As in PyTorch, the graph then asserts the condition twice.
         """
         condition = as_multiple(self.simplify(condition))
         same = [r for r in self.requirements if r.condition == condition]
@@ -349,7 +349,7 @@ class ShapeEnv:
                 self.ranges[symbol] = bounds
 
     def compare_with_one(self, size: Any) -> None:
-        """Exclude size 1 from calls if `size != 1` is known only for symbols from 2 on."""
+        """Exclude size 1 from calls if `size != 1` is known only because symbols are at least 2."""
         condition = sympy.Eq(size, 1, evaluate=False)
         if self.evaluate_static(condition) is False:
             self._compare_at_small_sizes(condition, False)

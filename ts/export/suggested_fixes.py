@@ -32,7 +32,7 @@ _SPECIALIZED = (
 class Named(NamedTuple):
     """Dynamic dimension of an argument: its name, symbol, location and range."""
 
-    name: str  # name of the `Dim`, or the expression of the size without a `Dim`
+    name: str  # name of the `Dim`, or the expression of the size if there is no `Dim`
     symbol: Any
     source: Source
     range: ValueRange  # range of sizes that the user specified

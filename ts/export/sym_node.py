@@ -64,7 +64,7 @@ class SymNode:
     def decide(self, settles: bool = False) -> bool:
         """Return the value of the condition for the example arguments, and add a guard for it.
 
-        `settles` is True if control flow depends on the value. Without it, no guard is added while an
+        `settles` is True if control flow depends on the value. If it is False, no guard is added while an
         operator runs.
         """
         environment = self.environment

@@ -219,7 +219,7 @@ class ExportTracer(FxGraphBuilder):
     def _arguments(self, op: Any, values: list[Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """Return the positional and keyword arguments of a node, without those that have default values.
 
-        Positional arguments before the last other one are kept.
+        Positional arguments with default values are kept if a later positional argument has another value.
         """
         positional: list[Any] = []
         options: dict[str, Any] = {}
@@ -599,7 +599,7 @@ _SHAPE_PARAMETERS = frozenset(("size", "shape", "repeats"))
 
 
 def _is_value(op: Any, kind: str, x: Any) -> bool:
-    """Return True if `x` is a symbolic number on which the elements of the result depend, not its shape."""
+    """Return True if `x` is a symbolic number that determines elements of the result, not its shape."""
     return isinstance(x, SymNumber) and kind in ("Tensor", "Scalar") and not _SIZES_FROM_NUMBERS[op.name]
 
 

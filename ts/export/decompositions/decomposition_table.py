@@ -70,7 +70,7 @@ class ComposedDecomposition:
         return define_decomposition(operator.record)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Run the decomposition; omitted arguments have the defaults of the operator's schema."""
+        """Run the decomposition. Omitted arguments have the defaults of the operator's schema."""
         operator = registry.operator(self.key)
         assert operator is not None
         parameters = operator.signature.parameters
@@ -81,8 +81,9 @@ class ComposedDecomposition:
 
 
 def decomposes_as_composed(keys: str, implicit: bool = True) -> None:
-    """Register decompositions of the operators `keys` (separated by spaces), which `compose` declares.
+    """Register the expressions that `compose` declares as decompositions of the operators `keys`.
 
+    keys        operator keys, separated by spaces
     implicit    True if dispatch modes receive the operators that a decomposition calls
     """
     for key in keys.split():

@@ -31,7 +31,7 @@ decomposes_as_composed(
 
 @decomposes("aten::_fused_rms_norm")
 def rms_norm(x: Tensor, normalized_shape: list[Any], weight: Any, eps: float | None) -> tuple[Tensor, Tensor]:
-    """Normalize the dimensions `normalized_shape` to mean square 1; then multiply by `weight`.
+    """Normalize the last dimensions, of shape `normalized_shape`, to mean square 1, and multiply by `weight`.
 
     Return the result and the reciprocal root of the mean square.
     """

@@ -82,7 +82,7 @@ def binary_cross_entropy_with_logits(
 def nll_loss(
     x: Tensor, target: Tensor, weight: Any, reduction: int, ignore_index: int
 ) -> tuple[Tensor, Tensor]:
-    """Compute the negative log likelihood of the target classes; return the loss and the total weight."""
+    """Compute the negative log likelihood of the target classes. Return the loss and the total weight."""
     dim = 0 if x.dim() == 1 else 1
     if weight is not None:
         shape = [1] * x.dim()

@@ -146,7 +146,7 @@ class Conditions:
             raise ArchiveError(f"the condition {code[:120]!r} cannot be parsed") from None
 
     def _located(self, formula: Any, condition: str) -> Any:
-        """Return `formula` with expressions of arguments, such as `L['x'].size()[0]`, as locations."""
+        """Replace expressions of arguments in `formula`, such as `L['x'].size()[0]`, by locations."""
         match formula:
             case Operation(operator=sign, operands=operands):
                 return Operation(sign, tuple(self._located(x, condition) for x in operands))

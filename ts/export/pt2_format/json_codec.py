@@ -51,9 +51,9 @@ def parse(text: str, record: str) -> Any:
 
 
 def _depth(text: str) -> int:
-    """Return the nesting depth of objects and lists, or 0 for a text with few brackets.
+    """Return the nesting depth of objects and lists, or 0 if the depth cannot exceed the limit.
 
-    Few are at most `_MAX_NESTING_DEPTH`, so that the depth cannot exceed the limit.
+    This is the case for a text with at most `_MAX_NESTING_DEPTH` opening brackets.
     """
     if text.count("[") + text.count("{") <= _MAX_NESTING_DEPTH:
         return 0
@@ -140,7 +140,7 @@ def _dict_reader(kind: Any) -> _Reads:
     def read_dict(value: Any, where: str) -> dict[str, Any]:
         if type(value) is not dict:
             raise _type_mismatch(where, "an object")
-        item = _reader(kind)  # called only now, because types may be recursive
+        item = _reader(kind)  # created at use, because types may be recursive
         return {name: item(x, f"{where}: {name}") for name, x in value.items()}
 
     return read_dict

@@ -628,7 +628,7 @@ _signature: Final = cache(inspect.signature)
 def _is_keyword(target: Any, name: str) -> bool:
     """Return True if the operator's parameter `name` is keyword-only.
 
-    Files of older versions do not state if an argument is passed by keyword.
+    Files of older versions do not state whether an argument is passed by keyword.
     """
     signature = getattr(getattr(target, "operator", None), "signature", None)
     return signature is not None and any(p.name == name and p.keyword_only for p in signature.parameters)
