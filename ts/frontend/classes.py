@@ -89,7 +89,7 @@ def compile_class(cls: type) -> ClassType:
         compile_all = resolve("compile").compile_all
         compile_all(method for name, method in type.methods.items() if not _is_generated(cls, name))
     except FrontendError:
-        # An interface is no script class: it keeps its interface type, and the error is raised.
+        # An interface keeps its interface type, because it is no script class.
         if isinstance(previous_type, InterfaceType):
             setattr(cls, ATTRIBUTE, previous_type)
         raise

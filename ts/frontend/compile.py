@@ -92,7 +92,7 @@ def compile_function(
     except Exception:
         if not emitter.noted.errors:
             raise
-    if emitter.noted.errors:  # they may have caused the exception, which is therefore dropped
+    if emitter.noted.errors:  # report only these errors, because they may have caused the exception
         raise combine_errors(emitter.noted.errors) from None
     assert schema is not None
     return CompiledGraph(emitter.graph, schema, emitter.holds_breakpoint, emitter.warned)

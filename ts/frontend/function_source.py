@@ -66,7 +66,7 @@ def _block(lines: list[str], code: CodeType) -> list[str]:
     `inspect.getblock` needs Python's tokenizer, whose regular expression takes milliseconds to compile.
     """
     column = _column(lines[0])
-    # index of the line after the last instruction, at which the definition ends at the earliest
+    # The definition contains all lines of its instructions, so it ends at this line or later.
     stop = max(_lines_of(code)) - code.co_firstlineno + 1
     while stop < len(lines) and (_is_comment(lines[stop]) or _column(lines[stop]) > column):
         stop += 1

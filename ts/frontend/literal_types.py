@@ -99,7 +99,7 @@ def select_literal_type(
 
 
 def construct_literal(em: Emitter, value: object, type: Type) -> Value:
-    """Emit the construction of the list or dict `value`, as for a literal, or any other constant."""
+    """Emit a list or dict `value` as a literal with the type `type`, and other values as constants."""
     if isinstance(value, list):
         options = hinted_types(type, ListType, None)
         elem = options[0].elem if options else ANY

@@ -31,7 +31,8 @@ _PYTORCH_MODULES: Final = {
     "torch.nn.modules.fractional": "torch.nn.modules.pooling",
     "torch.nn.modules.linear_loss": "torch.nn.modules.loss",
 }
-_names: Final[dict[str, object]] = {}  # unmangled name in use -> marker of its `unique_name` call
+# unmangled name in use -> marker object of the `unique_name` call that returned it
+_names: Final[dict[str, object]] = {}
 _live: WeakValueDictionary[str, object] = WeakValueDictionary()
 _mangles = itertools.count()
 

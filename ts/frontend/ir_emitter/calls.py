@@ -170,7 +170,7 @@ def _tuple(em: Emitter, node: ast.Call, form: SpecialForm, hint: Type | None) ->
 def _names(
     em: Emitter, node: ast.Call, iterable: SugaredValue, range: SourceRange
 ) -> tuple[ast.Name, ast.Name]:
-    """Assign `iterable` to a temporary variable. Return syntax nodes for this and a new loop variable."""
+    """Assign `iterable` to a temporary variable. Return syntax nodes for it and for a new loop variable."""
     source = ast.copy_location(ast.Name(em.temporary("$_iter"), ast.Load()), node)
     element = ast.copy_location(ast.Name(em.temporary("$_elem"), ast.Store()), node)
     em.scope.set(range, source.id, iterable)

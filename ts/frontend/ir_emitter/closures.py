@@ -2,7 +2,7 @@
 
     def f(x):
         y = torch.tanh(x)
-        def backward(grad):             only checked for errors; `f` cannot call it
+        def backward(grad):             only checked for errors, `f` cannot call it
             return grad * (1 - y * y)
         return y
 
