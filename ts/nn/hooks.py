@@ -20,7 +20,7 @@ from ts.nn.backward_hooks import BackwardHooks, hook_result_node
 
 @dataclass(frozen=True)
 class ForwardHook:
-    """Hook of `forward` with its calling convention."""
+    """Hook of `forward`, with flags that determine its arguments and when it is called."""
 
     function: Callable[..., Any]
     with_kwargs: bool = False  # the hook also receives the keyword arguments
@@ -146,7 +146,7 @@ def _call_forward_hook(
 
 
 def _backward_hooks_of(module: Any) -> tuple[list[Any], list[Any], list[Any]]:
-    """Return the full backward hooks, the non-full backward hooks, and the backward pre-hooks."""
+    """Return the full and the non-full backward hooks and the backward pre-hooks, global ones first."""
     full: list[Any] = []
     older: list[Any] = []
     (full if _all_are_full else older).extend(_all_backward_hooks.values())

@@ -202,7 +202,7 @@ def kaiming_uniform_(
 ) -> Tensor:
     """Fill a tensor with uniform numbers (Kaiming initialization, He initialization).
 
-    With their variance, gain² / fan, a layer preserves the variance of its activations.
+    The variance of the numbers is gain² / fan, so that a layer preserves the variance of its activations.
     """
     if 0 in tensor.shape:
         return tensor
@@ -219,7 +219,7 @@ def kaiming_normal_(
 ) -> Tensor:
     """Fill a tensor with normal numbers (Kaiming initialization, He initialization).
 
-    With their variance, gain² / fan, a layer preserves the variance of its activations.
+    The variance of the numbers is gain² / fan, so that a layer preserves the variance of its activations.
     """
     if 0 in tensor.shape:
         return tensor

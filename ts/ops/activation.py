@@ -200,7 +200,7 @@ def _selu(xp: Any, self: Array) -> Array:
     graph_autodiff=True,
 )
 def gelu(xp: Any, self: Array, approximate: str = "none") -> Array:
-    """Return x times the normal distribution function, exact or by the tanh approximation.
+    """Return x times the normal distribution function of x, exact or by the tanh approximation.
 
     Raise RuntimeError if `approximate` is neither "none" nor "tanh".
     """

@@ -22,7 +22,7 @@ _INT64_MIN: Final = -(1 << 63)
 
 
 def _nothing(*_: Any) -> list[Any]:
-    """Return the shapes of an operator without results, an empty list."""
+    """Return an empty list: the result shapes of an operator without results."""
     return []
 
 

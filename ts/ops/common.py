@@ -46,7 +46,7 @@ CPP_NAME_OF: dict[DType, str] = {}  # error texts of PyTorch's kernels contain t
 CATEGORY_OF: dict[DType, int] = {}
 BOOLEAN, INTEGRAL, FLOATING, COMPLEX = range(4)
 INT64_MAX = (1 << 63) - 1
-HALF_DTYPES: set[DType] = set()  # 16-bit floats: float16, and bfloat16 when it is first used
+HALF_DTYPES: set[DType] = set()  # 16-bit floats: float16, and bfloat16 after its first use
 
 
 def _enter_dtype(d: dtypes.dtype, numpy_dtype: DType) -> None:
@@ -349,7 +349,7 @@ def check_storage(shape: Sequence[int], dtype: DType) -> None:
 
 
 def diagonal_within(diagonal: int, rows: int, columns: int) -> int:
-    """Clamp a diagonal offset to [-rows, columns]. Offsets beyond this range select no elements either."""
+    """Clamp a diagonal offset to [-rows, columns]. At these limits and beyond, the diagonal is empty."""
     return max(-rows, min(diagonal, columns))
 
 
@@ -407,7 +407,7 @@ def extremes(xp: Any, x: Array) -> tuple[int, int] | None:
 def copy_indices(index: Array) -> Array:
     """Return a copy of indices, counts or a mask, to be validated and used instead of the original.
 
-    Otherwise, another thread could change the array between its validation and its use.
+    Another thread could change the original between its validation and its use.
     """
     return index.copy()
 

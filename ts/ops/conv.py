@@ -3,8 +3,8 @@
 In: input (N, C, *spatial) or (C, *spatial), weight, bias and per-dimension stride, padding, dilation. Out:
 the convolution (a cross-correlation, as in PyTorch), or its transpose, the sum of weighted windows.
 
-Arguments are checked once per combination of sizes: `described` returns a Geometry (cached), which `compute`
-receives with the arrays.  A faster backend passes another `compute` to the same kernels:
+Arguments are checked once per combination of sizes: `described` returns a cached Geometry, and `compute`
+receives it with the arrays.  A faster backend passes another `compute` to the same kernels:
 
     overrides["aten::conv2d"] = partial(conv, compute=mine)      mine(xp, geometry, input, weight, bias)
 """
@@ -32,7 +32,7 @@ Weigh = Callable[..., Array]
 
 @dataclass(slots=True, eq=False)
 class Geometry:
-    """Parameters of one convolution with validated operands."""
+    """Validated parameters of a convolution for one combination of operand sizes."""
 
     batched: bool
     kernel: tuple[int, ...]

@@ -37,7 +37,7 @@ T = TypeVar("T")
 
 _READ: Final = {dtypes.bool_: 0.02, dtypes.float16: 30, dtypes.bfloat16: 30}
 _MASKS: Final = (dtypes.bool_, dtypes.uint8)
-# Nanoseconds that `steps` charges before each iteration, so many that the limits then read the clock
+# Nanoseconds that `steps` charges before each iteration: enough for `ts.limits` to read the clock each time
 _CLOCK_INTERVAL_NS: Final = 100_000.0
 
 
@@ -127,7 +127,7 @@ def _together(shapes: Sequence[Sequence[int]]) -> int:
 
 
 def new_tensor_elements(*args: Any) -> float:
-    """Return the number of elements of a new tensor with the given size, or the size of a tensor argument.
+    """Return the number of elements of a new tensor: of the size argument, or else of the tensor arguments.
 
     Return 0 for the meta device.
     """
@@ -138,7 +138,7 @@ def new_tensor_elements(*args: Any) -> float:
 
 
 def resized_elements(x: Tensor, *args: Any) -> float:
-    """Return the number of elements of `x` resized to the first list argument in its last dimensions."""
+    """Return the number of elements of `x` after the first list argument has replaced its last sizes."""
     new_sizes = sizes(args)
     return math.prod([*x.shape[: x.ndim - len(new_sizes)], *new_sizes])
 
@@ -288,7 +288,7 @@ def contraction(x: Tensor, y: Tensor, dims_x: Any, dims_y: Any, *rest: Any) -> f
 
 
 def einsum(equation: str, operands: Any, *rest: Any) -> float:
-    """Return the cost of `einsum`, by the index-space sizes of its pairwise contractions.
+    """Return the cost of `einsum`: the sum over its pairwise contractions of the product of all sizes.
 
     For a single operand, the cost is proportional to the number of elements.
     """

@@ -111,7 +111,7 @@ def _transform_axes(xp: Any, name: str, self: Array, s: Ints, dim: Ints, norm: s
 
 
 def _output_category(name: str) -> CategoryErrorMessage:
-    """Return the error text for an `out=` tensor that is real or complex, unlike the result of `name`."""
+    """Return the error text for an `out=` tensor that is real, but must be complex, or the reverse."""
     category = "floating point" if name.startswith(("irfft", "hfft")) else "complex"
     return CategoryErrorMessage(f"{name} expects a {category} output tensor, but got {{got}}")
 

@@ -2,7 +2,7 @@
 
     ts._foreach_mul_(moments, 0.9)
     ts._foreach_add_(moments, gradients, alpha=0.1)
-    ts._foreach_add_(moments, [1.0, 2.0])               a number for each element
+    ts._foreach_add_(moments, [1.0, 2.0])               a number for each tensor of the list
 
 A row of the tables contains the parameters after `self`, and the operator that is called for each tensor of
 the lists (`ts._core.dispatch.foreach`). This operator determines values, dtypes, gradients and errors on any
@@ -154,7 +154,7 @@ def _declare_tensor_overload(schema: str, base: str) -> None:
                 f"Expected length of scalars to match input of length {len(self)} but got {len(scalars)} "
                 "instead."
             )
-        # A meta tensor has no elements. The shapes of the results do not depend on the numbers.
+        # The elements of a meta tensor are unknown. Any numbers lead to the same result shapes.
         numbers = [1.0] * len(self) if scalars.is_meta else scalars.tolist()
         return compute(self, tensor1, tensor2, numbers)
 

@@ -484,7 +484,7 @@ def _matrix_power(xp: Any, self: Array, n: int) -> Array:
 
 
 def _expand_summed_ellipsis(equation: str, tensors: Sequence[Array]) -> str:
-    """Replace `...` by letters if only operands contain it, so that NumPy sums these dimensions."""
+    """Replace `...` by letters if it occurs only in operands, so that NumPy sums over its dimensions."""
     inputs, arrow, output = equation.partition("->")
     if not arrow or "." in output or "." not in inputs:
         return equation

@@ -91,7 +91,10 @@ class OpOverload:
 
 
 def overload_of_call(function: Any) -> Any:
-    """Return the OpOverload whose call passes `function` to `__torch_function__`, or `function` itself."""
+    """Return the OpOverload that calls `function`, or `function` itself if there is none.
+
+    `__torch_function__` receives `function` instead of the OpOverload.
+    """
     overload = _overloads_by_call.get(id(function))
     return function if overload is None or overload._call is not function else overload
 

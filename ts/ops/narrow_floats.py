@@ -41,7 +41,8 @@ _PACKED_NAMES: Final = """
     eq ne not_equal isnan isreal conj_physical type_as _to_copy
     is_floating_point is_complex is_signed is_same_size result_type can_cast promote_types
 """
-_PACKED_OPERATORS: Final = frozenset(_PACKED_NAMES.split())  # operators that support packed elements, too
+# operators that also support packed dtypes, which store two 4-bit floats in a byte
+_PACKED_OPERATORS: Final = frozenset(_PACKED_NAMES.split())
 _NAMES: Final = """
     ones full eye ones_like full_like new_ones new_full fill fill_diagonal scalar_tensor
     constant_pad_nd pad pad_sequence scatter.value tril triu
@@ -53,7 +54,7 @@ _WITH_INFINITY: Final = {  # operators that support only some 8-bit floats -> th
     "isinf": (dtypes.float8_e5m2,),
     "isfinite": (dtypes.float8_e5m2, dtypes.float8_e8m0fnu),
 }
-# Operators that support all 8-bit floats except unsigned ones, and no packed ones -> PyTorch's kernel name
+# Operators that support only signed, unpacked dtypes -> PyTorch's kernel name
 _OF_SIGNED: Final = {"abs": "abs_cpu", "absolute": "abs_cpu", "index_put": "index_put"}
 # Operators that support 8-bit floats only if `dtype=` selects another dtype: they first convert to it.
 CONVERTING: Final = ("sum", "mean", "prod", "cumsum", "cumprod", "softmax", "log_softmax")

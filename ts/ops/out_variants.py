@@ -155,7 +155,7 @@ def write_out(xp: Any, target: Any, result: Any, rule: Rule = CAST) -> Any:
 
 
 def write_changes(xp: Any, target: Any, result: Any) -> Any:
-    """Copy `result` into `target` as `write` does. If elements of `target` overlap, skip equal elements."""
+    """Copy `result` into `target` like `write`. If elements of `target` overlap, skip unchanged elements."""
     result = xp.asarray(result)
     if xp.shapes_only or result.shape != target.shape or all(target.strides):
         return write(xp, target, result)

@@ -336,7 +336,7 @@ def _unpack_embedding(packed: Any) -> Tensor:
 
 
 def _window_2d(numbers: Sequence[int], n: int) -> list[int]:
-    """Return 1D window parameters as 2D parameters, with 1 or 0 for the height."""
+    """Return 1D window parameters as 2D parameters with the value `n` for the height."""
     return [n, *numbers] if len(numbers) == 1 else list(numbers)
 
 

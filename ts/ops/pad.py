@@ -91,7 +91,7 @@ def mode_pad(xp: Any, x: Array, pad: Sizes, mode: str) -> Array:
             raise RuntimeError("Padding value causes wrapping around more than once.")
         if size + a + b < (0 if mode == "circular" else 1):
             raise RuntimeError(f"input (size {size}) is too small for padding ({a}, {b}) in dimension {axis}")
-        # a negative amount crops the elements before the other amount repeats them
+        # first crop by the negative amounts, so that the positive ones repeat only elements that remain
         if mode == "circular" and min(a, b) < 0:
             x = xp.take(x, xp.arange(max(-a, 0), size - max(-b, 0)), axis=axis)
             a, b, size = max(a, 0), max(b, 0), x.shape[axis]

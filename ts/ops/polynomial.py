@@ -25,7 +25,8 @@ Array = common.Array
 Closed = Callable[[Any, Array, Array], tuple[Array, Any]]  # (xp, x, n) -> values, validity mask
 
 STEPS = 1 << 16  # maximum number of recurrence steps. Higher degrees are computed by `Recurrence.high`
-OVERFLOW_CHECK_INTERVAL = 256  # every so many steps, the recurrence ends if all values are NaN
+# number of steps between two checks of the recurrence, which ends early if all values are NaN
+OVERFLOW_CHECK_INTERVAL = 256
 
 
 class Recurrence(NamedTuple):

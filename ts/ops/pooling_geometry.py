@@ -48,7 +48,7 @@ class Windows:
     def inverse_windows(self, sizes: Sizes) -> Windows:
         """Return a `Windows` object whose window i contains the numbers of the windows with element i.
 
-        This object must have no dilation.
+        Requires windows without dilation.
         """
         if self.cached_inverse_windows is None:
             elements = [np.arange(n) for n in sizes]

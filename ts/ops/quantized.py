@@ -6,7 +6,7 @@ and zero point of the result.  Out: a tensor on the result's grid:
     quantized::linear(x, packed, 0.1, 128)      linear(x, weight, bias), rounded to numbers (n - 128) * 0.1
     quantized::linear_dynamic(x, packed)        linear(x, weight, bias). PyTorch would quantize x first
 
-If an operator has no scale and zero point, its result is on the grid of its argument, if that has one.
+If an operator has no arguments for scale and zero point, its result has the grid of its operand, if any.
 """
 
 from __future__ import annotations

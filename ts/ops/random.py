@@ -4,7 +4,7 @@ In: a Generator (None means the default generator) and a shape. Out: samples.
 
     randint             one random word (two for ranges of 2^28 or more integers) modulo the range
     randperm            a Fisher-Yates shuffle from the first element
-    rand, randn         see `ts.ops.generator`, where 16-bit floats are rounded float32 numbers
+    rand, randn         numbers of `ts.ops.generator` (16-bit floats: rounded float32 numbers)
 
 In-place operators fill a tensor in memory order, not in index order. Devices may have their own random
 streams. On the meta device, no numbers are drawn. Each operator has variants with a generator and with

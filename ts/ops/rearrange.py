@@ -200,7 +200,7 @@ def _column_stack(xp: Any, tensors: Sequence[Array]) -> Array:
 def _at_least(xp: Any, x: Array, n: int) -> Array:
     if not x.ndim:
         return x.reshape((1,) * n)
-    # insert a dimension before and one behind those of a vector, or one behind those of a matrix
+    # a vector gets a new first dimension, and if n is 3, vectors and matrices get a new last dimension
     for axis in (0, 2)[x.ndim - 1 : n - 1]:
         x = unsqueeze_axis(x, axis)
     return x

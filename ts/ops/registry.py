@@ -154,11 +154,11 @@ class OperatorRecord:
     wraps_numbers: bool = False  # True if Tensor arguments may be Python numbers
     # dtype kind that is not supported -> error text (`unsupported_dtypes`)
     dtype_errors: Mapping[str, str] | None = None
-    # Arguments with the dtype that `dtype_errors` restricts: "" for the first tensor, or names of tensors
-    # that must have one dtype, and of those with a fixed dtype ("indices:Long"). "promoted" stands for the
-    # promoted dtype of all tensors, "promoted self" also for results with the dtype of `self`.
+    # Arguments whose dtype `dtype_errors` restricts: "" for the first tensor, or names of tensors that must
+    # have equal dtypes. "indices:Long" requires the dtype int64. "promoted" stands for the promoted dtype of
+    # all tensors. "promoted self" also requires that this dtype can be cast to the dtype of `self`.
     checked_dtype: str = ""
-    mixed_dtypes_error: str = SCALAR  # error text if their dtypes differ
+    mixed_dtypes_error: str = SCALAR  # error text if the dtypes of these arguments differ
     overlap: int = 0  # rule for a mutated tensor whose elements share memory: a code of `overlap.pxd`
     assignment: str = "tensor[indices] = tensor"  # alternative that the warning about `overlap` suggests
     # Function of the arguments that returns dtype and rank of a result with data-dependent sizes

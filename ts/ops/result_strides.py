@@ -72,7 +72,10 @@ def like_query(shape: Shape, arrays: Sequence[Array]) -> Order:
 
 
 def have_fusible_heads(query: Array, key: Array, value: Array, mask: Array | None) -> bool:
-    """Return True if heads have equal numbers and widths and contiguous rows, and a mask is 2D or 4D."""
+    """Return True if PyTorch's fused attention may apply: 4D operands and a mask, if any, of 2D or 4D.
+
+    The operands must have elements, equal batch sizes, head counts and widths, and contiguous rows.
+    """
     stacks = (query, key, value)
     if any(x.ndim != 4 or x.strides[3] != x.itemsize or not x.size for x in stacks):
         return False

@@ -207,7 +207,7 @@ def _random_to(xp: Any, self: Array, to: int, generator: Any = None) -> Array:
 
 @in_place(f"aten::random_(Tensor(a!) self, {_GENERATOR}) -> Tensor(a!)")
 def _random(xp: Any, self: Array, generator: Any = None) -> Array:
-    """Fill `self` with uniform integers from 0 to the largest one up to which its dtype is exact."""
+    """Fill `self` with uniform integers from 0 to the bound up to which its dtype represents all integers."""
     stream, dtype = source(xp, generator), self.dtype
     if dtype.kind == "c" and math.prod(self.shape):
         common.raise_unsupported_dtype("random_kernel_cpu", dtype)

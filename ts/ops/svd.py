@@ -44,7 +44,7 @@ def apply_to_finite(xp: Any, function: Callable[[Array], Array], A: Array) -> Ar
 
 
 def replace_infinite(xp: Any, A: Array) -> tuple[Array, Array | None]:
-    """Replace matrices that have infinite elements by zeros. Return all matrices, and a mask of these.
+    """Replace matrices that have infinite elements by zeros. Return all matrices and a mask of replaced ones.
 
     The mask is None if all elements are finite. Raise LinAlgError if an element is NaN.
     """

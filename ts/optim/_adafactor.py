@@ -2,8 +2,8 @@
 
     Adafactor(model.parameters(), lr=0.01).step()
 
-The mean squares of a matrix (m, n) are estimated by the product of the mean squares of its rows (m, 1) and
-columns (1, n), divided by the mean over the rows.
+The second moments of a matrix (m, n) are estimated by the product of the mean squares of its rows (m, 1) and
+columns (1, n), divided by the mean of the row values.
 """
 
 from __future__ import annotations

@@ -29,7 +29,10 @@ class LineSearchPoint:
 
 
 def cubic_minimum(a: LineSearchPoint, b: LineSearchPoint, bounds: tuple[Any, Any] | None = None) -> Any:
-    """Return the minimum, within `bounds`, of the cubic through two points, or the midpoint of the bounds."""
+    """Return the step length within `bounds` that minimizes the cubic through two points.
+
+    If the cubic has no minimum, return the midpoint of the bounds.
+    """
     low, high = bounds if bounds is not None else (a.at, b.at) if a.at <= b.at else (b.at, a.at)
     d1 = a.slope + b.slope - 3 * (a.loss - b.loss) / (a.at - b.at)
     square = d1**2 - a.slope * b.slope
@@ -148,7 +151,7 @@ def _zoom(
 
 
 def _cubic_interpolate(x1: Any, f1: Any, g1: Any, x2: Any, f2: Any, g2: Any, bounds: Any = None) -> Any:
-    """Return the minimum within bounds of the cubic through two points with losses and slopes."""
+    """Return the position within `bounds` that minimizes the cubic through two points with given slopes."""
     return cubic_minimum(LineSearchPoint(x1, f1, g1, g1), LineSearchPoint(x2, f2, g2, g2), bounds)
 
 

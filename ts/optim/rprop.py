@@ -93,7 +93,7 @@ def rprop(
     ts._foreach_mul_(step_sizes, factors)
     ts._foreach_clamp_min_(step_sizes, step_size_min)
     ts._foreach_clamp_max_(step_sizes, step_size_max)
-    # If a gradient has changed its sign, use 0 now, and keep the step size in the next step.
+    # A gradient that has changed its sign is replaced by 0, so that the next step keeps its step size.
     gradients = [
         grad.masked_fill(sign_product < 0, 0)
         for grad, sign_product in zip(gradients, sign_products, strict=True)

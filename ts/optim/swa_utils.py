@@ -67,7 +67,7 @@ def get_ema_multi_avg_fn(decay: float = 0.999) -> Averages:
 def _in_place(weight_of: Callable[[Any], float], general: Average) -> Averages:
     """Return a function that updates averages in place, with weight `weight_of(count)` for new values.
 
-    It averages integer tensors by `general`.
+    The returned function averages integer tensors by `general`.
     """
 
     def average(averaged: Sequence[Tensor], current: Sequence[Tensor], count: Any) -> None:

@@ -22,7 +22,7 @@ from ts.passes.pass_utils import BODY_INPUTS, LOOP_INPUTS, walk_nodes
 def canonicalize(graph: Graph, keep_unique_names: bool = True) -> Graph:
     """Return a copy of `graph` with values numbered from 0.
 
-    Without `keep_unique_names`, only inputs of blocks keep their names.
+    Without `keep_unique_names`, only inputs of nested blocks keep their names.
     """
     copy = graph.copy()
     if keep_unique_names:

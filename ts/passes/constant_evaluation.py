@@ -67,12 +67,12 @@ def _evaluate_attribute(name: str, owner: Any) -> Any:
 
 
 def _to_number(value: Any) -> Any:
-    """Return the number in `value`, a 0-dim tensor that a trace created for a number, or `value` itself."""
+    """Return the number in `value` if a trace created this 0-dim tensor for a number, else `value`."""
     return value.item() if getattr(value, "is_wrapped_number", False) else value
 
 
 def _evaluate_type_question(node: Any, value: Any) -> Any:
-    """Return `[result]` of a cast or type test of `value`, or NOT_EVALUATED if it is not certain.
+    """Return `[result]` of a cast or type test of `value`, or NOT_EVALUATED for an uncertain result.
 
     A cast to a type that `value` does not have is not an error, since the cast may be in a branch that never
     runs. It remains in the graph.

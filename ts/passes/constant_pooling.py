@@ -63,7 +63,7 @@ class _ConstantTable:
             return True
         self._only_read.discard(existing)
         if isinstance(type, ListType):
-            return False  # merged lists would be one object, which `is` tests
+            return False  # `is` must not find that two lists are the same object
         if self._aliases is None:
             self._aliases = self._graph.analysis(AliasDb)
         return self._aliases.safe_to_change_aliasing_relationship(node.outputs(), existing.outputs())

@@ -55,7 +55,7 @@ _NEVER_FOLDED: Final = frozenset(
     }
 )
 
-# Kinds of declared types that are less precise than the type of a constant
+# Kinds of declared types that may be less precise than the type of the folded value
 _REFINED_TYPES: Final = ("OptionalType", "TensorType")
 _MAX_TENSOR_ELEMENTS: Final = 1 << 16  # maximum size of a folded tensor
 

@@ -46,7 +46,7 @@ _CALLS: Final = frozenset(
 
 
 class Source(NamedTuple):
-    """Classification of a tensor that is the tensor `value` from outside of the loop."""
+    """Classification of a tensor that is defined outside of the loop, by the outer tensor `value`."""
 
     value: Value
 
@@ -83,7 +83,7 @@ class Elements:
         self.written: set[Value] = set()
         # numbers and elements that must be converted to tensors, because a use requires a tensor
         self.boxed: set[Value] = set()
-        # tensors without integer dtype: the dtype of each set (`find_set`) with one of them is floating-point
+        # tensors that cannot have an integer dtype: their sets (`find_set`) have a floating-point dtype
         self.floats: set[Value] = set()
         # tensors whose elements are converted to ints: their sets probably have an integer dtype
         self.indices: set[Value] = set()
@@ -339,7 +339,7 @@ class Elements:
         present = [member for member in members if member is not None]
         for member in present[1:]:
             self._merge(present[0], member)
-        gives_floats = _PROMOTION[node.kind()] == "float"  # such as `sqrt`, also of integers
+        gives_floats = _PROMOTION[node.kind()] == "float"  # True for `sqrt`: floats even for integers
         if gives_floats or any(value.type().kind() == "FloatType" for value in operands):
             self.floats.add(present[0])
 
@@ -444,7 +444,7 @@ def _is_used_only_by_loop(value: Value, loop: Node) -> bool:
 
 
 def views_in(block: Block) -> Iterator[Node]:
-    """Return the nodes of a block that select an element or slice by one index."""
+    """Return the nodes in a block and its nested blocks that select an index of dimension 0."""
     return (node for node in walk_nodes(block) if _is_element_selection(node))
 
 

@@ -32,7 +32,7 @@ from ts.ir.graph import Block, Graph, Node, Value
 from ts.ir.types import BOOL, Type, unify
 from ts.passes.pass_utils import NOT_CONSTANT, constant_value, walk_nodes
 
-# maximum number of nodes copied while ifs are merged, beyond which blocks are moved instead
+# maximum number of nodes that merging of ifs copies. After that, blocks are moved instead
 _MAX_COPIED_NODES: Final = 5000
 _EXITS: Final = ("prim::LoopContinuation", "prim::ReturnStmt", "prim::RaiseException")
 

@@ -123,7 +123,7 @@ class _Fuser:
         ):
             return False
         self.close(node, extra_inputs(node))
-        # then `close` has finished the group
+        # `close` has finished the group if it also computes one of the extra inputs
         if self.open.get(node.inputs()[0]) is not group:
             return False
         self.position_of[node] = len(self.position_of)

@@ -1,7 +1,7 @@
 """Adaptive softmax: frequent classes are in the head, rare classes in clusters with smaller projections.
 
 Input: a tensor (N, in_features) or (in_features), and target classes, which are numbered by decreasing
-frequency. Output: the log probability of each target, and the loss, the mean of the negative log
+frequency. Output: the log probability of each target, and the loss, which is the mean of the negative log
 probabilities.
 """
 

@@ -97,7 +97,7 @@ class _BatchNorm(_NormBase):
         if self.training and self.track_running_stats:
             if self.num_batches_tracked is not None:
                 self.num_batches_tracked.add_(1)
-                if self.momentum is None:  # running statistics are then plain means over all batches
+                if self.momentum is None:  # running statistics are plain means over all batches
                     average = 1.0 / float(self.num_batches_tracked)
         by_batch = self.training or ((self.running_mean is None) and (self.running_var is None))
         return F.batch_norm(

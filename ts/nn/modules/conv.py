@@ -210,7 +210,7 @@ class _ConvTransposeNd(_ConvNd):
         num_spatial_dims: int,
         dilation: list[int],
     ) -> list[int]:
-        """Return the output padding for a result of size `output_size`, or the module's padding for None."""
+        """Return the output padding for the result size `output_size`, or the module's own if it is None."""
         if output_size is None:
             return self.output_padding
         first = 2 if input.dim() == num_spatial_dims + 2 else 1

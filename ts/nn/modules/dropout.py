@@ -49,7 +49,7 @@ class Dropout3d(_DropoutNd):
 
 
 class AlphaDropout(_DropoutNd):
-    """Sets elements to the negative limit of SELU in training.
+    """Sets elements to the negative limit of SELU with probability `p` in training.
 
     The other elements are scaled and shifted, so that mean and variance remain the same.
     """

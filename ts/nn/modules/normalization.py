@@ -26,7 +26,7 @@ class _LocalResponseNorm(Module):
 
 @hyperparameters
 class LocalResponseNorm(_LocalResponseNorm):
-    """Divides x by a power of the mean square of `size` neighbouring channels."""
+    """Divides x by (k + alpha * m)^beta, where m is the mean square of `size` neighbouring channels."""
 
     size: int
     alpha: float = 1e-4

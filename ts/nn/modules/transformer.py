@@ -36,7 +36,7 @@ def _causal_mask(size: int, device: ts.device | None, dtype: ts.dtype | None) ->
 def _is_causal(mask: Tensor | None, is_causal: bool | None, size: int) -> bool:
     """Return `is_causal`. If it is None, return True if `mask` equals the causal mask.
 
-    For None during tracing, return False: the mask may have other values when the trace runs.
+    If it is None during tracing, return False: the mask may have other values when the trace runs.
     """
     if is_causal is not None:
         return is_causal
@@ -72,7 +72,7 @@ def _get_clones(layer: Module, n: int) -> ModuleList:
 class _TransformerLayer(Module):
     """Base class of encoder and decoder layers: attention blocks and a feed-forward network.
 
-    Each attention block and the network has its own normalization and dropout (`norm1`, `dropout1`, ...).
+    Each of these blocks has its own normalization and dropout (`norm1`, `dropout1`, ...).
     """
 
     _attention_names: ClassVar[tuple[str, ...]]

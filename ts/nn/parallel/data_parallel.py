@@ -1,4 +1,4 @@
-"""Split batches among the GPUs of one process: `DataParallel`, `data_parallel`."""
+"""Data parallelism in one process: `data_parallel` splits a batch among GPUs, `DataParallel` does not."""
 
 from __future__ import annotations
 

@@ -127,7 +127,7 @@ class _Reducer:
                     parameter.grad = wrap_array(bucket_view.copy())
 
     def _unused_by_all(self, missing: list[Tensor]) -> set[int]:
-        """Return the ids of the parameters without a gradient in all processes.
+        """Return the ids of the parameters that have no gradient in any process.
 
         `missing` contains the parameters without a gradient in this process.
         """

@@ -73,8 +73,8 @@ def set_tensor(module: Module, name: str, tensor: Tensor) -> None:
 def swap_tensor(module: Module, name: str, tensor: Tensor, allow_missing: bool = False) -> Tensor:
     """Replace a tensor of `module` itself, not of a submodule, and return the previous tensor.
 
-    If `name` is missing, return `_MISSING` with `allow_missing`, else raise AttributeError. If `tensor` is
-    `_MISSING`, remove `name`, so that swapping back restores the module.
+    If `name` is missing, return `_MISSING` if `allow_missing`, otherwise raise AttributeError. If `tensor` is
+    `_MISSING`, remove `name`, so that a second swap with the returned value restores the module.
     """
     _check_module(module)
     if tensor is not _MISSING and tensor is not None:

@@ -8,7 +8,7 @@ orthonormal columns, or orthonormal rows if n < k (Q is then computed for the tr
 
     matrix_exp     exp(A)                   A = L - L^H, L the lower triangle of X padded with zeros
     cayley         (I - A/2)^-1 (I + A/2)
-    householder    H1 H2 ... Hk D           reflections at the columns below the diagonal D, of 1 and -1
+    householder    H1 H2 ... Hk D           reflection Hi by column i of X below the diagonal D (1 and -1)
 
 With a *trivialization*, the result is `base @ map(X)`, where `base` is a buffer. Assigning a matrix to the
 weight stores the matrix in `base`, and sets X so that `map(X)` is the identity.
@@ -30,7 +30,7 @@ _ORTHONORMAL_TOLERANCE: Final = 10.0
 
 
 def _skew_symmetric(x: Tensor) -> Tensor:
-    """Return the skew-symmetric matrix L - L^H (n, n). L is the lower triangle of `x` (n, k) and zeros."""
+    """Return the skew-symmetric L - L^H (n, n), where L is the lower triangle of `x` (n, k), zero-padded."""
     n, k = x.shape[-2:]
     lower: Tensor = x.tril()
     if n != k:
@@ -103,7 +103,7 @@ class _Orthogonal(Module):
             return inverse.mT if is_wide else inverse
         self.base = _complete_basis(tall)
         identity: Tensor = ts.zeros_like(Q.detach())
-        # -1, because `_householder` negates each unit vector (reflection) and multiplies by the diagonal
+        # `_householder` reflects each unit vector to its negative, and a diagonal of -1 restores the sign
         identity.diagonal(dim1=-2, dim2=-1).fill_(-1.0)
         return identity
 
@@ -116,7 +116,8 @@ class _Orthogonal(Module):
         factors, tau = ts.geqrf(tall)
         signs = factors.diagonal(dim1=-2, dim2=-1)
         signs.sign_()
-        signs[tau == 0.0] *= -1  # where tau is 0, only `_householder` reflects
+        # tau = 0 means no reflection in `geqrf`, but `_householder` always reflects
+        signs[tau == 0.0] *= -1
         result: Tensor = factors
         return result
 

@@ -150,7 +150,11 @@ class PruningContainer(BasePruningMethod):
 
 
 def _prunable_indices(method: BasePruningMethod, mask: Tensor) -> Any:
-    """Return an index of elements that are not pruned yet, or of slices for structured methods."""
+    """Return an index for the part of a tensor that `method` receives.
+
+    For unstructured methods, these are the elements that are not pruned yet, for structured methods the
+    slices with such elements, and for global methods all elements.
+    """
     if method.PRUNING_TYPE == _UNSTRUCTURED:
         return mask.eq(1)
     if method.PRUNING_TYPE == _STRUCTURED:

@@ -41,7 +41,7 @@ def _instance_norm(
 ) -> Tensor:
     """Compute instance norm as batch norm of a single image with the channels of all images.
 
-    Update the running moments by the means over the images.
+    Update the running moments by the moments of the images, averaged over the images.
     """
     n, c = input.size(0), input.size(1)
     folded_shape = [1, n * c] + list(input.shape[2:])

@@ -139,7 +139,7 @@ compose(
 
 
 def per_sample(grad: Tensor, samples: int, reduction: int) -> Tensor:
-    """Return the gradient of one sample's loss. For the reduction "none", return a column, one per sample."""
+    """Return the gradient of each sample's loss: a column for the reduction "none", else a single number."""
     each = share(grad, samples, reduction)
     return each.reshape([-1, 1]) if reduction == 0 else each
 

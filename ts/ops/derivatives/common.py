@@ -19,7 +19,7 @@ def underivable(name: str) -> Tensor:
 
 
 def unsqueeze_reduced(x: Tensor, dim: list[int] | None, keepdim: bool) -> Tensor:
-    """Insert the reduced dimensions `dim` into a result with size 1, so that it broadcasts to the input."""
+    """Restore the reduced dimensions `dim` of a result, with size 1, so that it broadcasts to the input."""
     if keepdim or x.dim() == 0 or dim is None or len(dim) == 0:
         return x
     sizes = x.size()

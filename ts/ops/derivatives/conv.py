@@ -1,7 +1,7 @@
 """Derivatives of convolutions, based on the formula of `aten::convolution`.
 
-The gradient of the input is a convolution of the gradient of the result.  The second derivative applies the
-same operators to the cotangents of the input gradient and the weight gradient, instead of input and weight.
+The gradient of the input is a convolution of the gradient of the result.  The second derivative uses the
+same operators, and replaces input and weight by the cotangents of their gradients.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def _padded_by_name(
 ) -> Tensor:
     """Compute a convolution with padding "same" or "valid".
 
-    If a dimension needs an odd number of zeros, it gets one more at its end.
+    If a dimension needs an odd number of zeros, it gets one more at its end than at its start.
     """
     before_padding: list[int] = []
     after: list[int] = []

@@ -45,7 +45,8 @@ def _bags(
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Return the bag number of each index, a mask of valid indices, and the number of valid ones per bag.
 
-    An index is not valid if it equals `padding_idx`, or follows the last offset with `include_last_offset`.
+    An index is not valid if it equals `padding_idx`. If `include_last_offset`, an index at a position from
+    the last offset on is not valid either.
     """
     count = indices.numel()
     at = ts.arange(count, device=indices.device)
@@ -155,7 +156,7 @@ def _embedding_bag(
     include_last_offset: bool,
     padding_idx: int,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Compute an embedding bag by the operator with or without gradients."""
+    """Compute an embedding bag, by the forward-only operator if no gradient is required."""
     if weight.requires_grad or (per_sample_weights is not None and per_sample_weights.requires_grad):
         return ts.ops.aten._embedding_bag(
             weight, indices, offsets, scale_grad_by_freq, mode, sparse, per_sample_weights,

@@ -13,7 +13,8 @@ A formula is an expression for the gradient of one argument.  Names in it are
     self, dim, ...        the arguments of the schema, except that an argument `grad` is `grad_`
     result                the result, or for several results their names, or result0, result1 ...
     grad                  the gradient of the result, or for several results that of the first differentiable
-                          one. Gradients by result are grad_values, or grad0, grad1 ..., or grads for a list
+                          one. For a given result: grad_values (by name), grad0, grad1 ... (by index), or
+                          grads if the result is a list
     output_mask           for a formula of several arguments: List[bool], True for each required gradient
     other names           names of the module or the language, such as functions for longer formulas
 

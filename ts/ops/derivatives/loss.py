@@ -123,7 +123,7 @@ compose("aten::poisson_nll_loss", "poisson_nll(input, target, log_input, full, e
 
 
 def weighted_gradient(grad: Tensor, self: Tensor, weight: Tensor | None, reduction: int) -> Tensor:
-    """Return the gradient of each element's loss, before the loss is multiplied by `weight`."""
+    """Return the gradient with respect to each element's loss before its multiplication by `weight`."""
     each = share(grad, self.numel(), reduction)
     return each if weight is None else each * weight
 

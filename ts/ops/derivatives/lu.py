@@ -40,7 +40,7 @@ def _of_packed(grad: Tensor, packed: Tensor, pivots: Tensor) -> Tensor:
 
 
 def _packed(of_l: Tensor, of_u: Tensor, sizes: list[int], unpack_data: bool) -> Tensor:
-    """Return the gradient of a packed LU matrix (`sizes`) from the gradients of L and U.
+    """Return the gradient of a packed LU matrix of shape `sizes` from the gradients of L and U.
 
     It is 0 if not `unpack_data`. The unit diagonal and the zeros of L have no gradient.
     """

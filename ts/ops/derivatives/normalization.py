@@ -14,7 +14,7 @@ from ts.ops.derivatives.formula_registry import compose, derive
 def normalize(x: Tensor, dims: list[int], rstd: Tensor) -> tuple[Tensor, Tensor]:
     """Normalize x over `dims`. Return the result and the inverse standard deviation.
 
-    Its value is `rstd`, but it is computed from x, so that it is differentiable.
+    The inverse standard deviation equals `rstd`, but is computed from x, so that it is differentiable.
     """
     centred = x - x.mean(dims, True)
     variance = (centred * centred).mean(dims, True)

@@ -11,7 +11,7 @@ from ts.ops.derivatives.formula_registry import LINEAR, compose, derive
 
 
 def elements_at_indices(x: Tensor, indices: Tensor, n: int) -> Tensor:
-    """Return the elements at `indices`, which count the elements of the last `n` dimensions (max pooling)."""
+    """Return the elements at `indices` of max pooling: flat indices into the last `n` dimensions."""
     return x.flatten(-n).gather(-1, indices.flatten(-n)).view_as(indices)
 
 

@@ -25,7 +25,7 @@ def _gru_step(input_gates: Tensor, hidden: Tensor, w_hh: Tensor, b_hh: Tensor | 
 
 
 def _next_state(kind: str, gates: Tensor, cell: Tensor, w_hr: Tensor | None) -> tuple[Tensor, Tensor]:
-    """Return the next hidden state and cell state. `gates` is the sum over the input and the hidden state."""
+    """Return the next hidden and cell state. `gates` adds contributions of the input and the hidden state."""
     if kind == "lstm":
         i, f, g, o = gates.chunk(4, gates.dim() - 1)
         i, f, g, o = i.sigmoid(), f.sigmoid(), g.tanh(), o.sigmoid()

@@ -10,7 +10,7 @@ from ts.ops.derivatives.formula_registry import compose
 def _window(window: Tensor | None, length: int, n_fft: int, like: Tensor) -> Tensor:
     """Return the window, centered in `n_fft` elements and padded with zeros.
 
-    A window None consists of ones.
+    If `window` is None, the window consists of ones.
     """
     inner = window
     if inner is None:

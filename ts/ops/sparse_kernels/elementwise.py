@@ -132,7 +132,8 @@ def broadcast(x: CooArray, shape: tuple[int, ...]) -> CooArray:
                 f"dimension {d}"
             )
         count = indices.shape[1]
-        common.check_storage((len(indices), count * want), indices.dtype)  # `repeat` does not check its size
+        # `np.repeat` does not check whether the size of its result overflows
+        common.check_storage((len(indices), count * want), indices.dtype)
         indices = np.repeat(indices, want, axis=1)
         indices[d] = np.tile(np.arange(want, dtype=np.int64), count)
         values = np.repeat(values, want, axis=0)

@@ -42,7 +42,7 @@ def _permute_coo(self: CooArray, order: Sequence[int]) -> CooArray:
 
 
 def t(dense: Any, xp: Any, self: Any) -> Any:
-    """Return the transpose of a matrix, or a vector itself."""
+    """Return the transpose of a matrix. A vector is returned unchanged."""
     if self.ndim > 2 or (isinstance(self, CooArray) and self.dense_dim):
         sparse_dim = self.sparse_dim if isinstance(self, CooArray) else 2
         raise RuntimeError(

@@ -16,7 +16,7 @@ from ts.ops.vmap_rules.views import along_dims, shift_dim
 def _indices(call: Call, i: int) -> tuple[list[Any], int | None, int]:
     """Return the indices of argument `i`, the first indexed dimension, and the rank of broadcast indices.
 
-    Masks are replaced by indices. If the indexed dimensions are not adjacent, the first one is None.
+    Masks are replaced by indices. If the indexed dimensions are not adjacent, the second result is None.
     """
     arguments = call.values[i]
     flags = call.batch_flags[i] if isinstance(call.batch_flags[i], list) else [False] * len(arguments)

@@ -29,7 +29,7 @@ def along_dims(*names: str, optional_dims: str = "", more: int = 0) -> Callable[
     """Return a batching rule that adds 1 to the dimension arguments `names`.
 
     optional_dims   name of a list argument for which an empty or missing list means all dimensions
-    more            number of dimensions that the operator inserts, which are also valid values
+    more            number of dimensions that the operator inserts: the arguments are dimensions of its result
     """
 
     def rule(call: Call) -> Any:

@@ -183,7 +183,7 @@ class CosineAnnealingLR(LRScheduler):
             return self.rates()
         if self._step_count == 1:
             return self.closed_form()
-        # at the start of a rise, add to the rate, since it may be 0, which no factor would increase
+        # at the start of a rise, the rate is `eta_min`, and the factor below would be a division by 0
         if (step - 1 - length) % (2 * length) == 0:
             rise = (1 - math.cos(math.pi / length)) / 2
             return [

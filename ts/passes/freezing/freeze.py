@@ -317,7 +317,8 @@ class _Freezer:
     def _fold_all(self, is_foldable: Callable[[Type], bool]) -> None:
         """Replace reads of attributes by constants if `is_foldable` accepts their type.
 
-        Attributes that are preserved, assigned, in a training module or no constants remain.
+        These reads remain: of preserved and of assigned attributes, of attributes of a module in training
+        mode, and of attributes whose values cannot be constants.
         """
         assigned = self._attributes_accessed_by("prim::SetAttr")
         for order, (node, owner) in enumerate(self.reads):
@@ -560,7 +561,7 @@ class _AttributeEscapeAnalysis:
         self._mark_escaped(value)
 
     def _mark_escaped(self, value: Value, of_module_only: bool = False) -> None:
-        """Record that `value` escapes to unknown code. With `of_module_only`, ignore `value` if no module."""
+        """Record that `value` escapes to unknown code. If `of_module_only`, record only modules."""
         if value.type().mutable and not of_module_only:
             self.touched |= self._origin_of(value).all()
         owner = self._owners.get(value)

@@ -62,7 +62,7 @@ def _insert_rank_check(graph: Graph, linear: Node, norm: Node, folded: tuple[obj
     x = linear.input(0)
     for use in linear.output().uses():
         if use.user is not norm:
-            # an `aten::dim`, which has the same result for `x`
+            # this user is an `aten::dim`, which has the same result for `x`
             use.user.replace_input(use.offset, x)
     with graph.inserting_before(norm):
         dim = graph.insert("aten::dim", [x]).set_type(INT)
