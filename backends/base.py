@@ -78,7 +78,10 @@ class Backend:
         raise NotImplementedError
 
     def from_host(self, host: NDArray[Any], device: int = -1, non_blocking: bool = False) -> Array:
-        """Copy a NumPy array to the device. With `non_blocking`, the copy may be asynchronous."""
+        """Copy a NumPy array to the device (host-to-device copy).
+
+        With `non_blocking`, the copy may be asynchronous.
+        """
         raise NotImplementedError
 
     def to_host(self, array: Array, non_blocking: bool = False) -> NDArray[Any]:

@@ -1,4 +1,6 @@
-"""Sobol sequences: points that fill the unit cube more evenly than random points.
+"""Sobol sequences (quasi-random, low-discrepancy sequences) for quasi-Monte Carlo integration.
+
+Their points fill the unit cube more evenly than random points.
 
     engine = SobolEngine(dimension=3, scramble=True, seed=1)
     engine.draw(8)                        a tensor (8, 3), whose sequence the next call continues
@@ -76,13 +78,13 @@ class SobolEngine:
         return self
 
     def fast_forward(self, n: int) -> SobolEngine:
-        """Skip the next `n` points."""
+        """Skip the next `n` points (jump ahead)."""
         if n > 0:
             self._advance(n)
         return self
 
     def _advance(self, n: int) -> Numbers:
-        """Return the next `n` points as 30-bit integers, and advance the state.
+        """Return the next `n` points in Gray code order as 30-bit integers, and advance the state.
 
         Each point is the XOR of the previous point and direction numbers.
         """
@@ -96,7 +98,10 @@ class SobolEngine:
         return points[:, points.shape[1] - n :].T
 
     def _scramble(self, directions: Numbers) -> Numbers:
-        """Set `shift` to random shifts. Return the direction numbers times random triangular bit matrices."""
+        """Scramble the sequence (linear matrix scrambling, digital shift).
+
+        Set `shift` to random shifts. Return the direction numbers times random triangular bit matrices.
+        """
         generator = ts.Generator()
         if self.seed is None:
             generator = ts.default_generator

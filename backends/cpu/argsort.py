@@ -51,12 +51,18 @@ def argsort(self: NDArray[Any], axis: int, descending: bool) -> Indices:
 
 
 def first_indices(self: NDArray[Any], axis: int, k: int, largest: bool, ordered: bool) -> Indices:
-    """Return the indices of the k smallest or largest elements along `axis`, sorted if `ordered`."""
+    """Return the indices of the k smallest or largest elements along `axis` (top-k, partial sort).
+
+    They are sorted if `ordered`.
+    """
     return _in_place(sort.smallest(_keys(self, axis, largest), k, ordered), self, axis)
 
 
 def nth_index(self: NDArray[Any], axis: int, k: Indices) -> Indices:
-    """Return the index of the k-th smallest element of each slice along `axis`. Each slice has its own k."""
+    """Return the index of the k-th smallest element (nth element) of each slice, by quickselect.
+
+    Each slice has its own k.
+    """
     return _in_place(sort.nth(_keys(self, axis, False), _rows(k, axis))[:, None], self, axis)
 
 

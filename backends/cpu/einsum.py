@@ -1,4 +1,4 @@
-"""Einsum by contractions of pairs of operands: permutations and one batched matrix product for each pair.
+"""Einsum by pairwise tensor contraction: permutations and one batched matrix product for each pair.
 
 In: an equation, and arrays of one dtype. Out: the result. For a new equation or new shapes, the record's
 kernel checks and executes the call, and the plan of contractions is cached for later calls:

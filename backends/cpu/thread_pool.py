@@ -1,4 +1,4 @@
-"""Intra-op thread pool of the CPU: a parallel for loop over the partitions of an operator's work.
+"""Intra-op thread pool of the CPU, which runs a parallel for loop over the partitions of an operator's work.
 
 `run` receives a function of (index of a partition, number of partitions) that computes one partition, and
 returns when all partitions have run. The function must compute elements with values that do not depend on the
@@ -48,7 +48,7 @@ def _processors() -> int:
 
 
 def partition_count(units: int) -> int:
-    """Return the number of partitions, at least 1, for work that takes about `units` * 0.5 ns."""
+    """Return the number of partitions (grain size) for work that takes about `units` * 0.5 ns, at least 1."""
     return max(1, min(_count or count(), units // MIN_WORK_PER_THREAD))
 
 

@@ -269,7 +269,7 @@ def _body_lines(spec: KernelSpec, packed: bool) -> Iterator[str]:
 
 
 def _tail_lines(spec: KernelSpec) -> Iterator[str]:
-    """Yield the loop over the elements after the last whole pack of a one-dimensional array."""
+    """Yield the tail loop (remainder loop) over the elements after the last whole pack of a 1-d array."""
     if spec.rank == 1 and spec.width > 1:
         yield f"for ({spec.index} i = n / {spec.width} * {spec.width} + first; i < n; i += step) {{"
         yield from (f"    {line}" for line in _body_lines(spec, packed=False))

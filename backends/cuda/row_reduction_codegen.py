@@ -78,7 +78,7 @@ class RowKernelSpec:
 
     @property
     def block(self) -> int:
-        """Number of threads per block."""
+        """Number of threads per thread block."""
         return max(self.threads, MIN_BLOCK_THREADS)
 
     def cached_values(self) -> list[int]:

@@ -439,7 +439,7 @@ def _gather_stats(
     eps: float,
     counts: Any,
 ) -> tuple[Array, Array]:
-    """Compute the moments of the batch from the moments of its parts, and update the running moments.
+    """Combine the moments of the batch's parts (parallel variance), and update the running moments.
 
     Row i of `mean` and `invstd` belongs to part i.
     """

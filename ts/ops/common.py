@@ -343,7 +343,7 @@ def check_sizes(shape: Sequence[int]) -> Shape:
 
 
 def check_storage(shape: Sequence[int], dtype: DType) -> None:
-    """Raise RuntimeError if the storage size in bytes overflows int64."""
+    """Raise RuntimeError on integer overflow of the storage size in bytes (int64)."""
     if math.prod(shape) * dtype.itemsize >= 1 << 63:
         raise RuntimeError(f"Storage size calculation overflowed with sizes={list(shape)}")
 

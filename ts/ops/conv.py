@@ -1,4 +1,4 @@
-"""Convolutions with stride and dilation, computed as one batched matrix product of windows and weight.
+"""Convolutions with stride and dilation (dilated convolution) by one matrix product of windows and weight.
 
 In: input (N, C, *spatial) or (C, *spatial), weight, bias and per-dimension stride, padding, dilation. Out:
 the convolution (a cross-correlation, as in PyTorch), or its transpose, the sum of weighted windows.

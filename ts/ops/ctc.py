@@ -1,4 +1,6 @@
-"""CTC loss (connectionist temporal classification): the loss of a sequence of labels without alignment.
+"""CTC loss (connectionist temporal classification) by the forward-backward algorithm.
+
+It is the loss of a sequence of labels without alignment.
 
 In: log probabilities (T, N, C) or (T, C), targets (N, S) or concatenated, and their lengths. Out: the
 negative log likelihood of each sequence, or its reduction.

@@ -115,7 +115,7 @@ def _cdist_forward(xp: Any, x1: Array, x2: Array, p: float, compute_mode: int | 
     **COPIED_OUT,
 )
 def _euclidean_dist(xp: Any, x1: Array, x2: Array) -> Array:
-    """Compute distances by a matrix product: |a - b|^2 = |a|^2 + |b|^2 - 2 ab.
+    """Compute Euclidean distances by a matrix product: |a - b|^2 = |a|^2 + |b|^2 - 2 ab.
 
     Negative squares, which rounding may cause, are replaced by zero.
     """

@@ -567,7 +567,7 @@ _PADE = tuple(
 
 
 def _exponential(xp: Any, x: Array) -> Array:
-    """Compute the exponential of square matrices by scaling and squaring: exp(x) = exp(x / 2^s)^(2^s)."""
+    """Compute the matrix exponential by scaling and squaring with a Pade approximant: exp(x / 2^s)^(2^s)."""
     if not x.size:
         return x
     size = xp.abs(x).sum(-2).max(-1)

@@ -1,4 +1,4 @@
-"""Grid sampling of images and volumes, and affine grids.
+"""Grid sampling (spatial transformer) of images and volumes, and affine grids.
 
 In: input (N, C, *spatial) and a grid (N, *places, n) with coordinates from -1 to 1, x first. Out: (N, C,
 *places). The interpolation mode determines the elements that are read for a point, and their weights. The

@@ -1,4 +1,4 @@
-"""Reading and writing by index: indexing with tensors, gather, select, take, masks.
+"""Advanced indexing (fancy indexing), which reads and writes by index: tensors, gather, select, take, masks.
 
 In: an array and index arrays (int64, or bool masks). Out: the selected elements, or the written array.
 """

@@ -1,4 +1,4 @@
-"""Least squares, and LDL factorization of symmetric indefinite matrices.
+"""Least squares, and LDL factorization (Bunch-Kaufman) of symmetric indefinite matrices.
 
 In: (batches of) matrices and right-hand sides. Out: solutions with the least error, or the factors of L D
 L^T.

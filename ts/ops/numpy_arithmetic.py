@@ -42,7 +42,7 @@ def check_nonzero_divisor(xp: Any, y: Array) -> None:
 
 
 def remainder(xp: Any, x: Array, y: Array) -> Array:
-    """Return the division remainder with the divisor's sign."""
+    """Return the division remainder with the divisor's sign (floor modulo)."""
     check_nonzero_divisor(xp, y)
     rest = xp.remainder(x, y)
     if x.dtype.kind in "iu":
@@ -65,7 +65,7 @@ def fmod(xp: Any, x: Array, y: Array) -> Array:
 
 
 def power(xp: Any, x: Array, y: Array) -> Array:
-    """Return x ** y. For integers, the fraction of the result is truncated."""
+    """Return the power x ** y, whose fraction is truncated for integers."""
     if x.dtype == common.BOOL:
         return x | ~y
     if x.dtype.kind in "iu":

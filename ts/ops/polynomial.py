@@ -1,4 +1,4 @@
-"""Orthogonal polynomials, by closed forms if available, else by three-term recurrences.
+"""Orthogonal polynomials (Chebyshev, Hermite, Laguerre, Legendre), by closed forms or three-term recurrences.
 
 In: x and the degree n, as tensors or numbers. Out: the polynomial's values, which are 0 for negative n. A
 polynomial family is defined by P1, the recurrence from P[k] and P[k-1] to P[k+1], and two closed forms. Each

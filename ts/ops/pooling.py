@@ -1,4 +1,4 @@
-"""Pooling: maxima and means of windows, fixed or adaptive, and their backward operators.
+"""Pooling (max pooling, average pooling, adaptive pooling) and its backward operators.
 
 In: an array (N, C, *spatial) or (C, *spatial). Out: an array with smaller spatial dimensions. For maxima,
 their indices in the flattened plane are a second result.

@@ -1,4 +1,6 @@
-"""Quantized operators (quantized linear, quantized conv ...): computed in float32, then rounded to a grid.
+"""Quantized operators (quantized linear, quantized conv ...), computed in float32 and then requantized.
+
+Requantization rounds a result to its grid.
 
 In: tensors on grids (`ts.ops.quantizer`), packed parameters (`ts.ops.packed_params`), and usually the scale
 and zero point of the result.  Out: a tensor on the result's grid:

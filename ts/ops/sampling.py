@@ -1,4 +1,4 @@
-"""Sampling operators: in-place distributions, parameter tensors, multinomial sampling.
+"""Sampling operators (inverse CDF, rejection sampling, multinomial sampling): samples of distributions.
 
 In: a tensor to fill, or parameters, and a Generator. Out: samples, drawn in memory order (see
 `ts.ops.random`).
@@ -509,7 +509,7 @@ def _multinomial(
 
 
 def _without_replacement(xp: Any, weights: Array, count: int, generator: Any) -> Array:
-    """Sample indices without replacement: those with the largest quotients weight / exponential sample."""
+    """Sample without replacement by the largest quotients weight / exponential sample (Gumbel-max trick)."""
     times = exponential_array(xp, xp.empty(weights.shape, dtype=weights.dtype), 1, generator)
     rates = common.cast(xp, weights / times, weights.dtype)
     if count == 1:
@@ -518,7 +518,7 @@ def _without_replacement(xp: Any, weights: Array, count: int, generator: Any) ->
 
 
 def _with_replacement(xp: Any, weights: Array, count: int, generator: Any) -> Array:
-    """Sample indices with replacement: search uniform numbers in the cumulative sums of the weights."""
+    """Sample with replacement by binary search in the cumulative weights (inverse transform sampling)."""
     work = weights.astype(common.opmath(weights.dtype))
     bounds = xp.cumsum(work, -1, dtype=work.dtype)
     bounds = (bounds / bounds[:, -1:]).astype(common.DOUBLE)

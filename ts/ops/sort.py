@@ -1,4 +1,4 @@
-"""Sorting, selection, order statistics, and histograms.
+"""Sorting, selection, order statistics, histograms, and binary search (searchsorted, bucketize).
 
 In: an array and a dimension. Out: sorted values and their indices. NaN counts as the largest.
 """

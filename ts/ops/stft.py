@@ -1,4 +1,4 @@
-"""Short-time Fourier transform and its inverse.
+"""Short-time Fourier transform and its inverse by overlap-add.
 
 In: signals (one or a batch), transform length, hop between frames, window. Out: an array with frequencies in
 rows and frames in columns. The inverse transform reconstructs the signals by adding overlapping windowed

@@ -1,4 +1,4 @@
-"""Sliding windows: a strided view that convolutions, pooling and `unfold` use.
+"""Sliding windows (im2col) as strided views for convolutions, pooling and `unfold`, and their sum (col2im).
 
 In: an array whose last n dimensions are spatial, and per dimension a kernel size, stride, padding and
 dilation. Out: a view with dimensions for window positions and kernel elements, or the sum over overlapping

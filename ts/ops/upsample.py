@@ -1,4 +1,6 @@
-"""Resampling: `interpolate` in all modes (nearest neighbor, linear, cubic ...), one dimension at a time.
+"""Separable resampling (nearest neighbor, bilinear, trilinear, bicubic interpolation, antialiasing).
+
+`interpolate` resamples one dimension at a time.
 
 In: (N, C, *spatial), the output size, optional scales. Out: (N, C, *output size). A mode determines for each
 output position along a dimension the source positions (taps) and their weights.

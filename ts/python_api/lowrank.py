@@ -1,4 +1,4 @@
-"""Low-rank approximation of large matrices: singular values and vectors, computed by random projection.
+"""Low-rank approximation of large matrices by randomized SVD (random projection): `svd_lowrank`.
 
 U, S, V = ts.svd_lowrank(A, q=6)      A is about U diag(S) V^H
 """
@@ -12,7 +12,7 @@ from ts._core.tensor.tensor import Tensor
 
 
 def _approximate_range(A: Any, q: int, niter: int, M: Any) -> Any:
-    """Return orthonormal columns that approximately span the top q singular vectors of A - M."""
+    """Return a basis that approximately spans the top q singular vectors of A - M (randomized range finder)."""
     X = ts.randn(A.shape[-1], q, dtype=A.dtype, device=A.device)
     Q = ts.linalg.qr(_multiply_centered(A, X, M)).Q
     for _ in range(niter):
@@ -40,7 +40,7 @@ def svd_lowrank(A: Tensor, q: int | None = 6, niter: int | None = 2, M: Any = No
 
 
 def pca_lowrank(A: Tensor, q: int | None = None, center: bool = True, niter: int = 2) -> Any:
-    """Return the principal components of the rows of A. The rows are centered if `center` is True."""
+    """Return the principal components (PCA) of the rows of A, which are centered if `center` is True."""
     m, n = A.shape[-2:]
     if q is None:
         q = min(6, m, n)

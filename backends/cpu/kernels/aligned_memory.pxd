@@ -1,4 +1,4 @@
-"""Allocation of buffers for vector kernels, aligned to a cache line (64 bytes).
+"""Aligned allocation of buffers for vector kernels, at multiples of a cache line (64 bytes).
 
 Vector loads and stores that do not cross a cache line are up to twice as fast. `malloc` aligns to 16 bytes
 only.

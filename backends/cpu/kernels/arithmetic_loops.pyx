@@ -1,4 +1,6 @@
-"""Inner loops of pointwise arithmetic that NumPy lacks, or whose results differ from PyTorch's in NumPy.
+"""Inner loops of pointwise arithmetic (integer powers by squaring, remainders, quotients, shifts).
+
+NumPy lacks these loops, or its results differ from PyTorch's.
 
 The loops have the arguments of NumPy's inner loops (pointers, count, strides in bytes). They are registered
 by name:

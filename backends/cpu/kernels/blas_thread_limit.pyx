@@ -1,4 +1,4 @@
-"""Single-threaded BLAS in NumPy and SciPy while an operator runs.
+"""Single-threaded BLAS in NumPy and SciPy while an operator runs, for deterministic results.
 
 With several threads, BLAS would divide sums, so that their rounding depends on the number of threads. The
 number is therefore 1 while an operator runs. Afterwards, the previous number is restored for the program's

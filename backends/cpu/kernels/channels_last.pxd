@@ -1,4 +1,4 @@
-"""Allocation and recognition of channels-last arrays, with the rules of `ts.ops.result_strides`.
+"""Allocation and recognition of channels-last (NHWC) arrays, with the rules of `ts.ops.result_strides`.
 
     is_channels_last(x)          whether an array is channels-last by the rule of `result_strides.channels_last`
     new_channels_last(...)       an uninitialized channels-last array

@@ -1,4 +1,6 @@
-"""Blocked attention of stacked heads. The scores of all rows are never materialized (as in flash attention).
+"""Tiled attention of stacked heads (flash attention), with dynamic scheduling of blocks of query rows.
+
+The scores of all rows are never materialized.
 
 In: queries, keys and values.  Out: for each query, the mean of the values weighted by the
 softmax of the scores.

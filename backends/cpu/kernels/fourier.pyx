@@ -1,4 +1,4 @@
-"""Fourier transforms along the last dimension of contiguous CPU tensors.
+"""Fast Fourier transforms (FFT, pocketfft) along the last dimension of contiguous CPU tensors.
 
 In: interpreter registers with a tensor, a length, a dimension and the name of a norm.  Out: the register of
 the result.

@@ -1,4 +1,4 @@
-"""Epilogues of fusion groups: operators that read whole rows of results while the rows are in the cache.
+"""Epilogue fusion: operators of a fusion group that read whole rows of results while these are in the cache.
 
     softmax(x * scale + mask, -1)      for each chunk of rows: the tiles of the steps, then `softmax`
     ((x - y) ** 2).mean()              for each chunk of a row: partial sums of blocks, added in order at the end

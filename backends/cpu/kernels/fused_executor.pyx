@@ -1,4 +1,4 @@
-"""Execution of fusion groups: pointwise operators run together on tiles in the L1 cache (loop tiling).
+"""Execution of fusion groups by loop fusion and loop tiling: pointwise operators share tiles in the L1 cache.
 
 In: interpreter registers with tensors and numbers, and the group's program (`ts.fusion.program`).  Out:
 whether the group ran, and its results.

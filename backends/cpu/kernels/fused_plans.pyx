@@ -1,4 +1,4 @@
-"""Planning of fusion groups: the loops of the operations for given dtypes, and buffers of results (memory planning).
+"""Memory planning (scratch buffers) and choice of loops for fusion groups with given dtypes.
 
 In: a program (`ts.fusion.program`), interpreter registers with tensors and numbers.  Out: the `FusedPlan` for
 their dtypes.

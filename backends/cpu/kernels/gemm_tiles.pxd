@@ -1,4 +1,4 @@
-"""Floating matrix products by the register tiles of `simd_tiles.h`, with cache blocking and packed panels."""
+"""Floating matrix products by register blocking (`simd_tiles.h`), cache blocking and packed panels."""
 
 from libc.stdint cimport int64_t
 

@@ -1,4 +1,4 @@
-"""Floating matrix products by register tiles (`simd_tiles.h`), loop tiling (cache blocking) and packing.
+"""Blocked GEMM by register tiles (`simd_tiles.h`), loop tiling (cache blocking) and packing, for floats.
 
 In: a block of a product, or a matrix to be packed for several products.  Out: the elements of the block, with bias and
 epilogue applied.

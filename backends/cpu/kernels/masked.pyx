@@ -1,4 +1,4 @@
-"""Selection of elements of CPU tensors by masks, for any dtype.
+"""Selection of elements of CPU tensors by masks (masked select, masked fill, where), for any dtype.
 
 In: interpreter registers with tensors and masks.  Out: the register of the result.
 

@@ -1,4 +1,6 @@
-"""Matrix multiplication without calls of NumPy, since NumPy's type resolution takes longer than a small product.
+"""Matrix multiplication with kernel selection by a heuristic, without calls of NumPy.
+
+NumPy's type resolution takes longer than a small product.
 
 In: two matrices of one floating dtype. Out: their product, by one of four algorithms (`choose_algorithm`):
 

@@ -1,4 +1,4 @@
-"""Microkernels of products and convolutions (`simd_tiles.h`) for the SIMD level.
+"""Microkernels of products and convolutions (`simd_tiles.h`) for the SIMD level (function multiversioning).
 
 The level is chosen in `simd_level.h`.
 

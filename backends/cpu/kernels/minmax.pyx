@@ -1,4 +1,4 @@
-"""Minimum and maximum of contiguous CPU tensors, and their indices.
+"""Minimum and maximum of contiguous CPU tensors with NaN propagation, and their indices (argmin, argmax).
 
 In: interpreter registers with a tensor, the dimensions to reduce, keepdim.  Out: the registers of the values,
 the indices, or both.

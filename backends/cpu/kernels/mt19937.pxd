@@ -1,4 +1,4 @@
-"""Mersenne Twister of PyTorch's CPU generator, for kernels that draw single numbers or fill arrays."""
+"""Mersenne Twister (MT19937) of PyTorch's CPU generator, for kernels that draw numbers or fill arrays."""
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 

@@ -1,4 +1,6 @@
-"""Random number generator: PyTorch's Mersenne Twister, and distributions sampled by rejection.
+"""Pseudorandom number generator (Mersenne Twister) and rejection sampling (Marsaglia-Tsang, PTRS, BTRS).
+
+The words and samples are equal to PyTorch's.
 
 In: a seed or a state of 5056 bytes.  Out: words, uniform numbers, and samples of distributions that need a
 variable number of words:

@@ -1,4 +1,4 @@
-"""Reduction kernels of contiguous CPU tensors: sum, mean, product, variance, Euclidean norm.
+"""Reductions (blocked summation) of contiguous CPU tensors: sum, mean, product, variance, Euclidean norm.
 
 In: interpreter registers with a tensor, the dimensions to reduce, keepdim.  Out: the register of the result.
 

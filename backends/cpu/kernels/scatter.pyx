@@ -1,4 +1,4 @@
-"""Scatter and indexed updates of CPU tensors.
+"""Scatter, scatter-add and indexed updates of CPU tensors.
 
 In: interpreter registers with a tensor, indices and values.  Out: the register of a copy, or of the tensor
 itself.

@@ -1,4 +1,6 @@
-"""Conversion between half precision and float32. `short_floats.pxd` describes the contract.
+"""Conversion between half precision and float32 (round to nearest even, F16C instructions, subnormals).
+
+`short_floats.pxd` describes the contract.
 
 NumPy's conversion is not used, because it warns of overflow and takes longer than a small matrix product.
 """

@@ -1,4 +1,4 @@
-"""CPU feature detection: Python access to the SIMD level of the kernels, which `simd_level.h` defines.
+"""CPU feature detection (CPUID) for runtime dispatch: the SIMD level of the kernels, set in `simd_level.h`.
 
     current_level()      "avx512"      the level at which the kernels of this process run
     available_levels()   ("baseline", "avx2", "avx512")      the levels that this processor supports

@@ -1,4 +1,4 @@
-"""Sorting of items by key, with their original indices."""
+"""Introsort (quicksort, heapsort, insertion sort) of items by key, with their original indices."""
 
 from libc.stdint cimport int64_t
 

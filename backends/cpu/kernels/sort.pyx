@@ -1,4 +1,4 @@
-"""Sorting and selection with PyTorch's order of equal elements.
+"""Sorting (introsort) and selection (quickselect, heap selection) with PyTorch's order of equal elements.
 
 In: rows of int64 keys with the order of the elements. Out: the indices of the elements of each row, in sorted
 order.

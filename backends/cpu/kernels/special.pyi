@@ -1,4 +1,4 @@
-"""Special functions without SciPy, as NumPy ufuncs of float32 and float64."""
+"""Special functions without SciPy (rational approximation, asymptotic expansion, reflection formula)."""
 
 import numpy as np
 

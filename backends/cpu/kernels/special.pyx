@@ -1,4 +1,6 @@
-"""Special functions (error function, gamma function ...) without SciPy, as NumPy ufuncs of float32 and float64.
+"""Special functions (error function, erfinv, log-gamma, digamma ...) without SciPy, as NumPy ufuncs.
+
+The ufuncs have loops for float32 and float64.
 
 In: arrays. Out: arrays of the same dtype. The functions have the names of `scipy.special`:
 
@@ -71,7 +73,7 @@ cdef double c_gammaln(double x) noexcept nogil:
 
 
 cdef double quantile(double tail, double offset) noexcept nogil:
-    """Return the quantile of the normal distribution at 1/2 + `offset`.
+    """Return the normal quantile (inverse CDF) at 1/2 + `offset`, by a rational approximation.
 
     `tail` is 1/2 - |offset|. It is an argument, because this difference may be too small to compute exactly.
     """
@@ -120,7 +122,7 @@ cdef double c_ndtr(double x) noexcept nogil:
 
 
 cdef double c_psi(double x) noexcept nogil:
-    """Compute the digamma function: the reflection of negative `x`, upward recurrence, asymptotic expansion."""
+    """Compute the digamma function by reflection formula, upward recurrence and asymptotic expansion."""
     cdef double result = 0, square
     if isnan(x) or x == -INFINITY:
         return NAN

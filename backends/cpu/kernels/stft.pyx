@@ -1,4 +1,4 @@
-"""Short-time Fourier transform and its inverse for CPU tensors: stft, istft.
+"""Short-time Fourier transform and its inverse by overlap-add for CPU tensors: stft, istft.
 
 In: interpreter registers with contiguous floating signals (stft) or spectra (istft), and the length of a
 transform, the hop length and a window. Out: the register of the result, in memory order (batch, frames,

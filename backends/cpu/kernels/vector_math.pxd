@@ -1,4 +1,7 @@
-"""Row kernels of elementary functions that NumPy lacks or computes more slowly, from `vector_math.h`."""
+"""Row kernels of elementary functions (polynomials by Horner's rule or Estrin's scheme, double-double sums).
+
+NumPy lacks these functions or computes them more slowly. The kernels are those of `vector_math.h`.
+"""
 
 from numpy cimport npy_intp
 

@@ -1,4 +1,6 @@
-"""Inner loops of elementary functions for any strides, by the row kernels of `vector_math.h` for the SIMD level.
+"""Inner loops of elementary functions, by range reduction (Cody-Waite) and polynomial approximation.
+
+The loops accept any strides, and call the row kernels of `vector_math.h` for the SIMD level.
 
 In: operands like those of NumPy's inner loops (pointers, count, strides in bytes).  Out: the results, which do not
 depend on the stride or position of an element.  The source is compiled for three SIMD levels (`simd_level.h`), each in

@@ -1,4 +1,6 @@
-"""Conversion between narrow dtypes (8-bit floats, complex32) and other dtypes, with PyTorch's results.
+"""Conversion between narrow dtypes (float8, complex32) and other dtypes, with rounding and saturation.
+
+The results are PyTorch's.
 
 In: arrays of any dtype. Out: arrays of a narrow dtype, or of the dtype in which kernels compute.
 

@@ -105,7 +105,7 @@ def divergence(self: Tensor, target: Tensor, reduction: int, log_target: bool) -
 def poisson_nll(
     input: Tensor, target: Tensor, log_input: bool, full: bool, eps: float, reduction: int
 ) -> Tensor:
-    """Return the Poisson loss. If `full`, the loss includes Stirling's approximation of log(target!)."""
+    """Return the Poisson loss, which includes Stirling's approximation of log(target!) if `full`."""
     if log_input:
         product = target * input
         loss = input.exp() - product

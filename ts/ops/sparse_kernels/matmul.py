@@ -1,4 +1,4 @@
-"""Sparse matrix multiplication: products of sparse arrays with dense and with sparse arrays.
+"""Sparse matrix multiplication (SpMM): products of sparse arrays with dense and with sparse arrays.
 
 mm(coo, dense), mm(dense, coo)    dense: sums of rows of the dense factor, scaled by the sparse elements
 mm(coo, coo)                      sparse, coalesced
