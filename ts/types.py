@@ -76,7 +76,7 @@ _size = Size | list[int] | tuple[int, ...]
 _Number = (int, float, bool)
 _TensorOrTensors = Tensor | Sequence[Tensor]
 _TensorOrOptionalTensors = Tensor | Sequence[Tensor | None]
-IntLikeType, FloatLikeType, BoolLikeType = int, float, bool  # in PyTorch, unions with symbolic types
+IntLikeType, FloatLikeType, BoolLikeType = int, float, bool  # PyTorch adds symbolic types
 
 __all__ = [
     "AliasInfo",

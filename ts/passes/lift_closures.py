@@ -18,7 +18,7 @@ def lift_closures(graph: Graph) -> bool:
     """Replace each `prim::forkClosure` by a `prim::fork`."""
     closures = graph.find_all_nodes("prim::forkClosure")
     for _ in closures:
-        # This unused node takes the value numbers of PyTorch's temporary nodes.
+        # The outputs of this unused node get value numbers that PyTorch gives to temporary nodes.
         graph.create("prim::TupleConstruct", (), 3)
     for node in closures:
         _lift(node)

@@ -328,7 +328,7 @@ class _LoopVersion:
             output_index = offset - BODY_INPUTS if owner.kind() == "prim::Loop" else offset
             is_number = self.elements.kinds.get(owner.outputs()[output_index]) is NUMBER
             return is_number or self._is_view(owner, output_index)
-        if kind == "aten::select":  # of a view that gets one more index. A number has no dimensions
+        if kind == "aten::select":  # `user` must add an index to a view, because a number has no dimensions
             return self._is_view(user, 0)
         return self.elements.is_converted(user) or kind in ("prim::dtype", "prim::device")
 

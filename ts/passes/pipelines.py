@@ -163,7 +163,7 @@ def run_pass(graph: Graph, run: Pass, check: bool | None = None) -> bool:
 
 
 def _keep_analyses(graph: Graph, run: Pass, version: int) -> None:
-    """Mark the analyses that pass `run` preserves as current, except those of graphs before `version`."""
+    """Mark the analyses that pass `run` preserves as current, unless they are older than `version`."""
     analyses = graph.analyses or {}
     for analyse in getattr(run, "preserves", ()):
         if analyse in analyses and analyses[analyse][0] >= version:

@@ -129,7 +129,10 @@ class Rewriter:
             return self.graph.insert_constant(value)
 
     def call(self, node: Node, kind: str, inputs: Sequence[Value], type: Type | None = None) -> Value:
-        """Insert a node of `kind` before `node` with its metadata. The default type is that of the schema."""
+        """Insert a node of `kind` before `node`, with the metadata of `node`. `type` is the result type.
+
+        The default type is that of the schema.
+        """
         with self.graph.inserting_before(node):
             result = self.graph.insert(kind, inputs, type)
         result.node().copy_metadata(node)

@@ -303,7 +303,7 @@ class Analysis:
         tensors = [type for type in _types(inputs) if isinstance(type, TensorType)]
         device = self.device_of_results(node, tensors)
         if not tensors and self.complete:
-            valid_property = _RANK  # without tensor inputs, the sizes are numbers of the program
+            valid_property = _RANK  # without tensor inputs, numbers determine the sizes, and they may vary
         # As in PyTorch, the results of elementwise operators of several tensors have unknown
         # `requires_grad`, and unknown sizes if the tensors have several dtypes, among them an integer dtype.
         is_promoted = self.by_inputs and is_elementwise(node) and len(tensors) > 1
@@ -348,7 +348,8 @@ class Analysis:
             is_elementwise(node) or node.kind() in _COPYING_KINDS or _COPIES_SIZES[node.kind()]
         ):
             return results
-        # The operator rejects the placeholder sizes. With sizes of other arguments, it yields a valid rank.
+        # If the operator rejects the placeholder sizes, replace them by sizes of other arguments: the rank of
+        # the result is then valid.
         if results is NOT_EVALUATED:
             sizes_by_dim = {
                 i: n for x in tensors_in(arguments) for i, n in enumerate(x.shape) if n not in self.unknown

@@ -35,7 +35,7 @@ from ts.passes.peephole import simplify
 from ts.passes.peephole_types import ARGUMENT_QUERIES, TENSOR_QUERIES, may_query_types
 from ts.passes.shape_analysis import RANK_BY_SIZES, Analysis, is_elementwise, tensors_in
 
-# Kinds of declared types that are less precise than the type of an argument
+# Kinds of declared types that may be less precise than the type of an argument
 _OPEN_TYPES: Final = frozenset({"OptionalType", "AnyType", "UnionType"})
 _CASTS: Final = frozenset({"prim::unchecked_cast", "prim::unchecked_unwrap_optional"})
 _CALLS: Final = frozenset({"prim::CallFunction", "prim::CallMethod", "prim::PythonOp", "prim::fork"})
@@ -231,7 +231,7 @@ def _queries_tensor(node: Node) -> bool:
 
 
 def _queries_argument(node: Node) -> bool:
-    """Return whether `node` queries an argument of an open type, such as `x is None` for an `Optional`."""
+    """Return whether `node` queries the type of an `Optional`, `Any` or `Union` argument (`x is None`)."""
     if node.kind() not in ARGUMENT_QUERIES:
         return False
     return any(x.node().kind() == "prim::Param" and x.type().kind() in _OPEN_TYPES for x in node.inputs())

@@ -162,7 +162,7 @@ def name_of(raw: Event) -> str:
 def kernel_of(raw: Event) -> str:
     """Return the name of the kernel or array library that computed an operator, or "" if it is unknown.
 
-    It is the name of the called C kernel, even if this called the operator record's kernel for some dtypes.
+    If a C kernel was called, its name is returned, even if it then called the kernel of the operator record.
     """
     if raw.backend >= 0:
         backend = backends.at(raw.backend)

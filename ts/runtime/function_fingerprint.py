@@ -63,7 +63,7 @@ class FunctionFingerprint:
 
 def fingerprint_of(function: FunctionType) -> FunctionFingerprint | None:
     """Return the fingerprint of a function, or None if the function uses a value without encoding."""
-    # If this module was not imported, no types are inferred from example calls.
+    # If `example_types` was not imported, no types are inferred from example calls.
     observed = sys.modules.get("ts.frontend.example_types")
     if observed is not None and observed.is_observed(function):
         return None

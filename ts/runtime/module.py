@@ -252,7 +252,7 @@ class ScriptModule(Module):
         super().__delattr__(name)
 
     def add_module(self, name: str, module: Module | None) -> None:
-        """Add a submodule. A compiled module only allows to replace a submodule by one of the same type."""
+        """Add a submodule. In a compiled module, only replace a submodule by one of the same type."""
         if self.__dict__.get("_object") is None:
             super().add_module(name, module)
         else:

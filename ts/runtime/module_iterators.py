@@ -22,7 +22,7 @@ def debug_module_iterators(module: Any) -> dict[str, list[Any]]:
         module = vars(module).get(name, module)
 
     def as_module(value: Any) -> Any:
-        """Return the handle of `module` if the caller passed a handle. Return other values unchanged."""
+        """Return `value`, or its handle if `value` is a module and the caller passed a handle."""
         if value is module:
             return original
         is_wrapped = isinstance(original, ModuleHandle) and hasattr(value, "_concrete")
@@ -51,7 +51,7 @@ def _named_attributes(module: Any, prefix: str, is_recursive: bool) -> Iterator[
         if name not in module._modules:
             yield f"{prefix}{name}", getattr(module, name)
         if name == "training":
-            yield f"{prefix}_is_full_backward_hook", None  # PyTorch's types have this attribute
+            yield f"{prefix}_is_full_backward_hook", None  # an attribute of PyTorch's module types
     for name, child in module.named_children():
         yield f"{prefix}{name}", child
         if is_recursive:

@@ -46,7 +46,7 @@ from ts.runtime.executor_graph import match_groups
 from ts.runtime.graph_variants import copy_unoptimized
 from ts.runtime.specialization import MAX_SPECIALIZATIONS, specializer_of
 
-_MAX_LISTED_LINES: Final = 5  # if a message refers to more lines, it states their range
+_MAX_LISTED_LINES: Final = 5  # a message about more lines states only their range
 _TENSOR: Final = KINDS["TensorType"]
 _PACKAGE_FOLDER: Final = f"{Path(__file__).parents[1]}{os.sep}"
 _ELEMENTS: Final = frozenset({"prim::LoadElement", "prim::StoreElement"})

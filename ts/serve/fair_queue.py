@@ -52,7 +52,7 @@ class FairQueue(Generic[T]):
         self._usage = usage
         self._queues: dict[str, deque[T]] = {}
         self._count = 0
-        self._last_progress = 0.0  # time of the last `pop`, or of the later `put` that ended an empty state
+        self._last_progress = 0.0  # time of the last `pop`, or of a later `put` into the empty queue
 
     def __len__(self) -> int:
         return self._count

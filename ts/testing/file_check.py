@@ -67,7 +67,7 @@ class FileCheck:
         return self._add(_Kind.NOT, text)
 
     def check_dag(self, text: str) -> FileCheck:
-        """Add the check that `text` occurs. Consecutive checks of this kind hold in any order."""
+        """Add the check that `text` occurs. Consecutive checks of this kind match in any order."""
         return self._add(_Kind.DAG, text)
 
     def check_regex(self, text: str) -> FileCheck:
@@ -92,7 +92,10 @@ class FileCheck:
         return self._add(_Kind.NOT, str) if exactly else self
 
     def run(self, *args: Any, **kwargs: Any) -> None:
-        """Apply the checks to a text or graph. The first of two arguments has checks in comments."""
+        """Apply the checks to the last argument, a text or graph.
+
+        If there are two arguments, the first one is a text with further checks in comments.
+        """
         self._has_run = True
         values = [*args, *kwargs.values()]
         if len(values) not in (1, 2) or not all(isinstance(value, str) for value in values[:-1]):

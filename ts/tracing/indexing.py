@@ -81,7 +81,7 @@ class RecordedIndexing(Indexing):
         return self.view_by_operators(x, steps, skip_whole)
 
     def index_tensor(self, item: Any, x: Tensor) -> Tensor:
-        """Return the tensor for a tensor or bool in a subscript. A mask without dimensions gets one."""
+        """Return the tensor for a tensor or bool in a subscript. A mask without dimensions becomes 1-d."""
         if isinstance(item, Tensor):
             return overloads("unsqueeze")(item, 0) if self.kind_of(item) == BOOL_ITEM else item  # type: ignore[no-any-return]
         return super().index_tensor(item, x)

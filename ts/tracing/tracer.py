@@ -314,7 +314,10 @@ class Tracer(TracerProtocol):
         return inputs
 
     def _numbers(self, kind: str, raw: Any) -> Any:
-        """Return the argument `raw`, with a tensor for a parameter of a number type as a recorded number."""
+        """Return the argument `raw`.
+
+        Tensors that are passed for a parameter of a number type are replaced by recorded numbers.
+        """
         if isinstance(raw, Tensor) and not kind.startswith("Tensor"):
             return self.number(raw, _number_type(kind))
         if isinstance(raw, list | tuple) and not kind.startswith("Tensor"):

@@ -1,6 +1,6 @@
 """Placeholders for PyTorch classes, functions and modules that `ts` does not implement.
 
-class Exporter(ts.onnx.ONNXProgram): ...      may be inherited from, an annotation, an argument of isinstance
+class Exporter(ts.onnx.ONNXProgram): ...      works, as do annotations and `isinstance` with the class
 ts.onnx.ONNXProgram()                         NotImplementedError
 except ts.onnx.errors.OnnxExporterError:      an error class that nothing raises
 
@@ -106,7 +106,7 @@ def _resolve(path: str, entry: api.Entry) -> Any:
         return importlib.import_module(f"ts.{path}")
     if entry.kind == "alias":
         module_name, name = api.split(entry.detail)
-        other = api.entries(module_name).get(name)  # a function takes precedence over its module
+        other = api.entries(module_name).get(name)  # functions precede modules of the same name
         if api.is_module(entry.detail) and (other is None or other.kind == "module"):
             return importlib.import_module(f"ts.{entry.detail}".rstrip("."))
         return getattr(importlib.import_module(f"ts.{module_name}".rstrip(".")), name)

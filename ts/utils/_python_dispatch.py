@@ -257,10 +257,11 @@ def _operator_of(func: Any) -> Any:
 
 
 def return_and_correct_aliasing(func: Any, args: Any, kwargs: Any, out: Any) -> Any:
-    """Replace results of a wrapper subclass's handler by the arguments that are returned per the schema.
+    """Return the result of a wrapper subclass's handler: `out`, or the mutated arguments.
 
-    If the schema of `func` states that a result is a mutated argument, the argument replaces this result in
-    `out`. If an operator changes sizes or strides in place (`t_`), those of the wrapper change, too.
+    If the schema of `func` states that all results are mutated arguments, these arguments are returned. Raise
+    RuntimeError if this holds for only some results. If an operator changes sizes or strides in place
+    (`t_`), those of the wrapper change, too.
     """
     operator = _operator_of(func)
     if not isinstance(args, tuple) or not isinstance(kwargs, dict):

@@ -429,9 +429,9 @@ def tree_map_(func: Callable[..., Any], tree: PyTree, *rests: PyTree, is_leaf: L
 
 
 def map_only(type_or_types_or_pred: TypeAny | Callable[[Any], bool], /) -> MapOnlyFn[FnAny[Any]]:
-    """Return a decorator for a function: the new function returns objects of all other types unchanged.
+    """Return a decorator that applies a function only to selected objects. Others are returned unchanged.
 
-    The argument is a type, a tuple of types, or a predicate that selects the objects to which it is applied.
+    The argument is the type or a tuple of the types of the selected objects, or a predicate.
 
     >>> map_only(int)(lambda x: x + 1)("a")
     'a'

@@ -180,7 +180,7 @@ _NODE_REGISTRY_LOCK = threading.RLock()
 
 
 class _Nodes(dict[Any, NodeDef]):
-    """Table of node types. To set or delete an entry also changes optree's registry."""
+    """Table of node types. Setting or deleting an entry also changes optree's registry."""
 
     def __setitem__(self, cls: Any, node: NodeDef) -> None:
         if cls in BUILTIN_TYPES and cls in self:

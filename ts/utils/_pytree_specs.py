@@ -180,7 +180,7 @@ class TreeSpec:
         elif isinstance(context, ConstantNode):
             context = context.value
         elif kind is not None and kind not in BUILTIN_TYPES:
-            context = None  # omitted, because it may not be hashable
+            context = None  # a custom context may not be hashable
         return hash((kind, context, tuple(children)))
 
     def flatten_up_to(self, tree: PyTree) -> list[PyTree]:

@@ -51,7 +51,7 @@ def _call_with_shapes(formula: Formula) -> Formula:
 
 
 def register_flop_formula(targets: Any, get_raw: bool = False) -> Callable[[Formula], Formula]:
-    """Register a formula for operators: a function of the arguments' shapes and the result's, `out_shape`.
+    """Register a formula for operators: a function of the shapes of arguments and result (`out_shape`).
 
     get_raw     pass tensors and `out_val`, instead of shapes and `out_shape`
     """

@@ -55,7 +55,7 @@ def _may_unroll(loop: Node) -> bool:
 
 
 def _size(block: Block) -> int:
-    """Count the nodes of a loop body. A body with an inner loop has more than `_MAX_BODY_NODES`."""
+    """Return the number of nodes of a loop body. For a body with a loop, it exceeds `_MAX_BODY_NODES`."""
     size = 0
     for node in block.nodes():
         if node.kind() == "prim::Loop":

@@ -47,7 +47,7 @@ def inplace_kinds(graph: Graph) -> str:
 
 
 def _is_unobserved(aliases: AliasDb, mutation: Node, replacements: set[Value]) -> bool:
-    """Return whether `mutation` writes to new memory that no node reads before.
+    """Return whether `mutation` writes to new memory that no earlier node reads.
 
     If so, move the node that allocates the memory directly before `mutation`. `replacements` are the results
     of functional operators that have replaced earlier mutations, which are new memory, too.

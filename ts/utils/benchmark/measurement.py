@@ -63,7 +63,7 @@ class TaskSpec:
         return f"setup:{_indent(self.setup)}" if "\n" in self.setup else f"setup: {self.setup}"
 
     def summarize(self) -> str:
-        """Return title, description and setup as non-empty lines, the start of a measurement's text."""
+        """Return the first lines of a measurement's text: title, description and setup, if not empty."""
         lines = [self.title, self.description or "", self.setup_str()]
         return "\n".join(line for line in lines if line)
 

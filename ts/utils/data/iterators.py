@@ -39,8 +39,8 @@ class Batches(Iterator[Any]):
     It determines the order of indices and the seeds, pins memory, and issues warnings.
     """
 
-    # The iterator has no reference to the loader. This would be a cycle with `persistent_workers`, because
-    # then the loader refers to the iterator.
+    # The iterator must not refer to the loader: with `persistent_workers`, the loader refers to the iterator,
+    # so that they would form a cycle.
 
     def __init__(self, loader: Any) -> None:
         self._index_sampler = loader._index_sampler
@@ -172,7 +172,7 @@ class MultiProcessingIterator(Batches):
             self._send_next_task()
 
     def _send_next_task(self) -> None:
-        """Send the next index to the next active worker, if there are both."""
+        """Send the next index, if any, to the next active worker, if any."""
         try:
             index = next(self._indices)
         except StopIteration:

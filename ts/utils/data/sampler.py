@@ -108,7 +108,7 @@ class SubsetRandomSampler(Sampler[int]):
 
 
 class WeightedRandomSampler(Sampler[int]):
-    """Weighted sampling: random indices, where index i has the probability weights[i]."""
+    """Weighted sampling: random indices. The probability of index i is proportional to weights[i]."""
 
     def __init__(
         self,

@@ -169,7 +169,7 @@ class _BatchProducer:
 
 
 def _packed_failure(failure: ExceptionWrapper) -> list[Any]:
-    """Pickle a failure, or a RuntimeError with its text if its class cannot be pickled."""
+    """Pickle a failure. If its exception class cannot be pickled, replace the class by RuntimeError."""
     try:
         return pickle_value(failure)
     except Exception:  # the class cannot be pickled, for example because it was defined in a function
