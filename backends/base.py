@@ -130,7 +130,7 @@ class Backend:
         """
 
     def overridden(self, record: Any) -> bool:
-        """Return whether `overrides` has a kernel for an operator record or for one of its base records."""
+        """Return whether `overrides` replaces the kernel of an operator record or of its base records."""
         while record is not None:
             if record.key in self.overrides or record.name in self.overrides:
                 return True

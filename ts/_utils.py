@@ -82,8 +82,8 @@ def _get_all_device_indices() -> list[int] | None:
 def _get_device_index(device: Any, optional: bool = False, allow_cpu: bool = False) -> int:
     """Return the index of a device, or -1 for the CPU if `allow_cpu` is True.
 
-    With `optional`, None or a device without an index selects the current device. Without `optional`, it
-    raises ValueError.
+    With `optional`, None or a device without an index selects the current device. Otherwise, these arguments
+    raise ValueError.
     """
     if isinstance(device, str):
         device = ts.device(device)

@@ -104,7 +104,7 @@ class CpuNamespace(WrappedNamespace):
         return result
 
     def _wrap_for_bfloat16(self, name: str) -> Callable[..., Array]:
-        """Return a ufunc of this package that returns bfloat16 for bfloat16 arrays."""
+        """Return a function that calls a ufunc of this package, and returns bfloat16 for bfloat16 arrays."""
         ours = self.special(name)
 
         def call(x: Any, **options: Any) -> Array:

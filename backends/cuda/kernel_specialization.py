@@ -72,7 +72,7 @@ class KernelRequirements:
     geometry: list[Any]  # lengths and strides, in the order of the kernel's parameters
     number_uses: list[NumberUse] = field(default_factory=list)
     result_values: tuple[int, ...] = ()
-    # value number -> reason why this epilogue runs separately
+    # value number of an epilogue -> reason why the epilogue runs separately
     unfused: dict[int, str] = field(default_factory=dict)
     followups: list[tuple[int, KernelRequirements]] = field(default_factory=list)
 

@@ -68,7 +68,7 @@ class GroupLaunch:
         self.runs = 0
         self.unsupported_reason = requirements if isinstance(requirements, str) else ""
         self.result_values: tuple[int, ...] = ()
-        self.unfused: dict[int, str] = {}  # value number -> reason why this epilogue runs separately
+        self.unfused: dict[int, str] = {}  # value number of an epilogue -> reason why it runs separately
         if isinstance(requirements, str):
             return
         self.result_values, self.unfused = requirements.result_values, requirements.unfused

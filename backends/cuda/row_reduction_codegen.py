@@ -218,7 +218,7 @@ def _storing(spec: RowKernelSpec, pass_index: int) -> list[tuple[int, RowEpilogu
 
 
 def _pack_lines(spec: RowKernelSpec, pass_index: int) -> Iterator[str]:
-    """Yield the statements of pass `pass_index` for the pack of elements from index j of the row on."""
+    """Yield the statements of pass `pass_index` for the pack that begins at element j of the row."""
     width, storing = spec.elements.width, _storing(spec, pass_index)
     if pass_index == 0 or not spec.is_cached:
         yield f"const {spec.elements.index} i = (start + j) / {width};"

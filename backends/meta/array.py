@@ -492,8 +492,8 @@ def _filled_in(target_shape: Sequence[Any], shape: Shape) -> Shape:
 def view_strides(shape: Shape, strides: Shape, target_shape: Shape, item: int) -> Shape | None:
     """Return the strides of a view with shape `target_shape`, or None if a view is impossible.
 
-    Adjacent dimensions without gaps form a block. A view exists if consecutive lengths in `target_shape` have
-    the length of each block as their product.
+    Adjacent dimensions without gaps form a block. A view exists if `target_shape` can be divided into groups
+    of consecutive lengths, one group for each block, whose product is the length of the block.
     """
     if size_guards.known_empty(shape) or size_guards.is_row_major(shape, strides, item):
         return size_guards.dense(target_shape, item)

@@ -494,7 +494,7 @@ class MetaNamespace(Namespace):
 def _function(name: str) -> Callable[..., Any]:
     """Return NumPy's constant or class `name`, or a function that computes the shapes of NumPy's function.
 
-    Raise NotImplementedError for a function without such rules.
+    Raise NotImplementedError for a function without shape rule.
     """
     function = getattr(np, name)
     if isinstance(function, type) or not callable(function):

@@ -188,7 +188,7 @@ def file_identity(mapping: Mapping) -> tuple[int, int]:
 class FileMapping(mmap.mmap):
     """A mapping of the start of a file that the user specified."""
 
-    filename: str | None  # path of the file if writes change it, or None
+    filename: str | None  # path of the file if writes to the mapping change the file, else None
 
 
 def map_path(path: str, size: int, is_shared: bool) -> NDArray[np.uint8]:

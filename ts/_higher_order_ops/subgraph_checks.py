@@ -58,7 +58,10 @@ def uncaptured_error(
 
 
 def failed(operator: str, operands: str, error: Exception) -> TorchRuntimeError:
-    """Return PyTorch's error for a call `operator(operands)` that raised `error`. `operands` is a text."""
+    """Return PyTorch's error for a call of `operator` that raised `error`.
+
+    `operands` is the text of its operands.
+    """
     return TorchRuntimeError(
         "RuntimeError when making fake tensor call\n"
         "  Explanation: Dynamo failed to run FX node with fake tensors: "
@@ -109,8 +112,8 @@ def check_call(operator: str, function: Any, args: Iterable[Any]) -> None:
 def check_memory(operator: str, subgraph: SubgraphResult, writable: Callable[[Tensor], bool]) -> None:
     """Raise UncapturedHigherOrderOpError for an unsupported use of memory by a function.
 
-    It must not return memory of outside tensors, or the same memory twice. It may only write to the outside
-    tensors for which `writable` returns True.
+    The function must not return memory of outside tensors, or the same memory twice. It may only write to the
+    outside tensors for which `writable` returns True.
     """
     aliases = subgraph.aliases
     roots = {aliases.root(x) for x in subgraph.outside}

@@ -80,7 +80,7 @@ class _FakeOfMode(Fake):
 
     @staticmethod
     def enable_check() -> None:
-        """Enable the search of operators for fake arguments, or disable it if there cannot be any."""
+        """Let operators check for fake arguments, or disable the check if no fake tensor can exist."""
         level_stack.expect_fakes(_FakeOfMode.alive > 0 or _FakeOfMode.entered > 0)
 
 

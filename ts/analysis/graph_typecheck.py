@@ -124,7 +124,7 @@ def _check_operator(node: Node) -> None:
     if schema.is_varret:
         return
     results = [substitute(result.type, bindings) for result in schema.returns]
-    # A type variable of the result may occur in no input, as in `aten::dict()`. Then the declared type of the
+    # If no input contains a type variable of the result, as in `aten::dict()`, the declared type of the
     # output is accepted.
     _check_outputs(
         node, [out.type() if r is None else r for r, out in zip(results, node.outputs(), strict=False)]

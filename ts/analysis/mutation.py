@@ -50,12 +50,18 @@ def is_written_by(value: Value, use: Use) -> bool:
 
 
 def is_directly_written(value: Value) -> bool:
-    """Return whether a node with the input `value` writes to it. Writes through aliases do not count."""
+    """Return whether a node that has `value` as an input writes to `value`.
+
+    Writes through aliases do not count.
+    """
     return any(is_written_by(value, use) for use in value.uses())
 
 
 def written_inputs(node: Node) -> list[Value]:
-    """Return the inputs that `node` writes to, without lists of which `node` writes only the elements."""
+    """Return the inputs that `node` writes to.
+
+    A list counts only if the list itself is written, not its elements.
+    """
     schema = node.schema()
     assert schema is not None
     updates = updates_moments(node)

@@ -270,7 +270,7 @@ def _member(enum: type[Any], value: Any) -> Any:
 
 
 def _first(value: Any, *rest: Any) -> Any:
-    """Return `value` without its pickled type `rest`. The class declares the type of the attribute."""
+    """Return `value`. Ignore its pickled type `rest`, because the class declares the attribute's type."""
     return value
 
 

@@ -117,8 +117,8 @@ class ArchiveWriter:
     def check(self, function: Any) -> None:
         """Raise ArchiveError if `function` calls a Python function.
 
-        Else raise `version` to the first format version that has all of its operators. Thus the archive
-        gets the oldest possible version, for old releases of PyTorch.
+        Otherwise, increase `version` to the first format version that has all operators of `function`. Thus
+        the archive gets the oldest possible version, which old releases of PyTorch can load.
         """
         graph: Graph = function.graph
         for node in graph.all_nodes():

@@ -91,7 +91,8 @@ def _address(array: NDArray[Any]) -> int:
 def _root(array: NDArray[Any]) -> NDArray[Any]:
     """Return the array that owns the memory of the view `array`.
 
-    Return a contiguous copy of `array` if this memory or the strides of `array` have no place in a storage.
+    Return a contiguous copy of `array` if this memory is not one block without gaps, or if strides or offset
+    of `array` are not representable in elements.
     """
     root = array
     while isinstance(root.base, np.ndarray):

@@ -42,7 +42,7 @@ class UntraceableError(TsError):
 
 
 def is_untraceable(error: Exception) -> bool:
-    """Return False if `error` is an exceeded limit or a bug of `ts`. Other errors mean: not traceable."""
+    """Return True, unless `error` is an exceeded limit or a bug of `ts`."""
     return not isinstance(error, LimitExceeded | InternalError)
 
 

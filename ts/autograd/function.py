@@ -192,7 +192,10 @@ class Function(_OneLevel):
 def _by_position(
     forward: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[Any, ...]:
-    """Return the arguments of `forward` by position, with defaults. Raise TypeError for keyword-only ones."""
+    """Return all arguments of `forward` as positional arguments.
+
+    Raise TypeError for keyword-only arguments.
+    """
     bound = inspect.signature(forward).bind(*args, **kwargs)
     bound.apply_defaults()
     if bound.kwargs:

@@ -239,7 +239,7 @@ def jvp(func: Function, inputs: Any, v: Any = None, create_graph: bool = False, 
 def _first_derivative_of_scalar(
     func: Function, inputs: Any, v: Any, create_graph: bool, strict: bool, name: str
 ) -> tuple[bool, Tensors, Tensors | None, Tensors, tuple[Tensor | None, ...]]:
-    """Return whether `inputs` is a tuple, the inputs, the vector `v`, the scalar result and its gradient."""
+    """Return (True if `inputs` is a tuple, the inputs, the vector `v`, the scalar result, its gradient)."""
     is_tuple, xs = _as_checked_tuple(inputs, "inputs", name)
     xs = _detach_inputs(xs, create_graph, True)
     vs = _vector_of_inputs(v, xs, is_tuple, create_graph, name)
@@ -373,7 +373,7 @@ def _all_rows(ys: Tensors, xs: Tensors, create_graph: bool) -> tuple[Tensors, ..
 
 
 def _units(tensors: Tensors) -> Tensors:
-    """Return the identity matrix of the elements of all tensors, its columns split by tensor."""
+    """Return an identity matrix with one row and column per element, its columns split by tensor."""
     total, first_row, matrices = sum(x.numel() for x in tensors), 0, []
     for x in tensors:
         matrix = x.detach().new_zeros(total, x.numel())
@@ -478,7 +478,7 @@ def hessian(
 
 
 def _as_tuple(inp: Any, arg_name: str | None = None, fn_name: str | None = None) -> tuple[bool, Tensors]:
-    """Return whether `inp` is a tuple, and its items. If names are given, raise TypeError for non-tensors."""
+    """Return (True if `inp` is a tuple, its items). If names are given, raise TypeError for non-tensors."""
     if arg_name is None and fn_name is None:
         return isinstance(inp, tuple), inp if isinstance(inp, tuple) else (inp,)
     is_tuple = isinstance(inp, tuple)
@@ -508,7 +508,7 @@ def _grad_postprocess(inputs: Any, create_graph: bool) -> Any:
 
 
 def _construct_standard_basis_for(tensors: Tensors, tensor_numels: tuple[int, ...]) -> Tensors:
-    """Return the identity matrix of the elements of all tensors, its columns split by tensor."""
+    """Return an identity matrix with one row and column per element, its columns split by tensor."""
     if len(tensors) != len(tensor_numels) or not tensors:
         raise AssertionError("as many tensors as numbers of elements are needed, and at least one")
     return _units(tensors)

@@ -403,7 +403,7 @@ def _check_absent(func: Function, inputs: tuple[Any, ...]) -> None:
     for is_absent in absent:
         results = differentiable(func(*inputs))
         used = [y for k, y in enumerate(results) if not is_absent(k)]
-        if not used:  # `grad` needs an output, so use outputs that pass on None
+        if not used:  # `grad` needs an output, so use outputs whose backward passes None to the results
             used = [_NoGradient.of(y) for y in results]
         if not used:
             continue

@@ -57,7 +57,7 @@ class DeferredConditions:
     """Nodes of a graph whose lowering is deferred to the branch or loop that uses their result."""
 
     def __init__(self, defers_conditions: bool = True) -> None:
-        """If not `defers_conditions`, only lengths of ranges are deferred."""
+        """Defer only the lengths of ranges if `defers_conditions` is False."""
         self._defers_conditions = defers_conditions
         self._deferred: dict[Node, bool] = {}
         self.computed: set[Node] = set()  # deferred nodes whose bool values were computed nevertheless
@@ -114,7 +114,10 @@ class DeferredConditions:
         return True
 
     def _range_is_counted(self, node: Node) -> bool:
-        """Return whether the loop over `range(start, stop)` can count from `start`. `node` is its length."""
+        """Return whether the loop over a range can count from its start.
+
+        `node` computes the range's length.
+        """
         use = node.output().uses()[0]
         if use.user.kind() != "prim::Loop" or use.offset != 0 or node.input(2).to_ivalue() != 1:
             return False

@@ -29,8 +29,9 @@ class Label:
 class Instruction:
     """Instruction with opcode `name`, or a label if `name` is "".
 
-    `register_list` contains the registers of a list operand. The instruction writes the last `results` of
-    them. The registers `keeps` are not operands, but must keep their values up to the instruction.
+    `register_list` contains the registers of a list operand. The instruction writes the last `results`
+    registers of the list, and reads the others. The registers `keeps` are not operands, but must keep their
+    values up to the instruction.
     """
 
     __slots__ = (
@@ -86,7 +87,7 @@ RegisterGetter = Callable[[Instruction], tuple[int, ...]]
 
 @cache
 def _register_getters(name: str) -> tuple[RegisterGetter, RegisterGetter, bool]:
-    """Return two getters for an opcode (registers read, registers written), and True for a list operand."""
+    """Return (getter of the registers read, getter of those written, True if a list operand exists)."""
     formats = BY_NAME[name].operands
     named = list(zip("abc", formats, strict=True))
     reads = [name for name, format in named if register_format(format) and format[0] != "="]

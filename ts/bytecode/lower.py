@@ -94,7 +94,7 @@ def _lower_differentiable_graph(low: Lowering, node: Node) -> None:
 
 
 def _lower_subgraph(low: Lowering, node: Node, operator: Any, values: Sequence[Value]) -> None:
-    """Emit a call of `operator`, and the nodes of `subgraph`, which run if the call returns False."""
+    """Emit a call of `operator`, and the nodes of the subgraph of `node`, which run if it returns False."""
     subgraph: Graph = node.get("Subgraph")
     for inner, outer in zip(subgraph.inputs(), node.inputs(), strict=True):
         low.registers.values[inner] = low.use(outer)

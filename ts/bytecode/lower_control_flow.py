@@ -244,10 +244,10 @@ def _compute_condition_early(low: Lowering, condition: Value, changing_values: s
 def _start_counter(
     low: Lowering, index: Value, trip: Value, body: Block, end: Label
 ) -> tuple[int, int, int | None]:
-    """Initialize the loop counter. Return the registers of counter, limit and step (None if the step is 1).
+    """Initialize the loop counter. Return the registers of counter, limit and step.
 
-    Return the registers of counter, limit and step. A step of 1 has no register, but 0 as result. If the
-    only use of the index is `__derive_index(i, start, step)`, the counter has the values of the range.
+    The result for the step is None if the step is 1, which needs no register. If the only use of the index is
+    `__derive_index(i, start, step)`, the counter has the values of the range.
     """
     derive = low.deferred.derived_index(index, body)
     zero = low.constant(0, "i")

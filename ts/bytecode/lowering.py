@@ -133,7 +133,7 @@ class Registers:
 
 
 class IndexTable:
-    """Objects that instructions refer to by index, compared by identity, or with `by_value` by equality."""
+    """Objects that instructions refer to by index, compared by identity, or by equality if `by_value`."""
 
     def __init__(self, by_value: bool = False) -> None:
         self._by_value = by_value

@@ -88,7 +88,7 @@ def deserialize_subgraph(data: Sequence[str], prepare: Prepare) -> Operator:
     schema_text, graph_text = data
 
     def make_graph() -> Graph:
-        from ts.ir.graph_parser import parse_ir  # not needed by calls that record no gradients
+        from ts.ir.graph_parser import parse_ir  # imported here: only calls that record gradients need it
 
         return parse_ir(graph_text)
 

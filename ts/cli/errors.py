@@ -27,7 +27,7 @@ def format_error(error: BaseException) -> str:
 
 @contextmanager
 def report_read_errors(path: object) -> Iterator[None]:
-    """Convert errors while a file is read to one-line errors with the path and the reason."""
+    """Convert errors that occur while a file is read to one-line errors with the path and the reason."""
     try:
         yield
     except LimitExceeded as error:

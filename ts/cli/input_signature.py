@@ -54,7 +54,8 @@ def _implied_properties(module: ScriptModule, graph: Graph, value: Value) -> Ite
     """Yield the properties of `value`, an argument, that operators on the unmodified argument require."""
     users = [use.user for use in value.uses()]
     if any(node.schema() is not None and value in written_inputs(node) for node in users):
-        # an in-place operator may change the shape, so that other operators do not require it of the argument
+        # an in-place operator may change the shape, so that requirements of other operators do not hold for
+        # the argument
         return
     for node in users:
         if node.owning_block() is not graph.block():

@@ -51,7 +51,7 @@ def run(options: argparse.Namespace) -> int:
 
 @contextmanager
 def writing(path: str) -> Iterator[None]:
-    """Convert errors while a file is written to one-line errors."""
+    """Convert errors that occur while a file is written to one-line errors."""
     if Path(path).suffix not in (".svg", ".dot", ".gv"):
         raise UsageError(f"--svg: expected a file with the suffix .svg, .dot or .gv, got {path}")
     try:

@@ -54,7 +54,7 @@ class Debugger:
         return self.session.interrupt()
 
     def interact(self, stop: Stop) -> Resume | None:
-        """Show a stop and execute commands, until one returns a `Resume` or, with None, the input ends."""
+        """Show a stop, and execute commands until one returns a `Resume`. Return None if the input ends."""
         self._listed = None
         if stop.is_forked:
             self.write("In a forked program:")

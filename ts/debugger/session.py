@@ -51,7 +51,7 @@ class FrameView(NamedTuple):
 
 
 class Resume(NamedTuple):
-    """Limits of the next stop: maximum call depth `depth` of a line, and `return_depth` of a return."""
+    """Next stop: a line of at most call depth `depth`, or a return of at most depth `return_depth`."""
 
     depth: int = 0
     return_depth: int = 0
@@ -168,7 +168,7 @@ class DebugSession:
         return paused.depth <= depth and self._stepping in (None, paused.program)
 
     def _read_frames(self, paused: PausedProgram) -> bool:
-        """Set `self.frames` to the active calls of a stopped program. Return False without any call."""
+        """Set `self.frames` to the active calls of a stopped program. Return False if there are none."""
         self._paused = paused
         self.frames = []
         for level, (code, instruction) in enumerate(paused.frames()):

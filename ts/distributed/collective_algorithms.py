@@ -87,7 +87,8 @@ def reduce_scatter(call: CollectiveCall, inputs: Sequence[Any], output: Any, op:
 def _send_chunks(call: CollectiveCall, partitions: Sequence[Any]) -> list[Request]:
     """Start to send part i to rank i in chunks, and return the requests.
 
-    The rank that follows this rank is the first one, so that ranks do not all send to the same rank.
+    The part for the rank that follows this rank is sent first, so that ranks do not all send to the same rank
+    at once.
     """
     order = [(call.rank + step) % call.size for step in range(1, call.size)]
     return [call.send(each, memory_of(chunk)) for each in order for chunk in _chunks(partitions[each])]

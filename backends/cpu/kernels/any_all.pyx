@@ -39,10 +39,7 @@ cdef enum BooleanReduction:
 
 
 cdef void reduce_bools(bint searched, const counted *x, Shape *s, uint8_t *out) noexcept nogil:
-    """Write to `out`, for each row, whether it has a nonzero element (`searched`) or a zero element.
-
-    This is the result of any(), or the negated result of all().
-    """
+    """Compute any() of each row if `searched` is True, else all()."""
     cdef npy_intp o, i, j
     cdef bint matches
     for o in range(s.outer):

@@ -20,7 +20,7 @@ cnp.import_array()
 
 cdef enum:
     MAX_REGISTERS = 24  # maximal number of arguments and results of an operator whose arguments may be copied
-    # Maximal size of an expanded tensor (with elements that share memory) that is copied.
+    # Maximal number of elements of an expanded tensor (with elements that share memory) that is copied.
     MAX_OVERLAPPING_ELEMENTS = 1 << 16
 
 

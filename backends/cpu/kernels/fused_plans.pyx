@@ -383,8 +383,8 @@ cdef class FusedGroup:
                 return "no loop for that dtype"
             kind = common_kind(plan, first, second)
             if kind == HALF and not (plan.kind[first] in (HALF, NO_INDEX) and plan.kind[second] in (HALF, NO_INDEX)):
-                # Not fused: outside of a group, NumPy uses another loop for operands of two dtypes, whose zeros may
-                # have another sign.
+                # Not fused: outside of a group, NumPy uses another loop for operands of two dtypes. The zeros
+                # of its results may have another sign.
                 return "operands of two dtypes"
         if loops.to_float and is_integral(kind):
             kind = default_kind(plan)

@@ -139,7 +139,11 @@ cdef class Weights:
     """The weights of one layer and direction, whose shapes match each other."""
 
     cdef bint match_shapes(self, npy_intp inputs, npy_intp hidden) noexcept:
-        """Set `width`. Return whether the weights match rows of `inputs` and hidden states of `hidden` elements."""
+        """Set `width`.
+
+        Return whether the weights match input rows of `inputs` elements and hidden states of `hidden`
+        elements.
+        """
         cdef PyArrayObject *w = <PyArrayObject *>self.w_hh
         if ndim_of(w) != 2 or dims_of(w)[0] % gate_count(self.kind):
             return False

@@ -63,7 +63,7 @@ cdef bint is_reflect_mode(IValue *x):
 
 
 cdef PyArrayObject *read_window(IValue *x, int kind, npy_intp width) noexcept:
-    """Return the array of a contiguous window of length `width` with dtype `kind`, or NULL for others."""
+    """Return the array of a contiguous window of `width` elements with dtype `kind`, else NULL."""
     cdef PyArrayObject *a = contiguous_array_or_null(x)
     if a == NULL or scalar_type(x) != kind or ndim_of(a) != 1 or dims_of(a)[0] != width:
         return NULL

@@ -121,7 +121,7 @@ cdef class GraphRule(Rule):
 
     @property
     def last_required_grad(self):
-        """Return for each argument of the last call whether it required grad, or None if no plan ran."""
+        """Return the requires_grad flags of the last call's arguments as bools, or None if no plan ran."""
         cdef tuple last = self.last
         return None if last is None or last[1] is None else (<DifferentiablePlan>last[1]).inputs_require_grad
 

@@ -95,7 +95,7 @@ cdef class ViewNode(Node):
         return operator_function("reshape")(operator_function("index_select")(flat, 0, indices), self.size)
 
     cdef object scatter_view_into(self, flat, view_values):
-        """Return a tensor with the base's shape: the elements `flat`, but `view_values` at those of the view."""
+        """Return `flat` in the base's shape, with `view_values` in place of the elements of the view."""
         run = operator_function
         indices = self.element_indices(self.size, self.stride, self.offset, flat)
         flat = self.for_base(run("scatter")(flat, 0, indices, run("reshape")(view_values, [-1])))

@@ -20,7 +20,7 @@ from ts.dtypes import DEFAULT_NAMES
 # Matches the alias annotation in "Tensor(a!)", "t[](a!)" and "Tensor(a -> *)", but not "(t)" in "Future(t)",
 # which is a type parameter.
 _ALIAS = r"(?<!Future)(?<!RRef)(?<!Await)\(([a-z*|][a-z0-9*|]*)(!?)(?: -> [a-z0-9*|]+)?\)"
-_STRUCTURE = r"""'[^']*'|"[^"]*"|[()\[\],]"""  # strings first, to skip brackets in them
+_STRUCTURE = r"""'[^']*'|"[^"]*"|[()\[\],]"""  # strings come first, so that brackets in strings do not match
 _SIZED = r"^(.*)\[(\d+)\](\??)$"
 
 

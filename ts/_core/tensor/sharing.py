@@ -312,11 +312,11 @@ def register_class(cls: type) -> None:
 
 
 def reduce_unregistered(x: UntypedStorage) -> tuple[Any, ...] | None:
-    """Register reductions if the running pickle is one of `multiprocessing`, and return that of a storage.
+    """Register reductions if `multiprocessing` runs the pickler, and return the reduction of a storage.
 
-    Return None for other pickles. `ts` does not import `multiprocessing`, because that would take longer than
-    the rest of its import. If a program imports it after `ts`, no reductions are registered at its first
-    pickle of a storage.
+    Return None for other callers of the pickler. `ts` does not import `multiprocessing`, because that would
+    take longer than the rest of its import. If a program imports it after `ts`, no reductions are registered
+    at its first pickle of a storage.
     """
     module: Any = sys.modules.get("multiprocessing.reduction")
     if module is None:

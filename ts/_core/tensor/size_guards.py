@@ -114,7 +114,7 @@ def hinted(n: SizeLike | None) -> bool:
 
 
 def within(index: SizeLike, n: SizeLike) -> bool:
-    """Return whether -n <= index < n, and guard symbols. Data-dependent numbers count as in range."""
+    """Return whether -n <= index < n. Add guards for symbols. Data-dependent numbers count as in range."""
     if not is_symbol(index) and not is_symbol(n):
         return bool(-n <= index < n)
     return not (hinted(index) and hinted(n)) or (evaluate_guard(index < n) and evaluate_guard(index >= -n))

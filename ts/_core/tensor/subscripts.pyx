@@ -3,8 +3,8 @@
 In: the items of a subscript, and the number of dimensions of the tensor. Out: one step for each item, a tuple
 (kind, dim, axis, item). The step applies to dimension `dim` of the view that the previous steps compute. This
 is dimension `axis` of the tensor. The item of an ellipsis is the number of dimensions that it selects. If a
-subscript has no ellipsis, the last step is one. As in PyTorch, each of several ellipses selects this number of
-dimensions, so that the dimensions of later steps may not exist.
+subscript has no ellipsis, a step with an ellipsis is appended. As in PyTorch, each of several ellipses
+selects this number of dimensions, so that the dimensions of later steps may not exist.
 
     parse_subscript((0, None, ..., slice(1, 2)), 4, kind_of)
     [(INTEGER, 0, 0, 0), (NEW_DIM, 0, 1, None), (ELLIPSIS, 1, 1, 2), (SLICE, 3, 3, slice(1, 2))]

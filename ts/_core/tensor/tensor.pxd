@@ -74,8 +74,8 @@ cdef inline PyObject *counter_of(PyObject *t) noexcept nogil:
         t, owner = owner, <PyObject *>(<Tensor>owner).owner
     return t
 
-# Move the version counter for the memory of `t` to a VersionCounter, and return this. Unlike a tensor with the counter,
-# it keeps no autograd metadata alive.
+# Move the version counter for the memory of `t` to a VersionCounter, and return this object. Unlike a tensor
+# that has the counter, the object keeps no autograd metadata alive.
 cdef Tensor counter_apart(Tensor t)
 
 # Count a write to `t`: increment the version counter of its memory, which `t` shares with its views.

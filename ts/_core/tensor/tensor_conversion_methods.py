@@ -77,9 +77,9 @@ def tolist(self: Tensor) -> Any:
 # number of elements that `tolist` converts between two checks of the deadline, rounded down to whole rows
 _CHUNK_ELEMENTS: Final = 1 << 14
 _NUMBER_NS: Final = 10.0  # lower bound of the time to convert a number, in ns
-# kind of a NumPy dtype -> bytes of an element as Python number, including its slot in a list
+# kind of a NumPy dtype -> size in bytes of a Python number of this kind, including its slot in a list
 _BYTES: Final = {"f": 32, "c": 40, "i": 40, "u": 40, "b": 8}
-_SMALL_INT_BYTES: Final = 8  # bytes of a list slot. Python has preallocated the ints from -5 to 256.
+_SMALL_INT_BYTES: Final = 8  # size of a list slot. Python has preallocated the ints from -5 to 256.
 
 
 def _listed(a: NDArray[Any]) -> Any:
@@ -99,7 +99,7 @@ def _listed(a: NDArray[Any]) -> Any:
 
 
 def _bytes_of(a: NDArray[Any]) -> int:
-    """Return the bytes of the elements of an array as Python numbers in lists."""
+    """Return the size in bytes of lists that contain the elements of an array as Python numbers."""
     small = a.dtype.kind in "iu" and a.min() >= -5 and a.max() <= 256
     return int(a.size) * (_SMALL_INT_BYTES if small else _BYTES.get(a.dtype.kind, _SMALL_INT_BYTES))
 

@@ -18,7 +18,7 @@ from ts.bytecode.native.bounds_check_elimination import AffineIndex, HoistableCh
 if TYPE_CHECKING:
     from ts.bytecode.native.ir_builder import FunctionBuilder
 
-# ints with smaller absolute values have a sum and a difference without overflow
+# the sum and the difference of two ints with smaller absolute values do not overflow
 _NO_OVERFLOW_LIMIT: Final = 1 << 61
 
 

@@ -175,7 +175,7 @@ class ValueRanges:
             self._narrow(ranges, c, intersection)
 
     def _narrow(self, ranges: Ranges, register: int, range: Range) -> None:
-        # An empty range means that control never takes this path. Then the old range may stay.
+        # An empty range means that control never takes this path, so the old range is kept.
         if register < self._first and range[0] <= range[1]:
             _set_range(ranges, register, range)
 

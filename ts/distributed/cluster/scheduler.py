@@ -37,7 +37,8 @@ LIMITS: Final = TransportLimits(bytes=1 << 20, frames=16, header_bytes=1 << 20)
 KINDS: Final = ("worker", "program")
 _NAME: Final = re.compile(r"[A-Za-z0-9_:-]{1,127}")
 _WORKER_ID_LIMIT: Final = 1 << 31  # worker ids that the scheduler assigns are smaller than this
-# After a restart of the scheduler, only known workers may register for this time. Thus they keep their ids.
+# Time after a restart of the scheduler in which only workers with an id may register, so that they keep their
+# ids.
 _RECONNECT_WAIT_SECONDS: Final = 1.0
 # maximal time to wait until the old registration of a process that rejoins is removed
 _REPLACE_TIMEOUT_SECONDS: Final = 5.0
