@@ -32,8 +32,8 @@ _OWN = frozenset({
     "import_hook", "ir", "module_names", "ops",
     "passes", "runtime", "serve", "tracing",
 })  # fmt: skip
-# Prefixes of modules without a fallback `__getattr__`, which each `import` statement in their functions would
-# call with "__path__".
+# Prefixes of modules that get no fallback `__getattr__`, because each `import` statement in their functions
+# would call the fallback with "__path__".
 _OWN_BACKENDS = ("ts.backends.cpu.", "ts.backends.cuda.", "ts.backends.meta", "ts.backends.sparse")
 # Modules that are packages in PyTorch but single files here. They receive a `__path__`, so that their
 # submodules can be imported.

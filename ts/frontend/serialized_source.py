@@ -64,7 +64,10 @@ class PrintedFile:
         return self._definitions_by_name.get(name)
 
     def methods(self, name: str) -> list[tuple[str, Callable[[], ast.FunctionDef]]]:
-        """Return (name, function that parses the method) pairs of a class, after `definition(name)`."""
+        """Return (name, function that parses the method) pairs of a class.
+
+        The list is empty before the first call of `definition(name)`.
+        """
         return self._methods.get(name, [])
 
     def _enter(self, node: ast.stmt) -> None:

@@ -114,7 +114,10 @@ def overload_signature(
 
 
 def _state_type(parsed: ParsedFunction) -> SizedType | None:
-    """Return the return type of `__getstate__` for the parameter of `__setstate__`, or None for others."""
+    """Return the type of the parameter of `__setstate__`: the return type of `__getstate__`.
+
+    Return None if `parsed` is another method or the class has no `__getstate__`.
+    """
     if parsed.name != "__setstate__" or not isinstance(parsed.self_type, ir.ClassType):
         return None
     saves = parsed.self_type.find_method("__getstate__")
@@ -223,7 +226,7 @@ def _default(parsed: ParsedFunction, arg: ast.arg, type: Type, size: int | None)
     value = parsed.defaults[arg.arg]
     default_range = parsed.ranges.of(_default_node(parsed, arg) or arg)
     if parsed.function is None and isinstance(value, list):
-        # In source text, all calls share a default list. As a tuple, they cannot modify it.
+        # In source text, all calls share a default list. Convert it to a tuple, which calls cannot modify.
         value = tuple(value)
     if _is_mutable(value):
         raise FrontendError(

@@ -114,7 +114,7 @@ class Ranges:
             case ast.Constant(value=str(string)):
                 length = len(string) + 1
             case ast.Constant(value=int(value)) if value.bit_length() > 64:
-                length = 20  # any length, because such an int does not compile
+                length = 20  # arbitrary, because the compiler rejects such an int
             case ast.Constant(value=value):
                 length = 3 if value is ... else len(str(value))
             case ast.List() | ast.Tuple() | ast.Dict() | ast.Set() | ast.JoinedStr() | ast.Starred():

@@ -96,7 +96,7 @@ def to_source(
 
     `schema` has the parameters' names and defaults. The first parameter of a `method` is printed without its
     type. Constants without a literal are appended to `constants`. `format_type` returns the printed name of a
-    type. `next_suffixes` holds the counters of generated names. Functions printed into one file share it.
+    type. `next_suffixes` holds the counters of generated names, which all functions of one file share.
     With `marks`, the text contains source map marks with the source ranges of the nodes.
     """
     printer = _Printer(graph, [] if constants is None else constants, format_type or _annotation, marks)

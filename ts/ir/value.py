@@ -193,7 +193,7 @@ class Value:
         return isinstance(t, TensorType) and None not in (t.scalar_type, t.sizes(), t.strides(), t.device())
 
     def requires_grad(self) -> bool:
-        """Return False if the type excludes that the value is, or contains, a tensor that requires grad."""
+        """Return True if the value may be, or contain, a tensor that requires grad, according to its type."""
         return self._type.requires_grad()
 
     def requiresGrad(self) -> bool | None:

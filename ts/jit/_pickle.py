@@ -33,7 +33,7 @@ def build_boollist(data: T) -> T:
 
 
 def build_tensor_from_id(data: Any) -> int | None:
-    """Return the number of a tensor that is stored outside of the pickle; None if `data` is no number."""
+    """Return the number of a tensor stored outside of the pickle, or None if `data` is not an int."""
     return data if isinstance(data, int) else None
 
 

@@ -281,7 +281,7 @@ def python_schema(
         parameter = by_name.get(parameter_name)
         if parameter is not None and parameter.default is not parameter.empty:
             is_undefined = parameter.default is None and parameter_type.is_subtype_of(TENSOR)
-            if not is_undefined:  # the schema omits None as default of a tensor, the undefined tensor
+            if not is_undefined:  # in the schema, a tensor with the default None (undefined) has no default
                 default = constant_of_type(parameter.default, parameter_type)
         has_default = default is not NO_DEFAULT
         arguments.append(

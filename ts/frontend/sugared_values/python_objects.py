@@ -272,7 +272,7 @@ def to_sugared(em: Emitter, obj: Any, range: SourceRange, name: str) -> SugaredV
         return SimpleValue(em.constant(obj.code, range))
     if isinstance(obj, ClassType):
         return ClassValue(obj)
-    if obj is collections.OrderedDict:  # scripts use `dict`, because it keeps the insertion order, too
+    if obj is collections.OrderedDict:  # scripts use `dict`, which also keeps the insertion order
         return GLOBALS["dict"]
     if isinstance(obj, type):
         return _of_class(em, obj, range, name)

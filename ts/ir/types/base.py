@@ -21,7 +21,8 @@ class Type:
     """Base class of types. A subclass without arguments has one instance, returned by its `get`."""
 
     __slots__ = ("_has_free", "_hash", "_mentions", "_mutable", "_text", "spec")
-    # The derived properties `_has_free` to `_text` are cached: a type may contain another type many times.
+    # `_has_free`, `_hash`, `_mentions`, `_mutable` and `_text` are caches, because computing them visits all
+    # contained types, and a type may contain another type many times.
     _has_free: bool
     _hash: int
     _mentions: bool
@@ -111,7 +112,10 @@ class Type:
         return self.annotation_str
 
     def _count(self, types: Iterable[Type]) -> int:
-        """Return 1 plus the numbers of types in `types`. Raise CompilationError above `MAX_TYPE_NODES`."""
+        """Return the `node_count` of a type that contains `types`: 1 plus the sum of their counts.
+
+        Raise CompilationError above `MAX_TYPE_NODES`.
+        """
         count = 1 + sum(type.node_count for type in types)
         if count > MAX_TYPE_NODES:
             raise CompilationError(

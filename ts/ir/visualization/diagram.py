@@ -36,7 +36,7 @@ _FOLDED_LISTS: Final = ("prim::ListConstruct", "prim::TupleConstruct")
 _MAX_PATH_CHARS: Final = 200  # maximum length of a path such as `self.encoder.layers`
 _MAX_INLINE_ELEMENTS: Final = 16  # maximum number of elements of a list that is written in another box
 _OPERANDS: Final = {"prim::If": ("condition",), "prim::Loop": ("most turns", "condition")}
-_ENDLESS: Final = "9223372036854775807"  # trip count of `while`
+_ENDLESS: Final = "9223372036854775807"  # maximum trip count in the graph of a `while` loop
 _TITLES: Final = {"prim::If": ("then", "else"), "prim::Loop": ("body",)}
 
 
