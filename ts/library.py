@@ -558,7 +558,7 @@ def triton_op(
 ) -> Any:
     """Define an operator by a function that calls Triton kernels.
 
-    The function is the operator's fake implementation, too.
+    The function is also the operator's fake implementation.
     """
 
     def make(function: Callable[..., Any]) -> CustomOpDef:

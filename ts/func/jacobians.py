@@ -23,7 +23,10 @@ Function = Callable[..., Any]
 
 
 def units(tensors: list[Tensor]) -> list[Tensor]:
-    """Return the identity matrix of all elements, its columns split by tensor `x`: (n, *x.shape)."""
+    """Return the identity matrix whose size n is the number of all elements, split by columns.
+
+    Each tensor `x` has the columns of its elements, as a tensor of shape (n, *x.shape).
+    """
     total, before, bases = sum(x.numel() for x in tensors), 0, []
     for x in tensors:
         basis = ts.zeros(total, x.numel(), dtype=x.dtype, device=x.device)

@@ -26,7 +26,7 @@ _find_replacement: Callable[[], Function | None] = lambda: None  # noqa: E731
 def set_replacement_finder(find: Callable[[], Function | None]) -> None:
     """Set a callback that vectorized functions call first.
 
-    It returns the function that a program runs in place of `vmap`, or None if `vmap` is not replaced.
+    The callback returns the function that a program runs in place of `vmap`, or None for `vmap` itself.
     """
     global _find_replacement
     _find_replacement = find
@@ -108,7 +108,7 @@ class _BatchedFunction:
             chunks.append(flatten(self.run_batch(n, dims, chunk, shape, kwargs)))
         output_spec = chunks[0][1]
         out = broadcast(self.out_dims, output_spec)
-        # None for a function with a single result, if `out_dims` is a tuple with one element
+        # `broadcast` returns None if `out_dims` is a tuple with one element and the result is a single tensor
         if out is None:
             out = list(self.out_dims)
         columns = zip(*(leaves_of_chunk for leaves_of_chunk, _ in chunks), strict=True)

@@ -197,7 +197,10 @@ class _PyTreeCodeGen(CodeGen):
         return f"{types}\n    {values}, = fx_pytree.tree_flatten_spec({arguments}, self._in_spec)"
 
     def _annotations(self, free_vars: list[str], expanded_def: bool) -> str:
-        """Return statements that annotate the placeholders. Multiple assignments cannot have annotations."""
+        """Return statements that annotate the placeholders.
+
+        They are separate, because an assignment to several names cannot have annotations.
+        """
         annotated = [v for v in free_vars if ":" in v]
         if not annotated:
             return ""

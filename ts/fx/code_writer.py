@@ -73,7 +73,7 @@ class ParsedStackTrace(NamedTuple):
 def parse_stack_trace(
     stack_trace: str, filter_fn: Callable[[str, str, str], bool] | None = None
 ) -> ParsedStackTrace | None:
-    """Return the innermost frame that `filter_fn(file, name, code)` accepts, or None without any."""
+    """Return the innermost frame that `filter_fn(file, name, code)` accepts, or None if there is none."""
     lines = [line.strip() for line in (stack_trace or "").strip().split("\n")]
     for line, code in zip(lines[-2::-1], lines[:0:-1], strict=False):
         match = _FRAME.match(line)

@@ -185,7 +185,7 @@ class Graph:
     def find_nodes(self, *, op: str, target: Target | None = None, sort: bool = True) -> list[Node]:
         """Return the nodes of kind `op` with the target `target`, in the order of the graph if `sort`.
 
-        For None, all targets match. `call_function` requires a target.
+        If `target` is None, all targets match. The kind `call_function` requires a target.
         """
         nodes = self._find_nodes_lookup_table.find_nodes(op=op, target=target)
         return sorted(nodes) if sort else nodes
@@ -204,7 +204,7 @@ class Graph:
         """Create a node at the insertion point.
 
         op         kind of the node, see `ts.fx.node`
-        name       preferred name, made unique; default: derived from the target
+        name       preferred name, which is made unique (default: derived from the target)
         type_expr  type of the node's result, for annotations
         """
         args = args or ()
@@ -415,7 +415,7 @@ class Graph:
     ) -> contextlib.AbstractContextManager[None]:
         """Register a function that transforms the generated code.
 
-        make_transformer   function from the current transformer (or None) to the new one; a transformer is
+        make_transformer   function from the current transformer (or None) to the new one. A transformer is
                            a function from a list of lines to a list of lines
 
         The result is a context manager that restores the previous transformer at its end.

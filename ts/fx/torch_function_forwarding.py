@@ -198,7 +198,10 @@ def _find_parameters(func: Callable[..., Any], name: str) -> str | None:
 
 
 def _called_operator(func: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the operator packet of `func`, such as `ts.ops.aten.relu`. Others are returned unchanged."""
+    """Return the operator packet of an operator function that no module of `ts` exports.
+
+    Return tensor methods, single default overloads and other functions unchanged.
+    """
     if not isinstance(func, OverloadSet) or namespace_of(func) is not None or is_tensor_method(func):
         return func
     space, _, name = func.name.partition("::")

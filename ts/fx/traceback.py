@@ -74,17 +74,17 @@ class NodeSource:
 
     @property
     def name(self) -> str:
-        """Name of the original node, or "" without original node."""
+        """Name of the original node, or "" if no original node is recorded."""
         return self.node_info.name if self.node_info else ""
 
     @property
     def target(self) -> str:
-        """Target of the original node as text, or "" without original node."""
+        """Target of the original node as text, or "" if no original node is recorded."""
         return self.node_info.target if self.node_info else ""
 
     @property
     def graph_id(self) -> int:
-        """Graph id of the original node, or -1 without original node."""
+        """Graph id of the original node, or -1 if no original node is recorded."""
         return self.node_info.graph_id if self.node_info else -1
 
     def _get_action_string(self) -> str:
@@ -197,7 +197,10 @@ def set_stack_trace(stack: list[str]) -> None:
 
 
 def format_stack() -> list[str]:
-    """Return the stack trace in the current metadata. Without `preserve_node_meta`, return the caller's."""
+    """Return the stack trace in the current metadata.
+
+    Outside of `preserve_node_meta`, return the stack trace of the caller.
+    """
     if should_preserve_node_meta:
         return [current_meta.get("stack_trace", "")]
     return traceback.format_list(traceback.extract_stack()[:-1])

@@ -359,7 +359,7 @@ class Tracer(TracerBase):
         return pytree.tree_map(add_placeholder, concrete_args[name])
 
     def _check_concrete(self, name: str, proxy: Proxy, value: Any) -> None:
-        """Add nodes that check if an argument has the value in `concrete_args`.
+        """Add nodes that check whether an argument has the value in `concrete_args`.
 
         Warn about values that cannot be compared.
         """
@@ -380,7 +380,7 @@ class Tracer(TracerBase):
     def trace(self, root: Module | Callable[..., Any], concrete_args: Any = None) -> Graph:
         """Trace a module or function and return the graph.
 
-        concrete_args   fixed values of parameters, by name; in containers, `PH` marks leaves that vary
+        concrete_args   fixed values of parameters, by name. In containers, `PH` marks leaves that vary
         """
         _Tracing.depth += 1
         try:

@@ -152,7 +152,7 @@ def _memory_key(x: Tensor) -> Any:
 
 
 def get_proxy_mode() -> ProxyTorchDispatchMode | None:
-    """Return the innermost ProxyTorchDispatchMode of this thread, or None without active mode."""
+    """Return the innermost active ProxyTorchDispatchMode of this thread, or None if no mode is active."""
     modes = _get_current_dispatch_mode_stack()
     return next((m for m in reversed(modes) if isinstance(m, ProxyTorchDispatchMode)), None)
 

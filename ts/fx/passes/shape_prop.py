@@ -1,7 +1,7 @@
 """Shape propagation: `ShapeProp` runs a graph and records metadata of each result in `meta` of its node.
 
 ShapeProp(module).propagate(x)
-node.meta["tensor_meta"].shape              a TensorMetadata, or nested ones for containers
+node.meta["tensor_meta"]                    a TensorMetadata, or containers of these for container results
 """
 
 from __future__ import annotations

@@ -193,7 +193,10 @@ class CapabilityBasedPartitioner:
         return node.op == "call_function" and qualified_name(node.target) in names
 
     def _computes(self, partition: Partition) -> int:
-        """Return the number of compute nodes. Nodes that may form a partition alone count one more."""
+        """Return the number of compute nodes.
+
+        A call in `allowed_single_node_partition_ops` increases the number by one, so that it may be alone.
+        """
         idle = {"torch.ops.aten.view", _GETITEM, *self.non_compute_ops}
         count = 0
         for node in partition.nodes:

@@ -146,7 +146,7 @@ class SubgraphMatcher:
         return True
 
     def _match_literals(self, pn: Any, gn: Any, match: InternalMatch) -> bool:
-        if isinstance(pn, Node):  # a placeholder of the pattern matches literals, too
+        if isinstance(pn, Node):  # a placeholder of the pattern also matches literals
             if pn.op != "placeholder":
                 return False
             if pn in match.nodes_map:
