@@ -1,8 +1,8 @@
 """Masked reductions and normalizations: `torch.masked`.
 
-Input: a tensor, and a bool mask, broadcast to the tensor, which is True for included elements. Output: the
-result of the unmasked function for the included elements. If there are none, the result is the identity of
-the operation, such as 0 for `sum`, or NaN for means.
+Input: a tensor, and a bool mask that is True for included elements and is broadcast to the tensor. Output:
+the result of the unmasked function for the included elements. If no elements are included, the result is the
+identity of the operation, such as 0 for `sum`, or NaN for means.
 
     >>> x, mask = ts.tensor([[1.0, 2.0, 3.0]]), ts.tensor([[True, False, True]])
     >>> ts.masked.mean(x, 1, mask=mask)

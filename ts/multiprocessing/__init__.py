@@ -27,7 +27,7 @@ from ts.multiprocessing.spawn import (
     ProcessExitedException,
     ProcessRaisedException,
     SpawnContext,
-    spawn,  # replaces the submodule `spawn` as attribute. `import ts.multiprocessing.spawn` works
+    spawn,  # the function hides the submodule `spawn`, but `import ts.multiprocessing.spawn` still works
     start_processes,
 )
 

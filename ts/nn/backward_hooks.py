@@ -167,7 +167,10 @@ def hook_result_node(module: Any, hooks: Iterable[Any], args: tuple[Any, ...], r
 def _replace_gradients(
     hook: str, name: str, gradients: Gradients, replacement: Gradients | None
 ) -> Gradients:
-    """Return a hook's result `replacement`, or `gradients` for None. Check the length (RuntimeError)."""
+    """Return `replacement`, the result of a hook, or `gradients` if the hook returned None.
+
+    Raise RuntimeError if the lengths differ.
+    """
     if replacement is None:
         return gradients
     if len(replacement) != len(gradients):

@@ -304,7 +304,7 @@ def kl_div(
 
 
 def _check_variances(input: Tensor, var: Tensor) -> None:
-    """Raise ValueError if `var` has a shape other than `input`. One dimension of `var` may have size 1."""
+    """Raise ValueError unless `var` has the shape of `input`, in which one size may be replaced by 1."""
     if input.dim() != var.dim():
         raise ValueError("var is of incorrect size")
     for d in range(var.dim()):
