@@ -1,4 +1,4 @@
-"""Alias analysis: which values may share memory, and which nodes write to it.
+"""Alias analysis (points-to analysis): which values may share memory, and which nodes write to it.
 
 In: a graph. Out: an `AliasDb` that answers whether two values may alias, whether a value is ever written to,
 and whether a node may move past another node. An `AliasDb` stays valid when nodes move, and when a pass

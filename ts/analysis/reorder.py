@@ -1,4 +1,4 @@
-"""Reordering of nodes within a block, subject to data, memory and effect dependencies.
+"""Code motion within a block (node reordering), subject to data, memory and effect dependences.
 
 In: an `AliasDb`, a node and a target. Out: True if the node was moved, False if the move would change the
 program's results.

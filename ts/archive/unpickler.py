@@ -1,4 +1,4 @@
-"""Restricted unpickler: deserialization of archives that constructs only objects of allowed types.
+"""Restricted unpickler (safe deserialization) of archives, which creates only objects of allowed types.
 
 Input: the bytes of a pickle, a function that resolves global names, and a function that returns storages.
 Output: the value:

@@ -1,4 +1,4 @@
-"""Reader of PyTorch's ZIP archives: records by name, and tensors in storages, also as memory-mapped files.
+"""Reader of PyTorch's ZIP archives, also as memory-mapped files: records by name, tensors in storages.
 
 Input: an open file. Output: the contents of its records, and tensors on their target devices:
 

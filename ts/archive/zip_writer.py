@@ -1,4 +1,4 @@
-"""Writer of ZIP files: alignment of the records' contents, and atomic replacement of files.
+"""Writer of ZIP files with alignment of the records' contents, and atomic replacement of files.
 
 write_atomically("model.pt", write)             atomic replacement of the old file
 write_record(archive, "model/data/0", data)     contents that can be mapped into memory

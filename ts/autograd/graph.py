@@ -1,4 +1,4 @@
-"""Autograd graph (computation graph): edges, hooks for saved tensors and gradients, and the DOT format.
+"""Autograd graph (computational graph, computation graph): edges, hooks for saved tensors and gradients, DOT.
 
 with saved_tensors_hooks(pack, unpack): ...     nodes save pack(x), and use unpack(saved)
 with allow_mutation_on_saved_tensors(): ...     nodes save copies

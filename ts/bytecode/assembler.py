@@ -1,4 +1,4 @@
-"""Assembler: encodes the instructions of a lowering as a `SerializedCode`.
+"""Assembler (instruction encoding, label resolution): encodes a lowering as a `SerializedCode`.
 
 In: instructions with virtual registers and labels. Out: instructions with real registers, instruction indices
 and offsets in the operand pool, and the tables to which they refer. A peephole optimization removes no-ops

@@ -1,4 +1,4 @@
-"""Analysis of conditions that are evaluated by the conditional jumps of their branch or loop.
+"""Compare-and-branch fusion: analysis of conditions that the conditional jumps of a branch or loop evaluate.
 
     %c : bool = aten::lt(%a, %b)
      = prim::If(%c)                         JUMP_LE_I64 else, %b, %a        %c has no register

@@ -1,4 +1,6 @@
-"""Disk cache: one process writes files with checksums atomically, and later processes read them.
+"""Disk cache of files with checksums, atomic replacement (rename) of files, and cache eviction.
+
+One process writes the files, and later processes read them:
 
     ~/.cache/ts/1f/9a…c3.json           or in $TS_CACHE_DIR, or in $XDG_CACHE_HOME/ts (TS_CACHE=0 disables it)
 
@@ -107,7 +109,7 @@ def is_owned_by_user(folder: Path) -> bool:
 
 
 def _trim(folder: Path) -> None:
-    """Delete the oldest files of a full cache subfolder, until it is filled to seven eighths."""
+    """Evict the oldest files of a full cache subfolder (cache eviction), until it is filled to 7/8."""
     files = sorted(folder.iterdir(), key=lambda file: file.stat().st_mtime)
     limit = _MAX_FILES // 256
     for file in files[: len(files) - limit + limit // 8] if len(files) > limit else ():

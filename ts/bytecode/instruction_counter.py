@@ -1,4 +1,4 @@
-"""Execution counts of instructions, from instrumentation that inserts a BREAK into each basic block.
+"""Execution counts of instructions (basic-block profiling), from instrumentation of each basic block.
 
 In: the arguments of a `Code`.  Out: an instrumented `Code` and, after it has run, the execution count of each
 instruction.

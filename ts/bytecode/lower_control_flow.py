@@ -1,4 +1,6 @@
-"""Lowering of branches and loops. Comparisons and boolean chains become conditional jumps.
+"""Lowering of branches and loops, with SSA deconstruction (out-of-SSA translation) by copies.
+
+Comparisons and boolean chains become conditional jumps:
 
 %c : bool = aten::lt(%a, %b)
  = prim::If(%c)                         JUMP_LE_I64 else, %b, %a

@@ -1,4 +1,4 @@
-"""Lowering of operators to their opcodes, or to calls of their kernels, and of futures.
+"""Instruction selection: lowering of operators to their opcodes, or to calls of their kernels.
 
 %y : int = aten::add(%a, %b)                           ADD_I64        %y, %a, %b
 %y : Tensor = aten::relu(%x)                           CALL_OPERATOR  relu, [%x, %y]

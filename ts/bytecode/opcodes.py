@@ -1,4 +1,4 @@
-"""The opcode table: the single definition of all bytecode instructions and superinstructions.
+"""Opcode table (instruction set, instruction format) of all bytecode instructions and superinstructions.
 
 Each row defines one opcode.  The rows determine the enum that the interpreter switches over and the formats
 that the verifier checks (`cython_enum`, written to `ts/_core/vm/opcodes.pxd` by the build), the opcode that

@@ -1,4 +1,4 @@
-"""Register allocation for linear code: register coalescing, then greedy graph coloring.
+"""Register allocation for linear code by register coalescing, then greedy graph coloring in a linear scan.
 
 In: a list of instructions with virtual registers, one per value.  Out: the same code with few real registers,
 without most of the copies, and with DROP instructions after the last uses of objects.
@@ -77,7 +77,7 @@ class RegisterAllocator:
         return register
 
     def coalesce(self) -> None:
-        """Merge the two registers of each copy if they do not interfere, in innermost loops first."""
+        """Merge the registers of each copy (copy coalescing) if they do not interfere, inner loops first."""
         copies = [i for i in self.code if i.name in COPIES and i.b not in self.constants]
         for copy in sorted(copies, key=lambda i: -i.depth):
             deadline.charge(_STEP_NS)
@@ -96,14 +96,14 @@ class RegisterAllocator:
             self.lifetimes[a] = self.lifetimes[b] = larger
 
     def overwrites(self, a: int, b: int) -> bool:
-        """Return whether an instruction other than a copy of `b` writes group `a` while group `b` is live."""
+        """Test interference: whether an instruction other than a copy of `b` writes `a` while `b` is live."""
         for index in self.lifetimes[a].writes_in(self.lifetimes[b]):
             if index < 0 or self.code[index].name not in COPIES or self.find(self.code[index].b) != b:
                 return True
         return False
 
     def colour(self) -> None:
-        """Assign real registers to the groups in code order."""
+        """Assign physical registers to the groups by a linear scan of their live ranges in code order."""
         self.occupied_ranges = [self.lifetimes[self.find(register)] for register in range(self.parameters)]
         colour_of = {register: register for register in range(self.parameters)}
         real_registers, constants = self.real_register, self.constants

@@ -19,7 +19,7 @@ from ts.bytecode.debug_lowering import StopPoint
 
 @dataclass
 class Breakpoint:
-    """Breakpoint at a source line or function. If it has a condition, the condition must be true."""
+    """Breakpoint or conditional breakpoint at a source line or function."""
 
     number: int
     filename: str  # name of the file, or "" if the breakpoint is at a function

@@ -36,7 +36,7 @@ Write = Callable[[str], None]
 
 
 class Debugger:
-    """Interactive debugger. Breakpoints remain set for later calls."""
+    """Interactive debugger with a read-eval-print loop. Breakpoints remain set for later calls."""
 
     def __init__(self, read: Read, write: Write, session: type[DebugSession] = DebugSession) -> None:
         self.read, self.write = read, write

@@ -196,15 +196,15 @@ class DebugSession:
     # ---- stepping commands -----------------------------------------------------------------------------
 
     def step_into(self) -> Resume:
-        """Return the `Resume` that runs to the next line, also of a called function."""
+        """Return the `Resume` of a step into: run to the next line, also of a called function."""
         return Resume(_MAX_DEPTH)
 
     def step_over(self) -> Resume:
-        """Return the `Resume` that runs to the next line of the selected frame or its callers."""
+        """Return the `Resume` of a step over: run to the next line of the selected frame or its callers."""
         return Resume(self._depth)
 
     def step_out(self) -> Resume:
-        """Return the `Resume` that runs until the selected frame returns."""
+        """Return the `Resume` of a step out: run until the selected frame returns."""
         return Resume(self._depth - 1, self._depth)
 
     @property

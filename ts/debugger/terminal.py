@@ -1,4 +1,4 @@
-"""Terminal of the debugger, from which `ts debug` and `ts.debug` read commands.
+"""Terminal of the debugger (command loop), from which `ts debug` and `ts.debug` read commands.
 
 Input: text that the user types. Output: command lines for `ts.debugger.debugger`. Ctrl-C stops a running
 program at the next line. Ctrl-D ends the program.

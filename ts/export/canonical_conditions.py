@@ -1,4 +1,4 @@
-"""Canonical forms of conditions on symbols.
+"""Canonical forms (normal forms) of inequalities and divisibility conditions on symbols.
 
 canonical_inequality(u0 - 2 > 0)            2 < u0
 as_multiple(Eq(4 * (s0 // 4), s0))          Eq(Mod(s0, 4), 0)

@@ -1,4 +1,4 @@
-"""Guards: conditions on the arguments of an exported program, evaluated before each run.
+"""Input guards (shape guards): guard expressions on arguments, evaluated before each run.
 
     InputGuard(Operation("<=", (Source("x", 0), Constant(16))), "x.size()[0] <= 16")
 

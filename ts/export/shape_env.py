@@ -1,4 +1,4 @@
-"""Shape environment of an export: symbolic shapes, the ranges of their sizes, and a constraint solver.
+"""Shape environment of symbolic shapes, with shape guards, value ranges and a constraint solver.
 
     env = ShapeEnv()
     n = env.size(Source("x", 0), hint=8)  a SymInt: s0, with the example value 8

@@ -1,4 +1,4 @@
-"""Graph capture of `export`: traces a module on fake tensors and returns an ExportedProgram."""
+"""Graph capture of `export` (non-strict tracing on fake tensors), which returns an ExportedProgram."""
 
 from __future__ import annotations
 
@@ -338,7 +338,7 @@ class Export:
         ]
 
     def _size(self, dim: Any, n: int, source: Source) -> Any:
-        """Return the SymInt of a dynamic dimension, or `n` for a constant one."""
+        """Return the SymInt of a dynamic dimension, or `n` for a constant one (0/1 specialization)."""
         environment = self.environment
         if dim is None or isinstance(dim, int) or (isinstance(dim, _Hint) and dim.kind == "STATIC"):
             return n

@@ -1,4 +1,4 @@
-"""Compilation of Python classes to script classes.
+"""Compilation of Python classes to script classes, with lazy compilation of methods at the first call.
 
 In: a Python class.  Out: its `ClassType`, with the attributes that `__init__` assigns, and the methods.
 

@@ -1,4 +1,4 @@
-"""Names of operators and definitions referenced by archive source, collected without a compilation.
+"""Dependency analysis of archive source: names of operators and definitions that it references.
 
 In: a definition of a printed source file.  Out: the references in it, from `find_dependencies`:
 

@@ -1,4 +1,4 @@
-"""Aggregation of compilation errors across a function and its callees, each error reported once.
+"""Error recovery of the compiler: aggregation of errors across a function and its callees, each once.
 
 In: the errors raised while functions are compiled.  Out: one error that contains all of them:
 

@@ -1,4 +1,4 @@
-"""Interfaces (static duck typing): Python classes that declare the signatures of methods.
+"""Interfaces (structural typing, static duck typing): classes that declare the signatures of methods.
 
 In: a class with annotated methods whose body is `pass`.  Out: its `InterfaceType`:
 

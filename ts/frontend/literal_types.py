@@ -1,4 +1,4 @@
-"""Types of list and dict literals, from their elements and the expected type (bidirectional inference).
+"""Bidirectional type inference of list and dict literals, from their elements and the expected type.
 
 In: the expected type (of a variable, a result, an attribute).  Out: the possible types of the literal:
 

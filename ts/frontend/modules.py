@@ -1,4 +1,4 @@
-"""Types of modules: the description of a module instance for compiled code.
+"""Types of modules, with type sharing between equal instances: the description of a module instance.
 
 In: an instance of `ts.nn.Module`.  Out: its `ConcreteModule`, whose `type` is a `ModuleType`:
 

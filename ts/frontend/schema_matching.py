@@ -1,4 +1,4 @@
-"""Schema matching: select the overload of a call and the conversions of its arguments.
+"""Schema matching (overload resolution, type coercion): select the overload of a call, convert arguments.
 
 In: schemas in the registry's order, and arguments. An argument is a graph value or a `Literal`, a Python
 constant that becomes a node when a schema is tried, as in PyTorch. Out: the inputs of the node, in the

@@ -1,4 +1,4 @@
-"""Graph: the sequence of operations of a traced function.
+"""Graph IR (intermediate representation) of a traced function: the sequence of its operations.
 
     graph = Graph()
     x = graph.placeholder("x")

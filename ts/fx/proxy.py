@@ -1,4 +1,4 @@
-"""Proxy: stands for a value during tracing. Operations on the proxy become nodes.
+"""Proxy objects, which stand for values during tracing, and record operations by operator overloading.
 
     x = Proxy(graph.placeholder("x"))
     y = ts.relu(x) + 1              adds two nodes to the graph, the second with the proxy y

@@ -1,4 +1,4 @@
-"""Subgraph rewriting: each occurrence of a pattern is replaced by another function (pattern replacement).
+"""Subgraph rewriting (pattern replacement): each occurrence of a pattern is replaced by another function.
 
 def pattern(x, y):
     return ts.cat([x, y]).sum()

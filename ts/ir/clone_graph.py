@@ -1,4 +1,4 @@
-"""Copies of whole graphs.
+"""Graph cloning: copies of whole graphs.
 
     graph(%x : int):                    graph(%x : int):
       %y.1 : int = aten::neg(%x)   =>     %y.1 : int = aten::neg(%x)       separate nodes and values

@@ -1,4 +1,4 @@
-"""Operator schemas: parser and printer for the signatures of operators and scripted functions.
+"""Schema parser and printer for operator schemas, the signatures of operators and scripted functions.
 
 In: the text of a schema, in PyTorch's notation. Out: a `FunctionSchema`, whose ``str`` is the same text::
 

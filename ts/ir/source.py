@@ -1,4 +1,4 @@
-"""Source text and locations in it.
+"""Source text and source locations (spans), quoted in diagnostics with a caret or underline.
 
 In: the text of a function as in its file, the file's name and the number of the first line.
 Out: `SourceRange`, half-open character offsets into that text, which prints as ``file.py:3:4`` after graph

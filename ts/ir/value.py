@@ -1,4 +1,4 @@
-"""Values, their definitions and their uses (use-def chains).
+"""Values, their definitions and their use lists (def-use chains, use-def chains).
 
 A `Value` is output `offset()` of `node()` and has a list of uses. A `Use` is one input of a node. `Node`
 updates the uses. This module defines the value's type, name, and derived properties::

@@ -1,4 +1,4 @@
-"""Canonicalization: numbering and order that give equal programs equal text.
+"""Canonicalization (normal form of graphs): numbering and order that give equal programs equal text.
 
 `canonicalize(graph)` returns a copy with values numbered in the order of their definitions.
 `canonicalize_outputs` sorts the outputs of ifs and loops in place by their first use, with unused outputs

@@ -1,4 +1,4 @@
-"""Constant propagation and constant folding: evaluate nodes with constant inputs at compile time.
+"""Constant propagation, constant folding and branch folding: evaluate nodes with constant inputs.
 
     %a : int = prim::Constant[value=3]()
     %b : int = prim::Constant[value=4]()
@@ -170,7 +170,7 @@ class _Propagator:
     # -- simplification of ifs -------------------------------------------------------------------------
 
     def _visit_if(self, node: Node) -> None:
-        """Replace an `if` with a constant condition by the taken branch, or visit its branches otherwise."""
+        """Fold an `if` with a constant condition (dead branch elimination), or else visit its branches."""
         condition = constant_value(node.input())
         if condition is not NOT_CONSTANT and optimization_allowed("constant_propagation"):
             branch = node.blocks()[0 if condition else 1]

@@ -1,4 +1,4 @@
-"""SSA construction (static single assignment): values and phi nodes replace loads, stores and loop exits.
+"""SSA construction (static single assignment, phi functions): values replace loads and stores of variables.
 
 In: the emitter's graph. Variables are written by `prim::Store[name="x"](%v)` and read by
 `prim::Load[name="x"]()`, loops carry no values, the condition of a loop is a second block, and early exits
@@ -49,7 +49,7 @@ def convert_to_ssa(graph: Graph) -> bool:
 
 
 class _CarryVariables:
-    """Transformation that adds outputs for assigned variables to ifs and loops, and inputs to loop bodies."""
+    """Transformation that adds phi nodes: outputs of ifs and loops for assigned variables, loop inputs."""
 
     def __init__(self) -> None:
         self._visible: dict[str, Type] = {}
@@ -133,7 +133,7 @@ def _store_output(node: Node, name: str, type: Type) -> None:
 
 
 class _ContinueLoops:
-    """Replacement of `prim::BreakStmt` and `prim::ContinueStmt` by `prim::LoopContinuation`."""
+    """Replacement of break and continue statements by `prim::LoopContinuation`."""
 
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
@@ -202,7 +202,7 @@ def _inline_loop_conditions(block: Block) -> None:
 
 
 def _erase_loads_and_stores(block: Block, values: dict[str, Value]) -> None:
-    """Replace each load by the variable's current value in `values`, which is restored after the block."""
+    """Replace each load by the variable's reaching definition in `values`, restored after the block."""
     before: dict[str, Value | None] = {}
     for node in block.nodes():
         kind = node.kind()

@@ -1,4 +1,4 @@
-"""Extraction (outlining) of mutation-free parts of a program into functional graphs, and their inlining.
+"""Subgraph extraction (outlining) of mutation-free parts of a program as functional graphs, and inlining.
 
     %a : Tensor = aten::mul(%x, %y)                  %b : Tensor = prim::FunctionalGraph_0(%x, %y)
     %b : Tensor = aten::add(%a, %y, %one)      =>    with prim::FunctionalGraph_0 = graph(%x, %y):

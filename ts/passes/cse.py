@@ -1,4 +1,4 @@
-"""Common subexpression elimination (value numbering): equal nodes are computed once.
+"""Common subexpression elimination (global value numbering): equal nodes are computed once.
 
     %a : int = aten::mul(%x, %y)               %a : int = aten::mul(%x, %y)
     %b : int = aten::mul(%x, %y)         =>    %c : int = aten::add(%a, %a)

@@ -1,4 +1,4 @@
-"""Operator fusion (pointwise fusion): connected pointwise operators become fusion groups.
+"""Operator fusion (pointwise fusion, elementwise fusion): connected pointwise operators become groups.
 
     %c : Tensor = aten::mul(%a, %b)            %d : Tensor = prim::FusionGroup_0(%a, %b)
     %d : Tensor = aten::tanh(%c)        =>     with prim::FusionGroup_0 = graph(%a : Tensor, %b : Tensor):

@@ -1,4 +1,4 @@
-"""Versions of a loop over tensor elements, inserted by `scalarize_loops`.
+"""Loop versioning (loop multiversioning) for loops over tensor elements, selected by run-time checks.
 
 In: a `prim::Loop`. `make_versions` replaces it by nested ifs that select a version of the loop, where the
 last version is the original loop. It returns False if no version is profitable.

@@ -1,4 +1,4 @@
-"""Pass pipelines: the order of passes, and their runner.
+"""Pass pipelines (pass manager, phase ordering): the order of passes, and their runner.
 
 `FRONTEND` runs after the emitter: conversion to SSA, and PyTorch's clean-up at the end of compilation, so
 that `fn.graph` has PyTorch's text. `OPTIMIZE` runs on a copy of the graph before bytecode generation. Each

@@ -1,4 +1,4 @@
-"""Versions of loops over tensor elements that compute with numbers instead of 0-dim tensors.
+"""Loop scalarization (scalar replacement): versions of loops that compute with numbers, not 0-dim tensors.
 
     for i in range(1, n):                %ok : bool = prim::HasElements[dtype=6, rank=1, written=1](%a)
         a[i] = a[i - 1] * 0.5             = prim::If(%ok)

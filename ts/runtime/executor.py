@@ -1,4 +1,4 @@
-"""Executor: copies, optimizes and lowers a function's graph to executable code.
+"""Graph executor with lazy compilation: copies, optimizes and lowers a graph to executable code.
 
 Input: a `ScriptFunction`. Output: its `Code`, created at the first call.
 

@@ -1,4 +1,4 @@
-"""Trace checking: trace a function again, and compare both traces and the results of the function.
+"""Trace checking (detection of non-determinism): trace again, and compare traces and results.
 
 Input: a function, its trace, a callable for the second trace, and inputs. Output: a TracerWarning if results
 differ, or a TracingCheckError that lists the differences if the traces differ:

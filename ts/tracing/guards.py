@@ -1,4 +1,4 @@
-"""Guards: nodes of a trace which check that values read by Python code are the same as in the recording.
+"""Trace guards, nodes which check that values read by Python code are the same as in the recording.
 
 Input: a tensor that is converted to a Python value during tracing, and the value.  Output: nodes by which the
 traced function raises an error (or warns) if the value differs in a later call:

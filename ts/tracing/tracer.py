@@ -1,4 +1,4 @@
-"""Tracer of `ts.jit.trace`: records the tensor operations of a thread as nodes of a graph.
+"""Tracer of `ts.jit.trace` (trace recording): records the operations of a thread as nodes of a graph.
 
 Input: calls of operators, scripted functions and modules, which `ts._core.thread.context` forwards during a
 trace. Output: a `Graph` in PyTorch's form, with the types of the recorded values:

@@ -1,4 +1,4 @@
-"""Autograd engine: runs a backward pass in reverse topological order, from root tensors to the leaves.
+"""Autograd engine (backpropagation): runs a backward pass in reverse topological order, from roots to leaves.
 
 In: tensors and their gradients.  Out: gradients, accumulated in the leaves or returned for the requested
 tensors.

@@ -1,4 +1,4 @@
-"""Saved variables: values that backward nodes save, with version checks and saved-tensor hooks.
+"""Saved tensors (saved variables) of backward nodes, with version-counter checks and saved-tensor hooks.
 
 In: tensors. Out: the same tensors when their node runs. RuntimeError is raised if a tensor was written in
 place after it was saved.

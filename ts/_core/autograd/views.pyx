@@ -1,4 +1,4 @@
-"""Autograd history of views and bases after in-place operations.
+"""Autograd history of views and bases (view tracking), with a rebase of the history by in-place operations.
 
     v = b[0]; v.mul_(w)      b.grad_fn is CopySlices            edge 0 -> previous b, other edges -> other
                                                                 inputs of the write

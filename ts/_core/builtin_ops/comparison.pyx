@@ -1,4 +1,4 @@
-"""Operators that compare the items of lists: search, equality, sorting, minimum and maximum.
+"""Operators that compare the items of lists, such as search, equality, sorting (merge sort) and minimum.
 
 `operators()` returns a list of `Operator` objects, whose kernels read and write registers.
 

@@ -1,4 +1,4 @@
-"""The bounds of `x[start:end:step]`, for lists and strings."""
+"""Slice index normalization (negative indices, clamping of bounds) of `x[start:end:step]`."""
 
 from libc.stdint cimport int64_t
 

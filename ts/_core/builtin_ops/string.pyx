@@ -1,4 +1,4 @@
-"""Operators on strings: methods, search, splitting, formatting, and conversion from and to numbers.
+"""String operators (methods, string search, splitting, string formatting), conversion from and to numbers.
 
 `operators()` returns a list of `Operator` objects, whose kernels read and write registers.
 

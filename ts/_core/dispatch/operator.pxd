@@ -1,4 +1,4 @@
-"""Operators: calling convention of kernels, and dispatch table with one kernel per backend.
+"""Dispatch table of operators with one kernel per backend, and the calling convention of kernels.
 
 A kernel reads its arguments from registers and writes its results to registers:
 

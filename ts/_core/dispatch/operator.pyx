@@ -1,4 +1,4 @@
-"""Operators: callable objects, created from a schema text and a record, and the calling convention of kernels.
+"""Operator dispatch (dynamic dispatch by backend): callable operators, created from schemas and records.
 
 In: registers or Python arguments. Out: results, wrapped as tensors.
 

@@ -1,4 +1,4 @@
-"""Stack of the open transform levels of this thread, and dispatch of operators to these levels.
+"""Stack of nested transform levels (dynamic layer stack) of this thread, and dispatch to these levels.
 
 A level is open from `push` to `pop`, for example during a call of a function that `vmap` returned:
 

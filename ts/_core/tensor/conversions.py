@@ -1,4 +1,4 @@
-"""Conversions and copies of tensors: dtype, device, memory format and shape.
+"""Conversions and copies of tensors, such as dtype conversion, device transfer and memory formats.
 
 In: tensors, or arrays of a backend. Out: converted tensors or arrays.
 

@@ -1,4 +1,4 @@
-"""Indexing `x[...]` and `x[...] = value` by PyTorch's rules, decomposed into operators.
+"""Basic indexing and advanced indexing (fancy indexing) of tensors, decomposed into operators.
 
 In: a tensor and a subscript. Out: a view, or a copy if there are index tensors or lists. As in PyTorch, there
 are two stages. First, all items that select a view are applied (integers, slices, None, `...`). Then all

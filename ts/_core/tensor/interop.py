@@ -1,4 +1,4 @@
-"""Tensor methods for interoperability: NumPy interoperability, DLPack, pickles and deep copies.
+"""NumPy interoperability (array protocol), DLPack, pickling and deep copies, as methods of tensors.
 
 In: tensors. Out: arrays, DLPack capsules, values of `__reduce_ex__`, copies.
 

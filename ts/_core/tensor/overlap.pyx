@@ -1,4 +1,4 @@
-"""Overlap detection in memory before writes, with PyTorch's errors.
+"""Memory overlap detection (internal overlap, partial overlap) before writes, with PyTorch's errors.
 
 In: the array to write, and the arrays to read. Out: nothing, or a RuntimeError.
 

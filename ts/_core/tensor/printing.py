@@ -1,4 +1,4 @@
-"""Tensor formatting, identical to PyTorch's.
+"""Tensor printing (scientific notation, summarization of large tensors), identical to PyTorch's.
 
 In: a tensor. Out: its `repr`.
 

@@ -1,4 +1,4 @@
-"""Parser of tensor subscripts: `x[i, a:b, None, ..., mask]` as a list of steps.
+"""Parser of tensor subscripts with slices, newaxis, ellipsis and boolean masks: a list of steps.
 
 In: the items of a subscript, and the number of dimensions of the tensor. Out: one step for each item, a tuple
 (kind, dim, axis, item). The step applies to dimension `dim` of the view that the previous steps compute. This

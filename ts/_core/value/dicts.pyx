@@ -1,4 +1,4 @@
-"""Dict, a hash table with open addressing. Inline accessors are in `dicts.pxd`.
+"""Dict, an insertion-ordered hash table with open addressing, probing of slot groups and tombstones.
 
 As in CPython's dict, entries are stored in insertion order, and an index with open addressing contains their
 numbers. Removed entries are marked, and dropped when the table is resized (memory layout: `container.pxd`).

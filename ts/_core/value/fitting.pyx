@@ -1,4 +1,4 @@
-"""Type relations: subtyping, joins at control-flow merges, and Optional refinement.
+"""Subtyping of types, joins (least upper bounds) at control-flow merges, and Optional refinement.
 
 In: TypeSpecs.  Out: a bool, or a TypeSpec:
 

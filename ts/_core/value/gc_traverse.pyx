@@ -1,4 +1,4 @@
-"""Garbage collection of reference cycles through containers: their type slots `tp_traverse` and `tp_clear`.
+"""Cyclic garbage collection: collection of reference cycles through containers by their type slots.
 
 In: the complete container classes. Out: nothing. The slots of their types are replaced.
 

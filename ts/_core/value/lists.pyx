@@ -1,4 +1,6 @@
-"""Implementation of List and Tuple. `lists.pxd` has the inline accessors, `container.pxd` the layout.
+"""List, a dynamic array with capacity and amortized growth, and Tuple.
+
+`lists.pxd` has the inline accessors, `container.pxd` the layout.
 
 Python code can read lists and tuples (len, iteration, ==, repr) and create them with `ivalue.to_core`. Only
 operators modify them:
@@ -116,7 +118,7 @@ cdef List list_new(TypeSpec spec, Py_ssize_t capacity):
 
 
 cdef int list_grow(PyObject *x, Py_ssize_t size) except -1 nogil:
-    """Allocate memory for `size` items, with spare memory, so that appends take constant time on average."""
+    """Allocate memory for `size` items, with spare capacity, so that appends take amortized constant time."""
     cdef Py_ssize_t capacity
     cdef void *items
     if size <= (<List>x).capacity:

@@ -1,4 +1,6 @@
-"""Exceptions of scalar arithmetic. The arithmetic is in the inline functions of `scalar.pxd`.
+"""Exceptions of scalar arithmetic, such as division by zero.
+
+The arithmetic is in the inline functions of `scalar.pxd`.
 
 In: a Status.  Out: the exception, with PyTorch's class and wording.
 

@@ -1,4 +1,4 @@
-"""TypeSpec: the core's descriptor of a type.
+"""TypeSpec, the core's type descriptor (run-time type information, RTTI).
 
 A descriptor is created from the kind, the element types and the text of a type of `ts.ir.types`.  The core uses it for
 boxing, unboxing and containers:

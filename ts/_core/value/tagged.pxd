@@ -1,4 +1,4 @@
-"""IValue: the 16-byte tagged union in registers and containers, with reference counting of objects.
+"""Tagged union of 16 bytes (IValue) in registers and containers, with reference counting of objects.
 
     +--------------------------+--------------------------+
     |  v.i  v.f  v.o   8 bytes |  tag             8 bytes |

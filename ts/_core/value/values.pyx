@@ -1,4 +1,4 @@
-"""Equality, ordering and string conversion of values, recursive in containers.
+"""Structural equality (deep equality), lexicographic ordering and string conversion of values.
 
 In: IValues.  Out: the result of a comparison, or the string that `print`, `str()` and `format` show.
 """

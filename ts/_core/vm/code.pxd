@@ -1,4 +1,4 @@
-"""Code: the bytecode of one function with its constant pool, line table and exception table.
+"""Code object, the bytecode of one function with its constant pool, line table and exception table.
 
 A Code is verified when it is created, and does not change later.
 

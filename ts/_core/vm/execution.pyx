@@ -1,4 +1,4 @@
-"""Driver of the interpreter loop: reacts to its exit statuses, and runs programs that can be suspended.
+"""Driver (trampoline) of the interpreter loop: reacts to its exit statuses, runs and suspends coroutines.
 
 In: a State with a frame.  Out: the result in the State, or PyTorch's exception with the stack of the script.
 
@@ -188,9 +188,10 @@ cdef int finish_within_deadline(State *state) except -1:
 
 
 cdef int fail(State *state, object error) except -1:
-    """End a failed program: inform the debugger, leave its contexts, release its frames, and raise `error`.
+    """Unwind the stack of a failed program (stack unwinding) and raise `error`.
 
-    The message of the raised error contains the stack of the script.
+    Inform the debugger, leave the contexts of the program, and release its frames. The message of the raised
+    error contains the stack of the script.
     """
     charge(state)
     error = add_location(as_limit(error), script_stack(state))

@@ -1,4 +1,4 @@
-"""Call stack of a running program: a linked list of frames on the heap, which its State owns.
+"""Call stack of a running program on the heap, with bump allocation of stack frames: a list of frames.
 
     chunk   [ frame | registers ][ frame | registers ][ ...  free ... ]        top: address of the next frame
 

@@ -1,4 +1,4 @@
-"""Futures, with the interface of `torch.futures.Future`.
+"""Futures (promises), with the interface of `torch.futures.Future`.
 
 In: a result or an exception, set once.  Out: this result or exception, for all waiting scripts and threads.
 

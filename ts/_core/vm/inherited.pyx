@@ -1,4 +1,4 @@
-"""Execution of work on other threads in the context of the thread that created the work.
+"""Context propagation: execution of work on other threads in the context of the thread that created it.
 
     inherited = ThreadContextSnapshot()
     Thread(target=lambda: inherited.run(work))      runs `work` with this thread's limits, grad mode and autocast state

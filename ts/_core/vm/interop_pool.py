@@ -1,4 +1,4 @@
-"""Thread pool for forked programs.
+"""Thread pool (inter-op parallelism, task queue) of daemon threads for forked programs (fork-join).
 
 In: queued `ScriptCoroutine` objects. Out: nothing. A thread of the pool runs each of them.
 

@@ -1,4 +1,4 @@
-"""Bytecode interpreter loop (dispatch loop): instruction dispatch in one loop over typed instructions.
+"""Bytecode interpreter loop (dispatch loop) of the register machine: dispatch of typed instructions.
 
 In: a State whose innermost frame is before an instruction.  Out: an exit status, and the updated state.
 
@@ -771,7 +771,7 @@ cdef inline Frame *exchange(State *state, PyObject *specializations) noexcept no
 
 
 cdef inline Frame *enter_method(PyObject *method, PyObject *x, State *state, int64_t budget) noexcept nogil:
-    """Push a frame for the method in the inline cache.
+    """Push a frame for the method in the monomorphic inline cache of the call.
 
     Return NULL if the object's class is not the cached class.
     """

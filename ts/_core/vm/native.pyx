@@ -1,4 +1,4 @@
-"""Callback table for machine code, and requests to the compiler to compile hot code.
+"""Callback table for machine code, and hot-loop detection by back-edge counters, which requests compilation.
 
 In: a Code that has executed many loop iterations.  Out: a call of the registered compiler with the Code.
 

@@ -1,4 +1,4 @@
-"""Selection of specialized code by the arguments of a call.
+"""Function multiversioning: selection of specialized code by type guards on the arguments of a call.
 
 In: the arguments, in the first registers of a frame.  Out: the specialization whose guards match, or
 general code.
@@ -184,7 +184,7 @@ cdef class Specializations:
         return 0
 
     cpdef object code_for_all(self):
-        """Return the general code. It is compiled at the first call (double-checked locking)."""
+        """Return the general code, compiled at the first call with double-checked locking."""
         if self.general == NULL:
             with build_lock():
                 if self.general == NULL:

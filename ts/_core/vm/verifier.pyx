@@ -1,4 +1,4 @@
-"""Bytecode verifier: proves operand types and ranges once, so that the interpreter needs no checks.
+"""Bytecode verifier (forward data-flow analysis): proves operand types once, instead of run-time checks.
 
 In: the instructions and tables of a `Code`.  Out: nothing, or an InternalError with the invalid instruction and the
 reason.

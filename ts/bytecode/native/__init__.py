@@ -1,1 +1,1 @@
-"""JIT compilation of hot loops by LLVM, entered by on-stack replacement (OSR) from the interpreter."""
+"""Just-in-time compilation (JIT) of hot loops by LLVM, entered by on-stack replacement (OSR)."""

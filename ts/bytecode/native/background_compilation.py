@@ -1,4 +1,4 @@
-"""JIT compilation of hot code in the background, by a thread that exits when its queue is empty.
+"""Background JIT compilation (tiered compilation) of hot code by a thread with a compile queue.
 
     start_background_compilation()  lets the interpreter queue hot Codes for compilation
     compile_now(code)               compiles synchronously, for tests and measurements

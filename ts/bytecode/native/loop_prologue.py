@@ -1,4 +1,4 @@
-"""Code that runs before a counted loop: computation of the iteration limit, and hoisted bounds checks.
+"""Loop preheader, the code before a counted loop: computation of its trip count, hoisted bounds checks.
 
     %base.9        budget at entry plus first value of the counter, so that base - counter is the budget left
     %limit.9       counter value at which the loop stops: its bound, or the value at which the budget is 0

@@ -155,7 +155,7 @@ def _is_power(x: int) -> bool:
 
 
 def _quotient(w: FunctionBuilder, x: str, divisor: int) -> str:
-    """Emit the quotient of a non-negative int and a constant, as upper half of a 128-bit product.
+    """Emit the division by a constant as a multiplication (magic number, upper half of a 128-bit product).
 
     With 2**s < d < 2**(s+1) and m = 2**(64+s) // d + 1, x * m / 2**(64+s) exceeds x / d by less than
     x / 2**(64+s). This difference is less than 1 / d because x < 2**63, so both have the same floor.

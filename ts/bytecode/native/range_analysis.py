@@ -1,4 +1,4 @@
-"""Value-range analysis (fixpoint iteration) of int registers, to omit unnecessary checks in machine code.
+"""Value-range analysis (abstract interpretation with intervals) of int registers, to omit checks.
 
     for i in range(n):            i >= 0: `i % 7` needs no sign correction,
         total += xs[i % 7]        and the index needs no check for negative values
@@ -33,7 +33,7 @@ _NEGATED = {"EQ": "NE", "NE": "EQ", "LT": "GE", "LE": "GT", "GT": "LE", "GE": "L
 
 
 class ValueRanges:
-    """Value ranges of the int registers before each instruction of a code."""
+    """Value ranges of int registers before each instruction, by fixpoint iteration with widening."""
 
     def __init__(self, code: Code) -> None:
         self._code = code
@@ -73,7 +73,7 @@ class ValueRanges:
             self._narrow_all()
 
     def _narrow_all(self) -> None:
-        """Recompute the ranges of each instruction from its predecessors, which makes widened ranges smaller.
+        """Recompute the ranges of each instruction from its predecessors (narrowing after widening).
 
         Example: in `a, b = b, (a + b) % p`, the range of `a` becomes the range of `b`.
         """

@@ -1,1 +1,1 @@
-"""Decompositions of operators to PyTorch's core operators, one function for each operator."""
+"""Decompositions of operators to PyTorch's core ATen operator set, one function for each operator."""

@@ -1,4 +1,4 @@
-"""Conversion of tensors of subgraphs to program inputs: archives cannot store tensors of subgraphs.
+"""Constant lifting: tensors of subgraphs become program inputs, because archives cannot store them.
 
     cond(p, true_graph_0, false_graph_0, (x,))                     true_graph_0 has `_tensor_constant0`
     cond(p, true_graph_0, false_graph_0, (x, c_lifted_tensor_0))   the tensor is an input of both graphs

@@ -1,4 +1,4 @@
-"""Emission of branches: conditions, `if`, `assert`, conditional and boolean expressions.
+"""Emission of branches (short-circuit evaluation, static if), `assert`, conditional expressions.
 
     a and b          prim::If with b in its true branch and the type refinements of `a`
     x if c else y    prim::If, whose output has the unified type of x and y

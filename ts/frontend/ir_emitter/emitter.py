@@ -1,4 +1,4 @@
-"""Emitter: state of one function's emission, and dispatch by syntax node class.
+"""Emitter (visitor of the syntax tree): state of one function's emission, and dispatch by node class.
 
 In: a `ParsedFunction`.  Out: nodes in `emitter.graph`, inserted at the graph's insertion point.
 

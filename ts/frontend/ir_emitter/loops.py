@@ -1,4 +1,4 @@
-"""Desugaring of loops: `while`, `for` and comprehensions become `prim::Loop` nodes.
+"""Desugaring (syntactic sugar) of while loops, for loops and comprehensions to `prim::Loop` nodes.
 
 while c: ...     prim::Loop with two blocks, for the body and for c (convert_to_ssa joins them)
 for x in xs      prim::Loop over aten::len(xs), where x is aten::__getitem__(xs, %trip)

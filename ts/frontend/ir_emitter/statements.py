@@ -1,4 +1,4 @@
-"""Emission of simple statements: assignments, `del`, `return`, `raise`, `assert`.
+"""Emission of simple statements, such as assignments with tuple unpacking (destructuring) and `return`.
 
 a, *b = t            %a, ... = prim::TupleUnpack(%t), a tuple of the rest, two stores
 x += 1               aten::add_ for tensors and lists, otherwise aten::add

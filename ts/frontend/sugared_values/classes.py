@@ -1,4 +1,4 @@
-"""Script classes and their objects in expressions: constructors, methods, attributes, operators.
+"""Constructors, method lookup, attributes and operator overloading of script classes in expressions.
 
 In: a Python class, or a value whose type is a script class.  Out: the nodes that PyTorch emits:
 

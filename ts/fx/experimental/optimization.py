@@ -1,4 +1,4 @@
-"""Optimizations for inference: `torch.fx.experimental.optimization`.
+"""Optimizations for inference (conv-BN fusion, dropout removal): `torch.fx.experimental.optimization`.
 
 fuse(model.eval())               folds batch normalizations into preceding convolutions and linear layers
 remove_dropout(model)            removes dropout modules

@@ -1,4 +1,4 @@
-"""Base class of types: identity, schema and annotation spellings, and subtyping.
+"""Base class of types, with structural equality, subtyping, and schema and annotation spellings.
 
 In: a subclass's `_key`, `_spell` and `contained_types`.  Out: equality, hash, ``type.str()`` and
 ``type.annotation_str``.  ``x.is_subtype_of(y)`` applies the rules of the narrower type x, and calls

@@ -1,4 +1,4 @@
-"""Concatenation of frozen linear layers (concat linear) with a common input into one layer.
+"""Horizontal fusion of frozen linear layers with a common input into one layer (concat linear).
 
     %y : Tensor = aten::linear(%x, %w, %b)            %a : Tensor = aten::linear(%x, %wv, %bc)
     %z : Tensor = aten::linear(%x, %v, %c)     =>     %y : Tensor = aten::slice(%a, %-1, %0, %3, %1)

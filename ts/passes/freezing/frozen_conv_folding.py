@@ -1,4 +1,4 @@
-"""Batch-norm folding: a convolution absorbs the following batch normalization and constant arithmetic.
+"""Batch-norm folding (conv-BN fusion): a convolution absorbs the following batch norm and arithmetic.
 
     %c : Tensor = aten::conv2d(%x, %w, %b, ...)              %c : Tensor = aten::conv2d(%x, %w2, %b2, ...)
     %y : Tensor = aten::batch_norm(%c, ...)          =>      (%c instead of %y)

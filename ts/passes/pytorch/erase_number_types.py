@@ -1,4 +1,4 @@
-"""Conversion of numbers to 0-dim tensors, for export formats without number types.
+"""Type erasure of numbers: conversion to 0-dim tensors, for export formats without number types.
 
     %2 : int = prim::Constant[value=7]()          %2 : Long(device=cpu) = prim::Constant[value={7}]()
     %3 : int = aten::size(%x, %1)             =>  %3 : Long(device=cpu) = aten::size(%x, %1)

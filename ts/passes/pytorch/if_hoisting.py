@@ -1,4 +1,4 @@
-"""Hoisting of computations common to both branches of an `if`, and merging of ifs with equal conditions.
+"""Code hoisting of computations common to both branches of an `if`, and branch merging of equal conditions.
 
     %y : int = prim::If(%c)                          %s : int = aten::mul(%a, %b)
       block0():                                      %y : int, %z : int = prim::If(%c)

@@ -1,4 +1,4 @@
-"""Removal of unobservable mutations: in-place operators are replaced by functional ones.
+"""Mutation removal (functionalization): unobservable in-place operators are replaced by functional ones.
 
     %l : int[] = prim::ListConstruct(%a)                %l : int[] = prim::ListConstruct(%a, %b)
     %_ : int[] = aten::append(%l, %b)           =>

@@ -1,4 +1,4 @@
-"""Extraction of subgraphs as modules, and comparison of graphs."""
+"""Subgraph extraction as modules, and graph comparison (structural equality, graph isomorphism)."""
 
 from __future__ import annotations
 

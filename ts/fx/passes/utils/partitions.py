@@ -1,4 +1,4 @@
-"""Validation and topological sorting of node sets that will be fused.
+"""Cycle detection in and topological sort of node sets that will be fused.
 
 validate_partition([relu, add])      False if relu -> other -> add, as fusing would create a cycle
 """
