@@ -183,7 +183,10 @@ class PeerConnections:
         self._work_available.set()
 
     def abort_call(self, label: MessageTag, ranks: Iterable[int], reason: str) -> None:
-        """Abort a collective call: it fails in `ranks` with this reason, and its messages are discarded."""
+        """Abort a collective call. In `ranks`, the call fails with the message `reason`.
+
+        The messages of the call are discarded.
+        """
         payload = memoryview(reason.encode())
         notice = label._replace(kind=FAILED)
         with self._lock:
@@ -286,7 +289,7 @@ class PeerConnections:
     def _watch(self) -> None:
         """Complete the requests in `_unawaited` while no other thread waits.
 
-        The background thread runs this.
+        The background thread runs this method.
         """
         while not self._closed:
             self._work_available.wait()

@@ -39,7 +39,7 @@ from ts.runtime.script_method import ScriptMethod
 ASYNC_FUNCTION_ATTRIBUTE: Final = "_wrapped_async_rpc_function"
 # maximal number of archives in each of the caches of sent and of received archives
 _MAX_CACHED_ARCHIVES: Final = 256
-# Classes that other workers name are searched only in modules of these packages that are loaded. No module is
+# Classes that other workers name are searched only in loaded modules of these packages. No module is
 # imported.
 _TRUSTED_PACKAGES: Final = ("builtins", "ts")
 
@@ -109,7 +109,7 @@ class UnknownCodeError(LookupError):
 
 
 class SentCode:
-    """Callees that this process calls in other workers: names in messages, archives of scripted ones."""
+    """Callees that this process calls in other workers: their names in messages, and archives of code."""
 
     def __init__(self, allow_python: bool) -> None:
         self.allow_python = allow_python

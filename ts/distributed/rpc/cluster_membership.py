@@ -312,8 +312,9 @@ class ClusterWorkerDirectory(WorkerDirectory):
 def security_for(address: str, secret: bytes | None, security: Credentials | None) -> Credentials:
     """Return the security settings for connections to the scheduler at `address`.
 
-    These are `security`, or settings with `secret` or the secret of the user's cluster. Raise RuntimeError if
-    there is no secret, or if `security` does not fit the address.
+    Return `security` if it is given, otherwise settings with `secret` or the secret of the user's cluster.
+    Raise ValueError for an invalid address, and RuntimeError if there is no secret, or if `security` does not
+    fit the address.
     """
     parsed = urlsplit(address)
     if parsed.scheme not in (PLAIN, TLS) or not parsed.hostname or not parsed.port:

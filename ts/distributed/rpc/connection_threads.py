@@ -4,9 +4,9 @@
     ("hello", process, "waits")    ──►        the event loop hands the connection to a thread, which responds
     call                           ──►        that thread reads the call, executes it, and writes the response
 
-Without a server thread, the event loop reads a call and another thread executes it. This transfer takes a
-fifth of the time of a small call. The number of server threads is limited, and the event loop serves further
-connections.
+Without a server thread, the event loop reads a call and another thread executes it. The switch between the
+threads takes a fifth of the time of a small call. The number of server threads is limited, and the event loop
+serves further connections.
 """
 
 from __future__ import annotations

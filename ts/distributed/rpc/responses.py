@@ -97,7 +97,7 @@ class ResponseWriter:
 
 
 def respond(work: Callable[..., None], *arguments: Any) -> None:
-    """Call `work(*arguments)`. The last argument is a response, with which an exception of `work` is sent."""
+    """Call `work(*arguments)`. Send its exceptions by the last argument, which is a ResponseWriter."""
     try:
         work(*arguments)
     except Exception as error:

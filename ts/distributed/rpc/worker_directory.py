@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 LOCAL: Final = "127.0.0.1"  # workers on one machine listen on this host
 
-# function that returns the number of seconds to wait at most from now on, or None without a limit
+# function that returns the remaining seconds of a time limit, or None if there is no limit
 RemainingSeconds = Callable[[], float | None]
 PeerRecord = list[Any]
 
@@ -49,7 +49,7 @@ class WorkerDirectory:
     def add(self, worker_id: int, name: str, address: str) -> Peer:
         """Register a worker by id and name.
 
-        A name and address that were received with an RRef are replaced.
+        If the name and address of the worker are known from an RRef, replace them.
         """
         peer = self.peer_with_id(worker_id, name, address)
         if (peer.info.name, peer.address) != (name, address):

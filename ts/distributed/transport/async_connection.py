@@ -50,7 +50,7 @@ class AsyncConnection:
         self._on_message: Callable[[Any], None] | None = None
         self._on_end: Callable[[Exception], None] | None = None
         self._is_receiver_full: Callable[[], bool] | None = None
-        self._lock = threading.Lock()  # protects the attributes below, and writes to the socket
+        self._lock = threading.Lock()  # lock for the attributes below and for writes to the socket
         self._outgoing = Outgoing()
         self._is_batching = False  # True while outgoing messages are only queued, to be sent together
         self._flushers: list[asyncio.Future[None]] = []

@@ -10,7 +10,7 @@ connector proves its knowledge first, so that a client without the secret obtain
 guess. Nothing is parsed, because each step has a fixed number of bytes.
 
 The handshake does not protect later messages from an attacker who can modify packets or relays the
-connection: TLS does, and with TLS the secret may be empty.
+connection, but TLS protects them. With TLS, the secret may be empty.
 
 Each end is a generator without sockets: it yields the bytes to send and the number of bytes to receive.
 

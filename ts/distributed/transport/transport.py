@@ -297,7 +297,7 @@ class Listener(Generic[ConnectionType]):
         task = asyncio.current_task()
         assert task is not None
         self._unauthenticated.pop(task, None)
-        # strong reference to the task, of which the event loop has only a weak one
+        # keep a strong reference to the task, because the event loop has only a weak reference
         self._authenticated.add(task)
         await self.serve(connection)
 
