@@ -125,7 +125,7 @@ Shape = dict[int, Any]
 def by_leaf(arguments: Mapping[str, Any], shapes: Any) -> list[Any]:
     """Return the dimension specs of each argument leaf.
 
-    They are a dictionary (dimension index -> spec) for a tensor, and one spec for a number.
+    A tensor has a dictionary (dimension index -> spec), and a number has one spec.
     """
     count = len(pytree.tree_leaves(dict(arguments)))
     if shapes is None or (isinstance(shapes, list | tuple | dict) and not shapes and not count):

@@ -217,7 +217,7 @@ class FxGraphBuilder(TracerProtocol):
         return self._computed(expression)
 
     def _size_of_input(self, expression: Any) -> Node | None:
-        """Return a new `sym_size` node for a tensor size equal to `expression`, or None without such a size.
+        """Return a new `sym_size` node for a tensor size equal to `expression`, or None if no size is equal.
 
         If `expression` is a symbol, the sizes of all tensors are searched, otherwise those of the arguments.
         """

@@ -102,7 +102,7 @@ class ModuleCalls:
         It also records the signature if the call is preserved.
         """
         path = self.paths.get(id(module))
-        # A module without path was created by the program, and is no submodule of the exported module.
+        # A module that has no path was created by the program, and is no submodule of the exported module.
         if path is None:
             return module.forward  # type: ignore[no-any-return]
         call = f"{path}@{self.counts[path]}" if self.counts[path] else path

@@ -28,9 +28,9 @@ def overload_for_numbers(op: Any) -> Any:
 
 
 def with_factory_options(op: Any, values: list[Any]) -> list[Any]:
-    """Return the arguments `values` as PyTorch passes them: None for `device` and `pin_memory` is replaced.
+    """Return the arguments `values` with PyTorch's defaults in place of None for `device` and `pin_memory`.
 
-    The device becomes "cpu" for factory functions without tensor arguments.
+    The default device is "cpu" for factory functions without tensor arguments, otherwise None.
     """
     parameters = op.signature.parameters
     names = {p.name: i for i, p in enumerate(parameters)}

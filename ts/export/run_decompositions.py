@@ -86,7 +86,7 @@ def decompose_program(program: ExportedProgram, decompositions: Mapping[Any, Any
 def _order_state(module: GraphModule, signature: ExportGraphSignature) -> None:
     """Sort the graph inputs: parameters, then buffers and constants in the order of their modules."""
     names = [*signature.parameters, *signature.buffers, *signature.lifted_tensor_constants]
-    # path of a module -> paths of its submodules, in the order in which the names mention them
+    # path of a module -> paths of its submodules, in the order of their first occurrence in the names
     modules: dict[str, list[str]] = {"": []}
     for name in names:
         path = name.split(".")[:-1]

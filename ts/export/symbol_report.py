@@ -101,7 +101,7 @@ _FRAME = re.compile(r'File "(.*)", line (\d+), in (.*)\n\s*(.*)')
 
 
 def _line(node: Node) -> Line | None:
-    """Return the innermost source line in the stack trace of a node, or None without stack trace."""
+    """Return the innermost source line in the stack trace of a node, or None if it has no stack trace."""
     frames = _FRAME.findall(str(node.meta.get("stack_trace") or ""))
     if not frames:
         return None

@@ -48,7 +48,7 @@ def is_in_assert() -> bool:
 
 
 def current_user_frame() -> UserFrame | None:
-    """Return the innermost stack frame outside of `ts`, or None without such frame."""
+    """Return the innermost stack frame outside of `ts`, or None if all frames are in `ts`."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and not _is_of_program(frame):
         frame = frame.f_back

@@ -93,10 +93,10 @@ def decomposes_as_composed(keys: str, implicit: bool = True) -> None:
 
 
 def _operator_for_modes(key: str, function: F) -> F:
-    """Return a function for calls by other decompositions, in place of the operator `key`.
+    """Return a function that other decompositions call instead of the operator `key`.
 
-    It calls the operator if a dispatch mode is active, so that the mode receives the operator. Otherwise, it
-    calls the decomposition `function`.
+    The function calls the operator if a dispatch mode is active, so that the mode receives the operator.
+    Otherwise, it calls the decomposition `function`.
     """
 
     @functools.wraps(function)
