@@ -202,6 +202,6 @@ def _declare(
 
 
 def static_method(cls: type, name: str) -> Any | None:
-    """Return the Python function of the static method `name`, or None without such a static method."""
+    """Return the Python function of the static method `name`, or None if `cls` has no such method."""
     member = inspect.getattr_static(cls, name, None)
     return member.__func__ if isinstance(member, staticmethod) else None

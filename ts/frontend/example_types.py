@@ -56,7 +56,7 @@ def observe(calls: Iterable[Call]) -> None:
 
 
 def annotation_of(function: FunctionType | MethodType | None, name: str) -> Any | None:
-    """Return the annotation of parameter `name` inferred from example inputs, or None without inputs."""
+    """Return the annotation of parameter `name` inferred from example inputs, or None if there are none."""
     if function is None or not _observed:
         return None
     return _observed.get(function.__code__, {}).get(name)

@@ -344,7 +344,7 @@ class Node:
         kwarg_types: dict[str, Any] | None = None,
         normalize_to_only_use_kwargs: bool = False,
     ) -> ArgsKwargsPair | None:
-        """Return the arguments with names and defaults of the target's signature, or None without a match.
+        """Return the arguments with names and defaults of the target's signature. Return None on a mismatch.
 
         root         module that contains the target of `call_module`
         arg_types, kwarg_types    types of the arguments, to select an overload

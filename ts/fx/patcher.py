@@ -129,7 +129,7 @@ def without_patches() -> Iterator[None]:
 
 
 def find_proxy(*objects: Any) -> Proxy | None:
-    """Return the last proxy in `objects` and nested containers, or None without proxies."""
+    """Return the last proxy in `objects` and nested containers. Return None if no proxy is found."""
     proxies: list[Proxy] = []
 
     def collect(x: Any) -> None:

@@ -71,7 +71,7 @@ def simple_name(func: Any) -> str:
 def qualified_name(func: Callable[..., Any]) -> str:
     """Return the qualified name of a function or class.
 
-    Raise RuntimeError for a lambda expression without available source.
+    Raise RuntimeError for a lambda expression whose source is not available.
     """
     if isinstance(func, OverloadSet | OpOverload | Packet):
         return _operator_name(func)

@@ -124,7 +124,7 @@ class Graph:
         return self._kinds
 
     def find_node(self, kind: str, recurse: bool = True) -> Node | None:
-        """Return the first node of kind `kind`, or None without such nodes.
+        """Return the first node of kind `kind`, or None if no node matches.
 
         This is fast if the graph never had a node of this kind.
         """

@@ -331,7 +331,7 @@ def multi_head_attention_forward(
 
 
 def _none_or_dtype(input: Tensor | None) -> ts.dtype | None:
-    """Return a mask's dtype, or None without mask. Raise RuntimeError for other objects."""
+    """Return the dtype of a mask. For None, return None. Raise RuntimeError for other objects."""
     if input is None:
         return None
     if isinstance(input, Tensor):
