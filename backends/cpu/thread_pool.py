@@ -91,7 +91,7 @@ def _workers(min_threads: int) -> ThreadPoolExecutor:
 
 
 def _drop_pool() -> None:
-    """Drop the pool in a forked child process, because the pool's threads do not exist there."""
+    """Drop the pool in a forked child (fork safety), because the pool's threads do not exist there."""
     global _pool
     _pool = None
 

@@ -1,4 +1,4 @@
-"""Memory mapping: create and map memory that several processes share.
+"""Memory mapping (mmap, memfd) of memory that several processes share.
 
 In: sizes in bytes, file descriptors, paths. Out: mappings, and byte arrays that share sections of their
 memory.

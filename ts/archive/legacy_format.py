@@ -1,4 +1,6 @@
-"""File format of `torch.save` before PyTorch 1.6, or with `_use_new_zipfile_serialization=False`.
+"""Legacy file format (magic number, pickles, storages) of `torch.save` before PyTorch 1.6.
+
+`torch.save` also writes it with `_use_new_zipfile_serialization=False`.
 
 A file consists of five consecutive pickles, followed by the storages:
 

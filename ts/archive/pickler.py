@@ -1,4 +1,4 @@
-"""Pickler of script values in the layout of PyTorch's archives.
+"""Pickler (pickle protocol 2, memo) of script values in the layout of PyTorch's archives.
 
 Input: a value and its type. Output: the bytes of a pickle of protocol 2:
 
@@ -99,7 +99,7 @@ class Pickler:
         self.chunks.append(chunk)
 
     def memoize(self, key: object) -> None:
-        """Memoize the value on top of the stack under `key`, for references by `write_memoized`."""
+        """Memoize the value on top of the stack under `key`, so that `write_memoized` can refer to it."""
         index = self.memo[key] = len(self.memo)
         self.write(b"q" + bytes([index]) if index < 256 else b"r" + struct.pack("<I", index))
 

@@ -1,4 +1,4 @@
-"""Allowlist of user classes and functions that `ts.load` accepts in files with `weights_only`.
+"""Allowlist (safelist) of user classes and functions that `ts.load` accepts in files with `weights_only`.
 
 Input: `add_safe_globals([Config])`, or `with safe_globals([(Config, "old.module.Config")]):`. Output:
 `safe_global(name)`, the unpickling rules of a name.

@@ -1,4 +1,4 @@
-"""Storage sharing in archives: each storage is one record, which several tensors can share.
+"""Storage sharing (deduplication) in archives: each storage is one record, which several tensors can share.
 
 Input: tensors. Output: bytes and storage references. The reader performs the inverse conversion.
 

@@ -1,4 +1,6 @@
-"""Restricted unpickler (safe deserialization) of archives, which creates only objects of allowed types.
+"""Restricted unpickler (safe deserialization, stack machine) of archives, with an allowlist of types.
+
+Only objects of allowed types are constructed.
 
 Input: the bytes of a pickle, a function that resolves global names, and a function that returns storages.
 Output: the value:

@@ -1,4 +1,6 @@
-"""Reader of PyTorch's ZIP archives, also as memory-mapped files: records by name, tensors in storages.
+"""Reader of PyTorch's ZIP archives with zip bomb checks, CRC checks and memory-mapped files (mmap).
+
+It returns records by name, and tensors in storages.
 
 Input: an open file. Output: the contents of its records, and tensors on their target devices:
 

@@ -1,4 +1,4 @@
-"""Writer of ZIP files with alignment of the records' contents, and atomic replacement of files.
+"""Writer of ZIP files with alignment padding of records and atomic writes (fsync, atomic replacement).
 
 write_atomically("model.pt", write)             atomic replacement of the old file
 write_record(archive, "model/data/0", data)     contents that can be mapped into memory
@@ -18,7 +18,10 @@ _ALIGNMENT: Final = 64
 
 
 def write_atomically(path: str, write: Any) -> None:
-    """Write a file atomically: the path has either the old contents or the complete new contents."""
+    """Write a file atomically by a temporary file, fsync and an atomic rename.
+
+    The path has either the old contents or the complete new contents.
+    """
     folder, base = os.path.split(os.path.abspath(path))
     if not os.path.isdir(folder):
         raise ArchiveError(f"Parent directory {os.path.dirname(path)} does not exist.")
@@ -45,7 +48,7 @@ def _umask() -> int:
 def write_record(
     file: zipfile.ZipFile, name: str, data: bytes | memoryview, method: int = zipfile.ZIP_STORED
 ) -> None:
-    """Write a record whose contents begin at a multiple of 64 bytes."""
+    """Write a record whose contents begin at a multiple of 64 bytes, by padding in the local header."""
     entry = zipfile.ZipInfo(name)
     entry.compress_type = method
     stream = file.fp

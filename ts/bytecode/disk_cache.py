@@ -1,4 +1,4 @@
-"""Disk cache of files with checksums, atomic replacement (rename) of files, and cache eviction.
+"""Disk cache of files with checksums, atomic replacement (atomic write, rename), and cache eviction.
 
 One process writes the files, and later processes read them:
 

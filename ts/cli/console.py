@@ -1,4 +1,4 @@
-"""Console output: coloured on a terminal if the package rich is installed, plain text otherwise.
+"""Console output, in color on a terminal if the package rich is installed, otherwise plain text.
 
 Input: data and an output stream. Output: text with or without colours.
 

@@ -1,4 +1,4 @@
-"""Static detection of operator calls that always fail, by types, dtypes and shapes, without execution.
+"""Static analysis (abstract interpretation) that finds operator calls that always fail, without execution.
 
 Input: a graph with all calls inlined, and known values of its inputs (a module object, meta tensors,
 numbers). Output: a `Failure` for each operator that rejects the known arguments, with the source lines of the

@@ -1,4 +1,4 @@
-"""Rendezvous of processes on one machine through a file: rank 0 writes its listening address.
+"""Rendezvous of processes on one machine through a file to which rank 0 writes its listening address.
 
 address = reserve_port()          ("127.0.0.1", 41077), where rank 0 will listen
 publish_address(path, address)    in rank 0

@@ -1,4 +1,4 @@
-"""Process groups: initialization, membership queries and destruction.
+"""Process groups and subgroups (ranks, world size): initialization, membership queries and destruction.
 
     init_process_group("gloo", init_method="tcp://127.0.0.1:29500", rank=0, world_size=2)
     get_rank(), get_world_size()                0, 2
@@ -218,7 +218,7 @@ atexit.register(_leave)
 
 
 def _forget() -> None:
-    """Reset the state in a forked child process, and close its copies of the parent's sockets."""
+    """Reset the state in a forked child (fork safety), and close its copies of the parent's sockets."""
     global _world, _lock
     _lock = threading.Lock()
     links = _world.links

@@ -1,4 +1,4 @@
-"""Launcher of one machine (elastic training): starts one process for each rank, restarts failed runs.
+"""Launcher of one machine (elastic training, process supervision): starts the ranks, restarts failed runs.
 
 Input: a `ProcessLaunch`. Output: None if all processes exit with 0, or ChildFailedError if a process fails
 and no restarts are left.

@@ -1,4 +1,4 @@
-"""Full-mesh connection setup between the ranks of a process group.
+"""Full-mesh connection setup (all-to-all connections) between the ranks of a process group.
 
     links, count = join("tcp://127.0.0.1:29500", rank=0, world_size=2, timeout=30.0)
 

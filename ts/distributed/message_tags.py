@@ -1,4 +1,4 @@
-"""Message tags: the identity of a message between ranks, used to match sends with receives.
+"""Message tags for tag matching of sends with receives: the identity of a message between ranks.
 
 tag = make_tag(ALL, group=0, tag=7, function="all_reduce", tensor=x, reduction=ReduceOp.SUM)
 format_tag(tag)                     "all_reduce with SUM of 3 elements of ts.float32"

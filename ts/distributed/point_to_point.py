@@ -1,4 +1,6 @@
-"""Point-to-point communication of tensors, under PyTorch's names.
+"""Point-to-point communication (send, receive) of tensors, with an eager protocol for short tensors.
+
+The functions have PyTorch's names.
 
     send(x, dst=1)                      returns when the memory of x may be changed
     recv(y, src=0)                      returns 0, the rank of the sender (without `src`: any rank)

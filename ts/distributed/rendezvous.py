@@ -1,4 +1,6 @@
-"""Rendezvous of the processes of one program: all connect to rank 0 and receive the list of members.
+"""Rendezvous (bootstrap) of the processes of one program at rank 0, and barriers between them.
+
+All processes connect to rank 0 and receive the list of members.
 
     endpoint = parse_init_method("env://", rank, world_size)  MASTER_ADDR, MASTER_PORT, RANK, WORLD_SIZE
     endpoint = parse_init_method("file:///tmp/x", rank, world_size)  one machine, where rank 0 writes the file

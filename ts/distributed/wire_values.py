@@ -1,4 +1,4 @@
-"""Serialization of values: plain data plus the memory buffers of tensors.
+"""Serialization of values to plain data (tagged values) and zero-copy memory buffers of tensors.
 
     encoded = pack([x, {"n": 3}])
     encoded                       ([LIST, [TENSOR, 6, 0, 0, 0, (2,), (1,)], [DICT, "n", 3]], [memory])

@@ -1,4 +1,4 @@
-"""PyTorch's `register_after_fork`: registration of functions that run in forked child processes.
+"""Registration of at-fork handlers, which run in forked child processes: `register_after_fork`.
 
 register_after_fork(forget_connections)
 """

@@ -96,7 +96,7 @@ def _run(fn: Callable[..., Any], index: int, args: Sequence[Any], error_file: st
 
 
 def _exit_with_parent() -> None:
-    """Request (on Linux) that the system sends SIGINT to this process when its parent ends."""
+    """Set SIGINT as the parent-death signal (prctl) of this process on Linux."""
     if sys.platform == "linux":
         import ctypes
 

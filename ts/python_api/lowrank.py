@@ -12,7 +12,7 @@ from ts._core.tensor.tensor import Tensor
 
 
 def _approximate_range(A: Any, q: int, niter: int, M: Any) -> Any:
-    """Return a basis that approximately spans the top q singular vectors of A - M (randomized range finder)."""
+    """Return orthonormal columns near the top q singular vectors of A - M (randomized range finder)."""
     X = ts.randn(A.shape[-1], q, dtype=A.dtype, device=A.device)
     Q = ts.linalg.qr(_multiply_centered(A, X, M)).Q
     for _ in range(niter):

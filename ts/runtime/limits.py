@@ -1,4 +1,4 @@
-"""Resource limits of running programs: steps, time, memory, call depth.
+"""Resource limits of running programs (instruction budget or fuel, time, memory, call depth).
 
     with ts.limits(fuel=1_000_000, seconds=0.5, bytes=64 << 20):
         untrusted(x)                    # raises ts.errors.LimitExceeded if a limit is exceeded

@@ -1,4 +1,4 @@
-"""HTTP server of `ts serve`: routes, error responses, start and shutdown.
+"""HTTP server of `ts serve` with health checks (readiness), Content Security Policy and graceful shutdown.
 
     asyncio.run(serve(Options(port=8000)))                       the playground
     asyncio.run(serve(Options(model="model.pt", port=8000)))     POST /predict

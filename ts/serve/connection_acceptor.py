@@ -1,4 +1,4 @@
-"""Admission control of TCP connections: limits their number, and admits them round-robin by client address.
+"""Admission control of TCP connections by a connection limit and round robin over client addresses.
 
     acceptor = await ConnectionAcceptor.open("127.0.0.1", 8000, factory, max_connections=1024)
     acceptor.port

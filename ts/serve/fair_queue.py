@@ -1,4 +1,6 @@
-"""Fair queueing (fair scheduling): one FIFO per client. The client with the smallest usage comes first.
+"""Fair queueing (fair queuing, fair-share scheduling) with one FIFO per client.
+
+The client with the smallest usage comes first.
 
     usage = ClientUsage()
     queue = FairQueue(usage)

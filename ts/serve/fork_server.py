@@ -1,4 +1,4 @@
-"""Fork server (pre-fork model): process that loads the model or the compiler once, then forks workers.
+"""Fork server (forkserver, pre-fork model), which loads the model or compiler once, then forks workers.
 
     python -m ts.serve.fork_server FD '{"kind": "program"}'
     python -m ts.serve.fork_server FD '{"kind": "model", "path": "model.pt", "method": "forward", ...}'
@@ -122,7 +122,7 @@ def set_wall_clock_limit(seconds: float) -> None:
 
 
 def lower_priority(nice: int) -> None:
-    """Raise the nice level of this process to `nice`.
+    """Lower the process priority by raising the nice level to `nice`.
 
     A higher level is kept, because only root may lower it.
     """

@@ -1,4 +1,4 @@
-"""Client of the fork server in the HTTP process: starts worker processes over a Unix domain socket.
+"""Client of the fork server over a Unix domain socket, by which the HTTP process starts worker processes.
 
 fork_server = ForkServer({"kind": "program", ...})
 await fork_server.start()               description of the loaded model, or ForkServerError
@@ -101,7 +101,9 @@ class ForkServer:
         return loaded
 
     async def fork(self) -> IpcChannel:
-        """Fork a worker and return the channel to it. Closing the channel ends the worker.
+        """Fork a worker (file descriptor passing over the control socket) and return the channel to it.
+
+        Closing the channel ends the worker.
 
         Raises ForkServerError if the fork server cannot be restarted or reached.
         """

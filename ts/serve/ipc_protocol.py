@@ -1,4 +1,6 @@
-"""Messages between the HTTP process and its worker processes: a JSON header, then binary parts.
+"""Inter-process communication (IPC) between the HTTP process and worker processes by framed messages.
+
+A message consists of a JSON header and binary parts.
 
     pack({"status": 200}, [b"abc"])
 

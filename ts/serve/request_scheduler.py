@@ -1,4 +1,4 @@
-"""Request scheduler: four fair request queues, time limits per attempt, and dynamic batching for workers.
+"""Request scheduler (multilevel feedback queue) with fair queues, time limits and dynamic batching.
 
     scheduler = RequestScheduler(fork_server, limits)
     await scheduler.start()

@@ -1,4 +1,4 @@
-"""Limits of HTTP requests against denial of service, and checks of their host and origin.
+"""Limits of HTTP requests against denial of service, and checks of their host and origin (CSRF).
 
 Body size, memory and time are limited.  The checks reject DNS rebinding and cross-site requests.
 

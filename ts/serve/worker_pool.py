@@ -1,4 +1,4 @@
-"""Process pool: worker processes, divided into priority classes.
+"""Process pool of pre-forked worker processes, divided into priority classes.
 
     pool = WorkerPool(fork_server, limits, spare_workers=1, on_available=..., on_failure=...)
     await pool.start()

@@ -1,4 +1,4 @@
-"""Tensor comparison: `assert_close` for tensors, numbers and nested structures.
+"""Approximate comparison of tensors by relative tolerance and absolute tolerance: `assert_close`.
 
     assert_close(actual, expected)                          the tolerances depend on the dtype
     assert_close({"a": [x]}, {"a": [y]}, rtol=0, atol=1e-3)

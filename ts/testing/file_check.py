@@ -1,4 +1,4 @@
-"""Checks of the order of texts in graphs and other multi-line strings: `torch.testing.FileCheck`.
+"""FileCheck, which checks the order of texts in graphs and other multi-line strings.
 
     FileCheck().check("prim::If").check_next("block0").check_not("aten::add").check("return").run(graph)
     FileCheck().run("# CHECK: prim::If\n# CHECK-NEXT: block0", graph)         checks in a comment

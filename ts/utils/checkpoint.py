@@ -1,4 +1,4 @@
-"""Activation checkpointing (gradient checkpointing): backward recomputes intermediate tensors.
+"""Activation checkpointing (gradient checkpointing, rematerialization): backward recomputes tensors.
 
     y = checkpoint(block, x, use_reentrant=False)
 

@@ -21,7 +21,7 @@ logger = logging.getLogger("torch.utils.file_baton")
 
 
 class FileBaton:
-    """Lock that a process holds by creating a file.
+    """Lock that a process holds by creating a lock file.
 
     wait_seconds        time between checks of the file
     warn_after_seconds  waiting time after which a warning is logged (None: no warning)

@@ -1,4 +1,6 @@
-"""Weak references to tensors, and mappings with weak keys. Objects are compared by identity.
+"""Weak references to tensors, and mappings with weak keys (weak dictionary).
+
+Objects are compared by identity.
 
     cache = WeakTensorKeyDictionary()
     cache[tensor] = "value"         the entry is removed when the tensor is freed

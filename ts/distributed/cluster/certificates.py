@@ -1,4 +1,4 @@
-"""Mutual TLS of a cluster: a private certificate authority and one certificate shared by all processes.
+"""Mutual TLS (mTLS) of a cluster by a private certificate authority and one shared X.509 certificate.
 
     make("certificates")                     creates ca.pem, ca-key.pem, cert.pem, key.pem if missing
     security("certificates")                 settings for mutual TLS with these certificates
@@ -70,7 +70,7 @@ def make(folder: str | Path, hosts: Iterable[str] = ()) -> None:
 
 
 def _authority(folder: Path) -> tuple[x509.Certificate, Any]:
-    """Return the certificate authority in `folder` and its key. Missing files are created."""
+    """Return the self-signed certificate authority in `folder` and its key, created if missing."""
     from cryptography import x509
     from cryptography.hazmat.primitives.serialization import load_pem_private_key
 

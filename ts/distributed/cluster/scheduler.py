@@ -1,4 +1,4 @@
-"""Scheduler of a cluster: dask's `Scheduler` restricted to a directory of processes.
+"""Scheduler of a cluster (service registry), dask's `Scheduler` restricted to a directory of processes.
 
     message                                                       answer
     {"op": "join", "name", "address", "kind", "number", "pid"}    {"status": "OK", "number", "name", "shows"};

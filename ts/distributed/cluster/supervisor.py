@@ -1,4 +1,4 @@
-"""Supervisor of `ts cluster`: starts scheduler and workers, restarts workers with backoff, ends processes.
+"""Supervisor of `ts cluster` (process supervision, restart with backoff) for the scheduler and the workers.
 
     async with ClusterSupervisor(ClusterConfig(workers=4, arguments=("--threads", "8"))) as cluster:
         cluster.address                          "ts://127.0.0.1:4711"

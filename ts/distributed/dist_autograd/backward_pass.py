@@ -1,4 +1,4 @@
-"""Local part of a distributed backward pass.
+"""Local part of a distributed backward pass, with dependency counting of missing gradients.
 
     backward_pass = context.pass_of(pass_id)
     backward_pass.begin([0, 3], keep)            numbers of sent messages whose tensors receive gradients

@@ -1,4 +1,4 @@
-"""`torch.distributed.rpc`: remote procedure calls and remote references.
+"""Remote procedure calls (RPC) and remote references: `torch.distributed.rpc`.
 
     rpc.init_rpc("worker0", rank=0, world_size=2)
     rpc.rpc_sync("worker1", torch.add, args=(x, 1))            a tensor

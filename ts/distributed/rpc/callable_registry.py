@@ -1,4 +1,4 @@
-"""Names of callees in messages, and their lookup in the receiver.
+"""Names of callees in messages (content-addressed code), and their lookup in the receiver.
 
     sent = SentCode(allow_python=False)
     sent.name(torch.add)                 ("operator", "aten::add")
@@ -303,7 +303,7 @@ def _python_name(callee: Any) -> tuple[Any, Any]:
 
 
 def _store_lru(table: OrderedDict[str, Any], key: str, value: Any) -> None:
-    """Store an entry in an LRU cache, and drop the least recently used entries beyond the maximal size."""
+    """Store an entry in an LRU cache, with cache eviction of the least recently used entries."""
     table[key] = value
     table.move_to_end(key)
     while len(table) > _MAX_CACHED_ARCHIVES:

@@ -1,4 +1,4 @@
-"""Membership of this process in a cluster: connection to the scheduler, heartbeats, lookup of workers.
+"""Cluster membership of this process by a connection with heartbeats to the scheduler, and worker lookup.
 
     directory = ClusterWorkerDirectory("ts://127.0.0.1:4711", "me", options, endpoint)
     directory.peer("worker1")         a known worker, or one that the scheduler knows

@@ -1,4 +1,4 @@
-"""`distributed.map`: apply one function to many batches on the RPC workers.
+"""Parallel map over RPC workers with load balancing and backpressure: `distributed.map`.
 
     for result in distributed.map(scripted, batches):          results in the order of the batches
 

@@ -1,4 +1,4 @@
-"""Peer workers and the connections to them.
+"""Peer workers and the connections to them (persistent connections, reconnection).
 
     peer.send(message, done)              non-blocking, any thread. The event loop calls done(response, error)
     peer.channel(1.0).call(...)           blocking connection of the calling thread

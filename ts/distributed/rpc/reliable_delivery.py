@@ -1,4 +1,4 @@
-"""One-way messages, resent until an acknowledgement arrives: delivered in order and at least once.
+"""One-way messages with at-least-once delivery, by retransmission until an acknowledgement arrives, in order.
 
     outbox = ReliableOutbox(peer.send)
     outbox.send(["drop", [0, 7], [1, 3]])

@@ -1,4 +1,4 @@
-"""Retry with backoff: idempotent calls are repeated while the worker is unavailable, until they time out.
+"""Retry of idempotent calls with backoff while the worker is unavailable, until they time out.
 
     rpc_sync("worker1", f, args=(x,), retryable=True)
 

@@ -1,4 +1,4 @@
-"""Futures of RPC results."""
+"""Futures (promises) of RPC results."""
 
 from __future__ import annotations
 

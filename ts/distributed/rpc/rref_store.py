@@ -1,4 +1,4 @@
-"""RRef store: distributed reference counting (garbage collection) of owned and remote values.
+"""RRef store by distributed reference counting (distributed garbage collection) of owned and remote values.
 
     owner                                          user
         OwnerRRef(value, forks={...})                  RRef(identity, fork)

@@ -1,4 +1,4 @@
-"""Placements: how a tensor is distributed along one dimension of a device mesh.
+"""Placements (sharded, replicated, partial) of a tensor along one dimension of a device mesh.
 
 Shard(0).is_shard(0)            # True: each rank has a part of dimension 0
 str(Replicate())                # "R": each rank has the whole tensor

@@ -1,4 +1,4 @@
-"""Asynchronous connection: bidirectional messages over a non-blocking socket.
+"""Asynchronous connection (asyncio, non-blocking socket) for bidirectional messages.
 
     stream.send(message)                     sent at once, as far as the socket accepts it
     stream.post(message)                     like `send`, but from any thread

@@ -1,4 +1,6 @@
-"""Mutual authentication by challenge-response: both ends prove knowledge of a secret, without sending it.
+"""Mutual authentication by challenge-response (HMAC, nonces): both ends prove that they know a secret.
+
+The secret is not sent, and proofs are compared in constant time (constant-time comparison).
 
     listener                                               connector
         magic, nonce of the listener            ──►

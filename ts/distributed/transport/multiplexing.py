@@ -1,4 +1,4 @@
-"""Concurrent calls over one connection: requests are numbered, responses arrive in any order.
+"""Multiplexing of concurrent calls over one connection by request IDs, with out-of-order responses.
 
     calls = RequestMultiplexer(connection)
     calls.call(["add", 1, 2]).result()             from any thread

@@ -1,4 +1,4 @@
-"""Shared memory segments for large message parts between processes of one machine.
+"""Shared memory segments (memfd, file sealing) for large message parts between processes of one machine.
 
     sender                                         receiver
         copies a part to a segment

@@ -23,7 +23,7 @@ SYSCALLS_PER_CONNECTION: Final = 16
 
 
 def tune(sock: socket.socket) -> None:
-    """Set socket options: small messages without Nagle's delay, and keepalive as failure detector.
+    """Set the options TCP_NODELAY (no Nagle's algorithm) and keepalive (failure detection) of a socket.
 
     Keepalive detects a dead peer within a minute.
     """

@@ -1,4 +1,6 @@
-"""Data parallelism (`DistributedDataParallel`): training by several processes, with gradient buckets.
+"""Data parallelism by all-reduce of gradient buckets, which overlaps communication with computation.
+
+`DistributedDataParallel` trains a module in several processes.
 
     model = DistributedDataParallel(net)          parameters and buffers are those of the first process
     model(x).sum().backward()                     gradients are the mean over the processes

@@ -141,7 +141,9 @@ class BatchSender:
             os.close(descriptor)
 
     def _find(self, size: int) -> tuple[int, list[int]]:
-        """Take the smallest free segment of at least `size` bytes. Return its number and an empty list.
+        """Take the smallest free segment of at least `size` bytes (best fit).
+
+        Return its number and an empty list.
 
         If there is none, delete all free segments, and return -1 and their numbers.
         """

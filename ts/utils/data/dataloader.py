@@ -200,7 +200,7 @@ def _context(context: Any, num_workers: int) -> Any:
 
 
 def _warn_about_worker_count(num_workers: int) -> None:
-    """Warn if there are more workers than processors, because they are rarely faster than fewer workers."""
+    """Warn of oversubscription: more workers than processors are rarely faster than fewer workers."""
     has_affinity = hasattr(os, "sched_getaffinity")
     processors = len(os.sched_getaffinity(0)) if has_affinity else os.cpu_count() or 0
     if 0 < processors >= num_workers:

@@ -1,4 +1,4 @@
-"""Data sets: map-style and iterable datasets, random split.
+"""Map-style datasets, iterable datasets and random split.
 
 data = TensorDataset(inputs, targets)
 data[3]                                         (inputs[3], targets[3])

@@ -131,7 +131,7 @@ class SingleProcessIterator(Batches):
 
 
 class MultiProcessingIterator(Batches):
-    """Iterator of a prefetching loader: worker processes create batches in advance.
+    """Iterator of a prefetching loader (producer-consumer): worker processes create batches in advance.
 
     Each worker creates up to `prefetch_factor` batches in advance.
     """
