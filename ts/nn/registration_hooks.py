@@ -1,7 +1,7 @@
 """Global hooks called when a parameter, buffer or submodule is registered.
 
 handle = register_module_parameter_registration_hook(lambda module, name, param: None)
-net.weight = nn.Parameter(...)          calls the hook, whose result other than None is registered instead
+net.weight = nn.Parameter(...)          calls the hook, and registers its result instead unless that is None
 handle.remove()
 """
 

@@ -20,7 +20,7 @@ Array = common.Array
 def argsort(xp: Any, self: Array, axis: int, descending: bool, stable: bool) -> Array:
     """Return the indices that sort the elements along `axis`.
 
-    With `stable`, equal elements keep their order. The module docstring describes their order otherwise.
+    If `stable`, equal elements keep their order. If not, their order is as in the module docstring.
     """
     if xp.ranking is not None and not stable and self.size:
         return xp.ranking.argsort(self, axis, descending)

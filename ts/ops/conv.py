@@ -467,7 +467,7 @@ def _shape(xp: Any, g: Geometry, input: Array, *more: Array | None) -> tuple[tup
 
 
 def _shape_of(kernel: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a shape rule that checks the arguments by `kernel`, with `_shape` instead of a computation."""
+    """Return a shape rule: it runs `kernel`, which checks the arguments, with `_shape` as `compute`."""
 
     def convolution_shape(*args: Any) -> Any:
         return kernel(None, *args, compute=_shape)

@@ -54,8 +54,8 @@ def _overdrive(
     return last_in, last_out, output
 
 
-# For libraries of these packages, `load_library` raises OSError. The packages then use their Python code,
-# instead of calling operators of the library when they are imported.
+# For libraries of these packages, `load_library` raises OSError. The packages then use their Python code.
+# Otherwise, their import would call operators of the library.
 _PACKAGES_WITH_FALLBACK: Final = frozenset({"torchvision"})
 # Operators of extension libraries that `ts` implements, because they are often used or called at import.
 _OPERATORS: Final[dict[str, Callable[..., Any]]] = {

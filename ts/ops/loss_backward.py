@@ -123,7 +123,7 @@ def _multi_margin(
 ) -> Array:
     """Return the gradient of multi-margin loss.
 
-    It is nonzero for classes within the margin, and for the target class with the opposite sign.
+    It is nonzero for classes within the margin and, with the opposite sign, for the target class.
     """
     x = self if self.ndim == 2 else self.reshape(1, -1)
     target_column = target.reshape(-1, 1)

@@ -49,7 +49,7 @@ class TypeErrorMessage(str):
 
 
 class CategoryErrorMessage(str):
-    """Error text for an output of any other category, even a higher one (complex for a real result)."""
+    """Error text for an output whose category differs from the result's, even if it is higher."""
 
 
 class ComplexErrorMessage(str):

@@ -233,7 +233,8 @@ def _number(x: Any) -> float:
 def _add_number(x: Tensor, b: Any) -> Tensor:
     """Return x + `b`. If x has a grid, round `b` to a multiple of its scale.
 
-    The grid of the result has a shifted zero point. If this is out of range, the scale is larger, too.
+    The grid of the result has a shifted zero point. If the shifted zero point is out of range, it is clamped,
+    and the scale changes.
     """
     grid = grid_of(x)
     if grid is None or grid.axis >= 0:

@@ -122,8 +122,8 @@ def integer_bounds(low: int, high: int, dtype: common.DType) -> tuple[int, int]:
 def round_inwards(bound: int, inwards: int, dtype: common.DType) -> int:
     """Return `bound`, or a number further inside of the range if rounding to `dtype` requires this.
 
-    It does if the adjacent integer inside of the range rounds to a number outside. `inwards` is the direction
-    into the range: 1 from the lower bound, -1 from the upper bound.
+    The bound moves if the adjacent integer inside of the range rounds to a number outside. `inwards` is the
+    direction into the range: 1 from the lower bound, -1 from the upper bound.
     """
     digits = EXACT_BITS[dtype]
     work, neighbor = common.opmath(dtype), bound + inwards

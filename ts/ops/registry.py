@@ -307,8 +307,8 @@ def _implied_bindings(schema_text: str) -> str:
 class OutRecord(OperatorRecord):
     """Record of the `out=` variant of a record. The schema text and the kernel are created on first use.
 
-    Its outputs are keyword arguments, which are resized if shapes differ. See `make_out_spec` for `names` and
-    `unnamed`.
+    The outputs of the variant are keyword arguments, which are resized if shapes differ. See `make_out_spec`
+    for `names` and `unnamed`.
     """
 
     variant = "out"
@@ -356,7 +356,7 @@ _records: dict[str, list[OperatorRecord]] = {}  # operator name -> records in de
 _by_key: dict[str, OperatorRecord] = {}
 _shared: dict[Kernel, dict[str, Any]] = {}  # kernel -> fields set by `shared_fields`
 _orders: dict[str, str] = {}  # operator name -> overloads to try first
-_same: dict[str, str] = {}  # alias -> name of the operator that it means
+_same: dict[str, str] = {}  # alias -> name of the aliased operator
 _operators: dict[str, tuple[Any, ...]] = {}
 _named: set[str] = set()  # operator names for which all families that declare them are imported
 _loading = _loaded = False

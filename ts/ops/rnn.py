@@ -21,7 +21,7 @@ from ts.ops.registry import find, op
 from ts.ops.shape_functions import ITEM
 
 State = tuple[Array, ...]
-# (xp, terms of the gates from the input, state, weights) -> new state
+# (xp, contribution of the input to the gates, state, weights) -> new state
 Step = Callable[[Any, Array, State, "_Weights"], State]
 
 

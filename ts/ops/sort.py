@@ -339,7 +339,7 @@ def _searchsorted(
 def _insertion_indices(xp: Any, row: Array, values: Array, side: str) -> Array:
     """Return insertion indices in a sorted row by binary search.
 
-    They equal PyTorch's even if the row contains NaN.
+    The indices equal those of PyTorch, even if the row contains NaN.
     """
     if row.dtype.kind != "f" or not common.somewhere(xp, row != row):
         return xp.searchsorted(row, values, side=side)

@@ -450,7 +450,7 @@ def _embedding_sparse_backward(
 def _rows_as_sparse(xp: Any, index: Array, rows: Array, num_weights: int) -> Any:
     """Return a COO array of `num_weights` rows, which stores `rows` at the row numbers `index`.
 
-    It is the gradient of an embedding table.
+    The array is the gradient of an embedding table.
     """
     if index.ndim != 1 or rows.ndim < 1 or len(index) != len(rows) or index.dtype.kind not in "iu":
         raise RuntimeError(

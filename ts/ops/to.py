@@ -206,7 +206,7 @@ def _requires_grad(self: Tensor, requires_grad: bool) -> Tensor:
 @op("aten::_make_dual(Tensor(a) primal, Tensor tangent, int level) -> Tensor(a)", tensor_kernel=True)
 @op("aten::_make_dual_copy(Tensor primal, Tensor tangent, int level) -> Tensor", tensor_kernel=True)
 def _make_dual(primal: Tensor, tangent: Tensor, level: int) -> Tensor:
-    """Raise PyTorch's error for an invalid forward-mode level. `forward_ad.make_dual` does not call this."""
+    """Raise PyTorch's error for an invalid forward-mode level. `make_dual` does not call this operator."""
     raise RuntimeError(
         "Trying to access a forward AD level with an invalid index. This index was either not created or is "
         "already deleted."

@@ -78,7 +78,7 @@ def _check_of_several(record: Any, messages: Mapping[str, str]) -> Callable[[Seq
             for result in dtypes:
                 common.check_cast(dtype, result)
             return check(messages, dtype)
-        # PyTorch finds mixed dtypes either when the selected kernel reads its arguments, or before
+        # With the text `SCALAR`, PyTorch selects a kernel by the first dtype before it detects mixed dtypes.
         if template == SCALAR:
             check(messages, dtypes[0])
         for other in dtypes:

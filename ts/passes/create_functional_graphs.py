@@ -64,7 +64,7 @@ def _visit(block: Block, aliases: AliasDb, fewest: int) -> bool:
                 "create_functional_graphs"
             ):
                 node = _inline_small_group(node)
-                # several nodes, moved next to each other, may have another order than before
+                # the order may have changed, because the nodes were moved next to each other
                 changed |= count > 1
             else:
                 update("create_functional_graphs", "Created the functional graph that ends with {}", node)

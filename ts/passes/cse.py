@@ -103,7 +103,7 @@ class _Eliminator:
     def _equal(self, node: Node, existing: Node) -> bool:
         """Return whether `existing`, a node with the key of `node`, can replace `node`.
 
-        It cannot if both nodes allocate new memory that escapes from the function.
+        A replacement is impossible if both nodes allocate new memory that escapes from the function.
         """
         if any_mutable(node.outputs()):
             return self._alias_db().safe_to_change_aliasing_relationship(node.outputs(), existing.outputs())

@@ -40,7 +40,7 @@ def _is_endless(loop: Node) -> bool:
     return [value.to_ivalue() for value in values] == [sys.maxsize, True, True]
 
 
-# Kinds of nodes of which each output is marked as live or not, instead of the whole node
+# Kinds of nodes whose outputs are marked as live one by one, unlike those of other nodes
 _BY_OUTPUT: Final = frozenset({"prim::Param", "prim::If", "prim::Loop"})
 
 

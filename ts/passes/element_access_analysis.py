@@ -24,8 +24,8 @@ from ts.ir.graph import Block, Node, Value
 from ts.ops.registry import field_by_name
 from ts.passes.pass_utils import BODY_INPUTS, LOOP_INPUTS, constant_value, walk_nodes
 
-# Kind of a tensor operator -> role of the operator on numbers that can replace it for 0-dim tensors. Both
-# operators have equal results, which are exact or rounded once.
+# Kind of a tensor operator -> role of the number operator that can replace it if the operands are 0-dim
+# tensors. Both operators have equal results, which are exact or rounded once.
 ROLE: Final = field_by_name("element_role")
 _OPERATIONS: Final = ("arithmetic", "unary", "minimum", "maximum")  # roles of operators that compute a number
 _PROMOTION: Final = field_by_name("promotion")

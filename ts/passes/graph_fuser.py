@@ -83,7 +83,7 @@ class _Fuser:
         self.block = block
         self.rejected = rejected
         self.open: dict[Value, _Group] = {}  # results of nodes -> their group, for groups that can still grow
-        self.position_of: dict[Node, int] = {}  # nodes of groups -> their positions in the block
+        self.position_of: dict[Node, int] = {}  # nodes of groups -> numbers in program order
         # Views created since the last write, which can be moved into a group
         self.views: dict[Node, None] = {}
         self.changed = False

@@ -175,7 +175,7 @@ class _LoopVersion:
         self.slots: list[tuple[Node, Value]] = []
 
     def write(self) -> None:
-        """Convert the loop to numbers. The loop's results become outputs of the enclosing block."""
+        """Convert the nodes of the loop to nodes on numbers. Its results become outputs of its block."""
         block = self.loop.owning_block()
         outputs = list(self.loop.outputs())
         self._loop(self.loop)

@@ -369,7 +369,7 @@ class Analysis:
     def arguments(self, node: Node) -> list[Any] | None:
         """Return samples of the inputs, or None if an input is unknown.
 
-        Unknown numbers of elementwise operators are no obstacle: any number of the same type replaces them.
+        For an elementwise operator, a number of the same type replaces each unknown number.
         """
         samples = [self.samples.get(value, NOT_EVALUATED) for value in node.inputs()]
         if any(sample is NOT_EVALUATED for sample in samples) and is_elementwise(node):

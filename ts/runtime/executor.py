@@ -165,7 +165,7 @@ def last_executed_optimized_graph() -> Graph | None:
 
 
 class FunctionVariant(Function):
-    """Variant of the function `original` with the same signature. It calls this variant of each callee."""
+    """Variant of the function `original` with the same signature. It calls the same variant of callees."""
 
     variant: GraphVariant
 

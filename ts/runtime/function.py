@@ -118,7 +118,7 @@ class ScriptFunction(Function):
         return _signature(self.schema) if function is None else inspect.signature(function)
 
     def __copy__(self) -> ScriptFunction:
-        return self  # `copy` does not copy Python functions either
+        return self  # as `copy` does for Python functions
 
     def __deepcopy__(self, memo: dict[int, Any]) -> ScriptFunction:
         return self

@@ -319,7 +319,7 @@ class ScriptModule(Module):
         return self.forward  # type: ignore[no-any-return]
 
     def define(self, src: str) -> None:
-        """Compile methods from source text and add them. They may use each other and all attributes."""
+        """Compile methods from source text and add them. Methods may use each other and all attributes."""
         definitions = parse.module_defs(src, Resolver.of_frame(1))
         if self.__dict__.get("_object") is None:  # `__init__` is running: compile the definitions later
             self.__dict__.setdefault("_definitions", []).extend(definitions)

@@ -291,7 +291,8 @@ def _read_entry(file: zipfile.ZipFile, info: zipfile.ZipInfo) -> NDArray[Any]:
 def _read_header(stream: IO[bytes], version: tuple[int, int]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
     """Read the shape, Fortran order flag and dtype of an array.
 
-    A regular expression parses headers as NumPy writes them for numbers. It is faster than Python's parser.
+    Headers as NumPy writes them for numbers are parsed by a regular expression, because this is faster than
+    Python's parser.
     """
     length = stream.read(2 if version == (1, 0) else 4)
     header = stream.read(min(int.from_bytes(length, "little"), _MAX_NPY_HEADER_BYTES))

@@ -184,7 +184,7 @@ class RequestScheduler:
         """Send queued requests to idle workers, without starvation of the queue of lowest priority."""
         self._dispatch_count += 1
         queues = [(TRUSTED, self._trusted), (UNTRUSTED, self._retry or self._untrusted), (SLOW, self._slow)]
-        # Without own workers, the queue of lowest priority would starve if it were never first.
+        # If all classes share the workers, the queue of lowest priority would starve if it were never first.
         if self._dispatch_count % _UNTRUSTED_FIRST_INTERVAL == 0:
             queues.reverse()
         for priority_class, queue in queues:
@@ -255,7 +255,7 @@ class RequestScheduler:
                     logging.getLogger("ts.serve").exception("requests failed")
                     self._pool.discard(worker)
             for request in requests:
-                # This fails a request without response that is not queued again.
+                # A request that is not queued again fails here, unless it already has a response.
                 if request.queue is None:
                     request.fail(HTTPError(500, "internal", "internal server error"))
             self._dispatch()

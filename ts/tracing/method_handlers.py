@@ -35,12 +35,12 @@ def to(tracer: Tracer, x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any])
     other, device, dtype = arguments.get("other"), arguments.get("device"), arguments.get("dtype")
     if other is not None:  # PyTorch records the device and dtype of `other` as constants
         device, dtype = other.device, other.dtype
-    if dtype is None:  # dtype, layout, device and pin_memory of aten::to.dtype_layout
+    if dtype is None:  # aten::to.dtype_layout with dtype, layout, device and pin_memory
         inputs.append(tracer.constant(result.dtype.code))
         inputs.append(tracer.constant(dtypes.strided.code))
         inputs.append(tracer.constant(result.device, DEVICE))
         inputs.append(tracer.constant(None))
-    else:  # device (aten::to.device only) and dtype
+    else:  # aten::to.device with device and dtype, or aten::to.dtype with dtype
         if device is not None:
             inputs.append(tracer.constant(devices.as_device(device), DEVICE))
         inputs.append(tracer.constant(dtypes.as_dtype(dtype).code))

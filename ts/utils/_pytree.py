@@ -577,7 +577,7 @@ def _generate_key_paths(
     key_path: KeyPath, tree: PyTree, is_leaf: LeafRule = None
 ) -> Iterator[tuple[KeyPath, Any]]:
     """Yield (path, leaf) pairs, in which all paths start with `key_path`."""
-    # not by optree, which requires that `flatten_with_keys_fn` and `flatten_fn` return equal children
+    # optree is not used, because it requires `flatten_with_keys_fn` and `flatten_fn` to return equal children
     if tree_is_leaf(tree, is_leaf):
         yield key_path, tree
         return

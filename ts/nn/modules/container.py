@@ -278,7 +278,7 @@ def _as_parameter(value: Any) -> Any:
 
 
 def _describe_entry(name: str, value: Any, kind: str) -> str:
-    """Return the line of `repr` for an entry. `kind` is the dtype or type name to print for a tensor."""
+    """Return the line of an entry in `repr`. For a tensor, the line shows `kind`: its dtype or type name."""
     if not isinstance(value, Tensor):
         return f"({name}): Object of type: {type(value).__name__}"
     class_name = "Parameter" if isinstance(value, Parameter) else "Tensor"

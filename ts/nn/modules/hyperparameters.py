@@ -90,7 +90,8 @@ class _Constructor:
         text = "\n".join(["def define(owner):", *lines, "    return __init__", ""])
         file = f"<constructor of {owner.__name__}>"
         source_lines = text.splitlines(keepends=True)
-        linecache.cache[file] = len(text), None, source_lines, file  # for `inspect` and tracebacks
+        # `inspect` and tracebacks read the source from `linecache`
+        linecache.cache[file] = len(text), None, source_lines, file
         namespace: dict[str, Any] = {}
         # evaluate annotations with the globals of the module that defines the class
         exec(compile(text, file, "exec"), vars(sys.modules[owner.__module__]), namespace)

@@ -123,7 +123,7 @@ class _TransformerLayer(Module):
 
 @hyperparameters
 class TransformerEncoderLayer(_TransformerLayer):
-    """Encoder layer: self-attention and a feed-forward network, both with residual and normalization."""
+    """Encoder layer: self-attention and a feed-forward network, with residual connections and layer norm."""
 
     _attention_names = ("self_attn",)
     d_model: InitVar[int]

@@ -109,7 +109,7 @@ class BasePruningMethod(ABC):
 
 
 class PruningContainer(BasePruningMethod):
-    """Sequence of pruning methods for one parameter. Each prunes elements that earlier ones have kept."""
+    """Sequence of pruning methods for one parameter. A method prunes elements that earlier methods kept."""
 
     def __init__(self, *args: Any) -> None:
         self._pruning_methods: tuple[BasePruningMethod, ...] = ()

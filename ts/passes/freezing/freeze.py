@@ -243,7 +243,7 @@ class _Freezer:
     def _record_modules(self, graph: Graph) -> bool:
         """Record the module object of each module-typed value (devirtualization of interface types).
 
-        Replace interface types by the types of the modules. Return True if there were any.
+        Replace interface types by the types of the modules. Return True if an interface type was replaced.
         """
         owners = self.out.owners
         changed = False

@@ -67,7 +67,7 @@ def _is_valid_summand(product: Node, summand: Value) -> bool:
 def _is_broadcastable_to_product(x: TensorType, w: TensorType, sizes: Sequence[int | None]) -> bool:
     """Return whether a summand with sizes `sizes` never broadcasts the product to a larger shape.
 
-    This holds if each size is 1, or the product's size in this dimension is known and not 1.
+    This holds if, in each dimension, the summand has size 1, or the product has a known size other than 1.
     """
     rows, columns = (x._sizes or (None, None))[0], (w._sizes or (None, None))[-1]
     expected_sizes = (rows, columns)[2 - len(sizes) :]
