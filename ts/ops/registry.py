@@ -125,7 +125,7 @@ class OperatorRecord:
     sparse: str = ""  # name of the kernel for sparse operands in `ts.ops.sparse_kernels`, or ""
     cuda: str | None = None  # pointwise: CUDA expression of the arguments a, b, c
     # For `epilogue`: CUDA expression that computes a row, or a function of the row length and the keyword
-    # arguments that returns this expression, or None if CUDA fusion does not support the arguments
+    # arguments. The function returns the expression, or None if CUDA fusion does not support the arguments
     cuda_rows: str | Callable[..., str | None] | None = None
     # True if the kernel is called as kernel(*arguments) with tensors, which may be on several devices
     tensor_kernel: bool = False

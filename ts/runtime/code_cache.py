@@ -134,8 +134,8 @@ def entry_of(
     `variant` is the name of a graph variant (`GraphVariant`). To read cached code, `Entry.read` calls
     `prepare(graph, name)` to compile each subgraph, and `plans` to create the table of specializations.
     """
-    # The cache does not store functions in which all calls are inlined. This mode is off if the module
-    # `inline`, which contains the switch, was not imported.
+    # The cache does not store functions in which all calls are inlined (`set_inline_everything_mode`). This
+    # mode is off if its module, `inline`, was not imported.
     inline = sys.modules.get("ts.passes.inline")
     if inline is not None and inline.get_inline_everything_mode():
         return None

@@ -70,7 +70,7 @@ def set_fusion_strategy(strategy: Sequence[tuple[str, int]]) -> Strategy:
     In PyTorch, the strategy limits the number of specializations for fixed sizes ("STATIC") and for any sizes
     ("DYNAMIC"). Here it has no effect: a fusion group has one plan per combination of dtypes, which checks
     sizes at run time. Raise TypeError if `strategy` is not a list of pairs of a str and a non-negative int,
-    and ValueError for names other than these two.
+    and ValueError for names other than "STATIC" and "DYNAMIC".
     """
     global _strategy
     if isinstance(strategy, str | bytes) or not isinstance(strategy, Sequence):
