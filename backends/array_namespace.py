@@ -105,10 +105,10 @@ class Namespace:
         return result
 
     def weighted_picks(self, x: Array, indices: Array, weights: Array) -> Array:
-        """Return weighted sums of elements of `x`, which has the shape (N, C, cells).
+        """Return weighted sums of elements of `x`, an array of shape (N, C, number of positions).
 
         Element (n, c, p) of the result is the sum over t of x[n, c, indices[n, p, t]] * weights[n, p, t]. For
-        the index -1, the element counts as 0. `indices` and `weights` have shape (N, P, taps).
+        the index -1, the element counts as 0. `indices` and `weights` have shape (N, P, T).
         """
         total: Any = 0
         for t in range(indices.shape[2]):
@@ -124,7 +124,10 @@ class Namespace:
         return result
 
     def in_pieces(self, function: Callable[..., Array], *operands: Array) -> Array:
-        """Apply an elementwise function to arrays. If a time limit is set, the CPU namespace uses chunks."""
+        """Apply an elementwise function to arrays.
+
+        Under a time limit, the CPU namespace applies it in chunks.
+        """
         return function(*operands)
 
     def to_host(self, x: Array) -> Any:

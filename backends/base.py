@@ -85,7 +85,7 @@ class Backend:
         raise NotImplementedError
 
     def to_host(self, array: Array, non_blocking: bool = False) -> NDArray[Any]:
-        """Return the elements as a NumPy array, without a copy if `array` is one."""
+        """Return the elements as a NumPy array, without a copy if `array` already is a NumPy array."""
         raise NotImplementedError
 
     def move(self, array: Array, device: int) -> Array:
@@ -119,7 +119,7 @@ class Backend:
         """Seed the random streams of all devices of this type."""
 
     def run(self, kernel: Kernel, args: list[Any], device: int) -> Any:
-        """Run `kernel(*args)` with `device` current."""
+        """Return the result of `kernel(*args)`, run with `device` as the current device."""
         with self.on(device):
             return kernel(*args)
 

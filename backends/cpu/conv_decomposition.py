@@ -211,7 +211,8 @@ def _convolve_complex(g: Geometry, x: Array, weight: Array) -> Array:
 def weight_gradient(general: Kernel, xp: Any, g: Geometry, conv_input: Array, other: Array) -> Array:
     """Return the weight gradient. For integers, complex numbers and empty arrays, the kernel `general` runs.
 
-    `general` also runs if the result has infinities or NaN, since here padding zeros times infinity give NaN.
+    `general` also runs if the result has infinities or NaN, since padding zeros times infinity give NaN in
+    this module.
     """
     if conv_input.dtype.kind not in "iubc" and conv_input.size and other.size:
         dtype = np.float32 if conv_input.itemsize == 2 else conv_input.dtype
@@ -226,7 +227,7 @@ def weight_gradient(general: Kernel, xp: Any, g: Geometry, conv_input: Array, ot
 
 
 def kernel(record: Any) -> Kernel:
-    """Return the kernel of a convolution record, or of its backward, which calls `compute` of this module."""
+    """Return the kernel of a convolution or of its backward, which calls the functions of this module."""
     result = partial(record.kernel, compute=partial(compute, default_of(record.kernel, "compute")))
     if record.key == "aten::convolution_backward":
         result = partial(result, weigh=partial(weight_gradient, default_of(record.kernel, "weigh")))

@@ -83,7 +83,7 @@ class CpuNamespace(WrappedNamespace):
         return result
 
     def special(self, name: str) -> Callable[..., Array]:
-        """Return the ufunc of this package with the given name, or the function of `scipy.special`."""
+        """Return this package's ufunc `name` if it exists, else the function of `scipy.special`."""
         from .kernels.special import UFUNCS  # imported here, because few programs use it
 
         return UFUNCS[name] if name in UFUNCS else super().special(name)

@@ -137,7 +137,7 @@ class ScatterUfunc:
         self._ufunc = getattr(cupy, name)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Apply CuPy's ufunc to arrays, unchanged."""
+        """Call CuPy's ufunc with unchanged arguments."""
         return self._ufunc(*args, **kwargs)
 
     def __getattr__(self, name: str) -> Any:

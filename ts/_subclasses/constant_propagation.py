@@ -23,7 +23,7 @@ class Constant:
     """Known elements of a fake tensor.
 
     tensor   real tensor with the elements
-    shared   list with one bool, shared by all views of the memory, and False once the value is unknown
+    shared   list with one bool, shared by all views of the memory. False if the elements are no longer known
     """
 
     __slots__ = ("shared", "tensor")

@@ -116,7 +116,7 @@ class autocast:
 
     def _enter(self) -> list[int]:
         before = core.enter(self._device_index, self.fast_dtype, self._enabled, self._cache_enabled)
-        # a tracer with `casts` (an export) records the begin and end of autocast blocks
+        # a tracer with `casts` (an export) records the beginning and the end of autocast blocks
         tracer = current_tracer()
         if tracer is not None and tracer.casts is not None:
             tracer.casts.append((self.device, self.fast_dtype, self._enabled))

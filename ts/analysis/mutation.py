@@ -75,7 +75,7 @@ def written_inputs(node: Node) -> list[Value]:
 def is_written(argument: Argument, updates: bool) -> bool:
     """Return whether an operator writes to `argument`.
 
-    Schemas do not mark writes to running statistics: they count if `updates` is True.
+    Schemas do not mark writes to running statistics: these writes count if `updates` is True.
     """
     if argument.alias is not None:
         return argument.alias.is_write

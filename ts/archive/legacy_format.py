@@ -119,7 +119,10 @@ class _StorageCollector:
         self.storages_by_key: dict[str, tuple[str, str, int]] = {}
 
     def storage(self, reference: Any) -> Any:
-        """Record the storage of a persistent id and return None. If the id denotes a class, return it."""
+        """Record the storage of a persistent id and return None.
+
+        If the id denotes a class, return the class.
+        """
         match reference:
             case ("module", Global() as cls, _, _):
                 return cls

@@ -154,7 +154,7 @@ def _gradients(
     retain_graph: bool | None = None,
     batched: bool = False,
 ) -> tuple[Tensor | None, ...]:
-    """Return the gradients for the outputs that require grad.
+    """Return the gradients of `inputs`, computed from the outputs that require grad.
 
     The gradient is None for inputs on which no output depends.
     """

@@ -169,7 +169,7 @@ def _lower_python_call(low: Lowering, node: Node) -> None:
     if result.has_uses():
         target, spec = low.define(result), type_spec(result.type())
     else:
-        # an unused result may have any type, as that of a function without annotations
+        # an unused result may have any type, like the result of a function without annotations
         target, spec = low.new_register("x"), type_spec(ANY)
     low.call_operator(PythonOperator(node.get("function"), len(inputs), spec), inputs, [target])
 

@@ -318,7 +318,8 @@ cdef int softplus(Operator op, IValue *r, const int32_t *at) except -1:
     return run_with_numbers(op, r, at, SOFTPLUS, 2)
 
 cdef int log_sigmoid(Operator op, IValue *r, const int32_t *at) except -1:
-    # The result must be C-contiguous. `run_formula` keeps the input's dimension order, so require such an input.
+    # The result must be C-contiguous. `run_formula` keeps the input's dimension order, so the input must be
+    # C-contiguous, too.
     if float_array(&r[at[0]]) == NULL:
         return run_upcast_to_float32(op, r, at)
     return run_formula(op, r, at, LOG_SIGMOID, 0, 0, 0)

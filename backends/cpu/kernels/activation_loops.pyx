@@ -5,7 +5,8 @@ under the names that operator records use:
 
     find_loops("loops:sigmoid").covers(6)     True if a loop for float32 (ScalarType 6) exists
 
-The loop of sigmoid calls a row kernel of `vector_math.h`, and copies strided elements to tiles before.
+The loop of sigmoid calls a row kernel of `vector_math.h`, which requires that strided elements are first
+copied to a tile.
 """
 
 from libc.stdint cimport int32_t, int64_t

@@ -75,7 +75,7 @@ cdef int scalar_type_of_character(str character) except -2:
 
 
 def ufunc_loops(str name not None, str promotion not None="same", str types=None):
-    """Return the loops of NumPy's ufunc `name`, or None unless it has one or two operands and one result.
+    """Return the loops of NumPy's ufunc `name`, or None if it has more than two operands or one result.
 
     `promotion` is the type promotion of the operator record, such as "bool" for predicates. For "float", there
     are no integer loops, because PyTorch's results for integers differ from NumPy's. `types` has the NumPy
@@ -341,7 +341,7 @@ cdef enum Other:
 
 
 cdef inline Other read_second_operand(Loops loops, Tensor x, IValue *other, char *scalar_bytes) noexcept:
-    """Return whether the second operand is a TENSOR of the dtype of `x`, a NUMBER, or unsupported (NEITHER).
+    """Return the kind of the second operand: TENSOR of the dtype of `x`, NUMBER, or NEITHER (unsupported).
 
     A NUMBER is a Python number or a 0-dim tensor. It is written to `scalar_bytes` in the dtype of `x`.
     """

@@ -9,9 +9,10 @@ from ts._core.value.ivalue cimport IValue
 # Fills a contiguous array of dtype `kind` with samples of a distribution, which has at most two parameters.
 ctypedef void (*Fill)(PyArrayObject *a, int kind, double first, double second) noexcept
 
-# Return a new tensor of samples, for the arguments (size, dtype, layout, device, pin_memory).
+# Store a new tensor of samples in the result register. Arguments: (size, dtype, layout, device, pin_memory).
 cdef int sample_new(Operator op, IValue *r, const int32_t *at, Fill fill, double first, double second) except -1
-# Return a new tensor of samples, for the arguments (x, dtype, layout, device, pin_memory, memory_format).
+# Store a new tensor of samples with the shape of `x`. Arguments: (x, dtype, layout, device, pin_memory,
+# memory_format).
 cdef int sample_like(Operator op, IValue *r, const int32_t *at, Fill fill, double first, double second) except -1
 # Replace the elements of the tensor in the first register by samples. If not `supported`, or for another
 # generator than the default one, the Python kernel runs.

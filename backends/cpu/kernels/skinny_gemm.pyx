@@ -21,7 +21,8 @@ cdef enum:
     MAX_ALONG_ROWS = 4
     MAX_ACROSS_ROWS = 16
     MAX_PACKED_ROWS = 2                # maximal number of rows for which packed panels are used, because each row reads all panels
-    # maximal size of a packed matrix, that of the L2 cache. For larger matrices, memory bandwidth limits the speed.
+    # maximal size of a packed matrix: the size of the L2 cache. For larger matrices, memory bandwidth limits
+    # the speed.
     MAX_PACKED_BYTES = 1 << 20
 
 

@@ -306,7 +306,7 @@ cdef GraphNode record_graph_node(DifferentiablePlan plan, Operator op, IValue *a
 
 
 cdef int adopt(DifferentiablePlan plan, Node node, Tensor t, int output) except -1:
-    # A result that requires grad already is an argument of the graph, which keeps its autograd history.
+    # A result that already requires grad is an argument of the graph, and keeps its autograd history.
     if t.requires_grad_flag:
         return 0
     set_history(t, node, output)

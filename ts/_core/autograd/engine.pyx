@@ -218,7 +218,10 @@ cdef object name_of(object hook):
 
 
 cdef list checked_gradients(object hook_result, list before, object name):
-    """Return the tuple of gradients that a node's hook returned as a list. Raise an error if it is invalid."""
+    """Convert the tuple of gradients that a node's hook returned to a list.
+
+    Raise an error if it is invalid.
+    """
     if not isinstance(hook_result, tuple):
         raise TypeError(f"expected tuple, but hook returned '{type(hook_result).__name__}'")
     if len(hook_result) != len(before):

@@ -398,7 +398,7 @@ cdef int adopt(Rule rule, Node node, Tensor t, Py_ssize_t output, Tensor first) 
     expect(node, output, t)
     if rule.written >= 0:
         return rebase_history(t, node, output, edge_of_input(rule, node))
-    # A result that requires grad already is an argument of the operator, which keeps its autograd history.
+    # A result that already requires grad is an argument of the operator, and keeps its autograd history.
     if t.requires_grad_flag:
         return 0
     set_history(t, node, output)

@@ -103,7 +103,10 @@ cdef inline bint any_of(const uint8_t *flags, Py_ssize_t n) noexcept nogil:
 
 
 cdef bint pack(const Char *s, Py_ssize_t n, Py_ssize_t room, Key *key) noexcept nogil:
-    """Write the cache key of s[:n] to `key`. Return whether s[:n] is ASCII. `room` characters can be read at `s`."""
+    """Write the cache key of s[:n] to `key`.
+
+    Return whether s[:n] is ASCII. At least `room` characters can be read.
+    """
     cdef Char copied[READ]
     cdef uint8_t bytes[READ]
     cdef uint8_t wide[READ]

@@ -50,7 +50,7 @@ SYMBOLIC_SIZES: Final = {
     "aten::sym_size.int": "aten::size", "aten::sym_stride.int": "aten::stride",
     "aten::sym_numel": "aten::numel",
 }  # fmt: skip
-VALUE_COMPARISONS: Final = {"aten::__is__": "aten::eq", "aten::__isnot__": "aten::ne"}  # identity -> value
+VALUE_COMPARISONS: Final = {"aten::__is__": "aten::eq", "aten::__isnot__": "aten::ne"}  # identity -> equality
 
 
 @cache

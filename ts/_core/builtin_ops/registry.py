@@ -28,7 +28,7 @@ MODULES = (
 
 
 def operators() -> list[Operator]:
-    """Return every operator once, in table order within a module."""
+    """Return every operator once. Operators of one module are in the order of its table."""
     return [op for module in MODULES for group in _of_module(module).values() for op in group]
 
 

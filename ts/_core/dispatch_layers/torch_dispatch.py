@@ -20,7 +20,10 @@ from ts._core.thread.context import GradMode, TracingScope
 
 
 def is_composite(op: Any) -> bool:
-    """Return whether an operator has a decomposition. If so, handlers receive the decomposed operators."""
+    """Return whether an operator has a decomposition.
+
+    If so, handlers receive the operators of the decomposition.
+    """
     return resolve("torch_dispatch_decomposition")(op) is not None
 
 

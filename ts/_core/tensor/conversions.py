@@ -159,7 +159,7 @@ def to(x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
 
 
 def own_format(x: Tensor) -> dtypes.memory_format:
-    """Return the memory format of `x`: channels last if its strides match this format only."""
+    """Return a channels-last format if `x` has only this memory format, else `contiguous_format`."""
     if not x.array.flags.c_contiguous:
         for last in (dtypes.channels_last, dtypes.channels_last_3d):
             if strides.has_format(x.shape, x.stride(), last):

@@ -251,7 +251,7 @@ def _full_name(value: Any) -> str:
 
 
 def _have_same_shape(x: Tensor, y: Tensor) -> bool:
-    """Return whether shapes are equal. Sizes that depend on data must be equal for every data."""
+    """Return whether shapes are equal. Sizes that depend on data must be equal for all data."""
     return len(x.array.shape) == len(y.array.shape) and all(
         size_guards.is_provably_equal(n, m)
         or (size_guards.hinted(n) and size_guards.hinted(m) and size_guards.evaluate_guard(n == m))

@@ -104,7 +104,10 @@ def _saturating_add(w: FunctionBuilder, x: str, y: str) -> str:
 
 
 def _emit_bounds_checks(w: FunctionBuilder, loop: HoistableChecks, first: str, last: str) -> str:
-    """Emit the hoisted bounds checks for counter values `first` to `last`. Return their joint result."""
+    """Emit the hoisted bounds checks for counter values `first` to `last`.
+
+    Return the condition that all hold.
+    """
     bounds = [_sign_extend(w, x) for x in (first, last)]
     sizes: dict[Holder, str] = {}
     for items in loop.lists:

@@ -115,7 +115,7 @@ async def _stop(address: str) -> None:
 
 
 def _local_ip_address(client: Any) -> str:
-    """Return the IP address of this machine from which it reaches dask's scheduler."""
+    """Return the IP address from which this machine connects to dask's scheduler."""
     url = urlsplit(client.scheduler.address)
     host = url.hostname or "127.0.0.1"
     return "127.0.0.1" if is_local(host) else own_address(host, url.port or 0)

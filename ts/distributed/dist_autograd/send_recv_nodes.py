@@ -74,7 +74,7 @@ class GradientCodec:
         process: int | None = None,
         wire_context: WireContext | None = None,
     ) -> EncodedValue:
-        """Serialize a value for another process. In a context, record it and tensors that require grad.
+        """Serialize a value for another process. In a context, record its tensors that require grad.
 
         Raise RuntimeError for an ended context, TypeError for values that cannot be serialized.
         """
