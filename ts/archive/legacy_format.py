@@ -62,7 +62,7 @@ def write(file: IO[bytes], value: bytes, storages: Iterable[tuple[str, int, NDAr
 
 
 def read(file: IO[bytes]) -> LegacyArchive:
-    """Parse a legacy file. Raise ArchiveError if it is damaged or of another byte order (endianness)."""
+    """Parse a legacy file, or raise ArchiveError for a damaged file or another byte order (endianness)."""
     size = file.seek(0, io.SEEK_END)
     file.seek(0)
     deadline.reserve(size)

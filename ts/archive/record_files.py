@@ -67,7 +67,7 @@ class PyTorchFileReader:
         self._records = ZipRecords(opened, scripted=None)
 
     def get_all_records(self) -> list[str]:
-        """Return the names of all records, in the order of the ZIP directory."""
+        """Return the names of all records, in the order of the ZIP file's central directory."""
         return list(self._records.entries)
 
     def has_record(self, name: str) -> bool:

@@ -42,7 +42,7 @@ class TensorStorageRef(NamedTuple):
 
 
 class StorageWriter:
-    """Collector of tensor storages, each of which is written once."""
+    """Collector that deduplicates tensor storages, so that each is written once."""
 
     def __init__(self) -> None:
         self.arrays: dict[str, NDArray[Any]] = {}  # storage key -> bytes of the storage

@@ -1,4 +1,4 @@
-"""Breakpoints: user requests, resolved to stop points in the code.
+"""Breakpoints and conditional breakpoints: user requests, resolved to stop points in the code.
 
 Input: `12`, `file.py:12`, `helper` or `Class.method`.  Output: the numbers of stop points.
 

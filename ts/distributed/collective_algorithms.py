@@ -85,7 +85,7 @@ def reduce_scatter(call: CollectiveCall, inputs: Sequence[Any], output: Any, op:
 
 
 def _send_chunks(call: CollectiveCall, partitions: Sequence[Any]) -> list[Request]:
-    """Start to send part i to rank i in chunks, and return the requests.
+    """Start to send part i to rank i in chunks (pipelining), and return the requests.
 
     The part for the rank that follows this rank is sent first, so that ranks do not all send to the same rank
     at once.

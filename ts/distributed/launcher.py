@@ -184,7 +184,7 @@ def launch_processes(config: ProcessLaunch) -> None:
 
 @contextlib.contextmanager
 def _termination_signals_as_exceptions() -> Iterator[None]:
-    """Raise SignalException for termination signals within the block, if it runs in the main thread."""
+    """Raise SignalException for termination signals in the block (signal handling in the main thread)."""
 
     def raise_signal(signum: int, frame: Any) -> None:
         raise SignalException(signum)

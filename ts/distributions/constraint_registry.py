@@ -1,4 +1,4 @@
-"""Mapping from constraints to transforms into the constrained set.
+"""Mapping from constraints to transforms (bijections) into the constrained set.
 
     biject_to(constraints.positive)            a bijective transform from real numbers to positive numbers
     transform_to(constraints.simplex)          a transform that need not be bijective, for optimization

@@ -192,7 +192,7 @@ class Boolean(Constraint):
 
 
 class Simplex(Constraint):
-    """Vectors of nonnegative numbers whose sum is one."""
+    """Simplex: vectors of nonnegative numbers whose sum is one."""
 
     event_dim = 1
 

@@ -110,7 +110,7 @@ def _enumerate_counts(count: int, like: Any, batch_shape: Any, expand: bool) -> 
 
 
 class Binomial(ProbsOrLogits):
-    """Distribution of the number of successes in `total_count` trials of probability `probs`."""
+    """Binomial distribution: successes in `total_count` trials of probability `probs`."""
 
     arg_constraints = {
         "total_count": constraints.nonnegative_integer,
@@ -172,7 +172,7 @@ class Binomial(ProbsOrLogits):
 
 
 class Geometric(ProbsOrLogits):
-    """Distribution of the number of failures before the first success, which has probability `probs`."""
+    """Geometric distribution: failures before the first success, which has probability `probs`."""
 
     arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}
     support = constraints.nonnegative_integer
@@ -216,7 +216,7 @@ class Geometric(ProbsOrLogits):
 
 
 class NegativeBinomial(ProbsOrLogits):
-    """Distribution of the number of successes, with probability `probs`, before `total_count` failures."""
+    """Negative binomial distribution: successes, with probability `probs`, before `total_count` failures."""
 
     arg_constraints = {
         "total_count": constraints.greater_than_eq(0),

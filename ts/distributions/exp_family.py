@@ -1,4 +1,6 @@
-"""Exponential families: entropy and divergence, computed by the gradient of the log normalizer.
+"""Exponential family distributions, with entropy and Bregman divergence by the gradient of the log-partition.
+
+The log-partition function is also called log normalizer.
 
 For a density exp(<t(x), n> - F(n) + k(x)) with natural parameters n, the mean of t(x) is the gradient of F:
 

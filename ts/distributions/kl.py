@@ -1,4 +1,4 @@
-"""Kullback-Leibler divergences of pairs of distributions.
+"""Kullback-Leibler divergences of pairs of distributions, by multiple dispatch on both classes.
 
     kl_divergence(Normal(0.0, 1.0), Normal(1.0, 1.0))       tensor(0.5000)
 

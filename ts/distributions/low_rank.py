@@ -88,7 +88,7 @@ class LowRankMultivariateNormal(LocationCentered):
         return self.loc + correlated + self.cov_diag.sqrt() * noise
 
     def log_det(self) -> Any:
-        """Return the logarithm of the determinant of the covariance."""
+        """Return the log-determinant of the covariance, by the matrix determinant lemma."""
         half_log_det = self._capacitance.diagonal(dim1=-2, dim2=-1).log().sum(-1)
         return 2 * half_log_det + self.cov_diag.log().sum(-1)
 

@@ -1,4 +1,4 @@
-"""Distributions of matrices: LKJCholesky and Wishart."""
+"""LKJCholesky (onion method) and Wishart (Bartlett decomposition), distributions of matrices."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ class Wishart(CovarianceBased, ExponentialFamily):
         return self.df[..., None, None] * squares
 
     def rsample(self, sample_shape: Any = (), max_try_correction: int | None = None) -> Any:
-        """Draw samples by Bartlett's decomposition.
+        """Draw samples by Bartlett decomposition.
 
         Singular samples are redrawn at most `max_try_correction` times. As in PyTorch 2.13, the first samples
         are always discarded, so that equal seeds give equal samples.

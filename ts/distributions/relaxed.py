@@ -1,4 +1,4 @@
-"""Differentiable relaxations of discrete distributions: RelaxedBernoulli, RelaxedOneHotCategorical.
+"""Differentiable relaxations of discrete distributions (Concrete distribution, Gumbel-softmax).
 
 At low temperatures, samples are close to those of Bernoulli and OneHotCategorical.
 """

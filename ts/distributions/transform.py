@@ -1,4 +1,4 @@
-"""Transforms of samples (change of variables): invertible functions with log-determinants of Jacobians.
+"""Transforms of samples (bijectors, change of variables) with log-determinants of Jacobians.
 
     t = AffineTransform(1.0, 2.0)
     t(x), t.inv(y)                         1 + 2x, and the inverse
@@ -102,7 +102,7 @@ class Transform:
         raise NotImplementedError
 
     def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
-        """Return log |det(dy/dx)| at `x`, whose image is `y`."""
+        """Return the logarithm of the Jacobian determinant, log |det(dy/dx)|, at `x`, whose image is `y`."""
         raise NotImplementedError
 
     def forward_shape(self, shape: Any) -> Any:

@@ -1,4 +1,4 @@
-"""TransformedDistribution, and the standard distributions that are transforms of other distributions."""
+"""TransformedDistribution (normalizing flow), and standard distributions that are transforms of others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Operators of `GradScaler`: unscale gradients and update the scale.
+"""Operators of gradient scaling (loss scaling) by `GradScaler`: unscale gradients and update the scale.
 
 In: gradients, and the inverse of the loss scale or its update parameters. Out: the unscaled gradients, a flag
 that is 1 if a gradient contains inf or NaN, and the scale of the next step.

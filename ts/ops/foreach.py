@@ -1,4 +1,4 @@
-"""Foreach operators: the elementwise application of single-tensor operators to tensor lists.
+"""Foreach operators (multi-tensor operators), which apply single-tensor operators to tensor lists.
 
     ts._foreach_mul_(moments, 0.9)
     ts._foreach_add_(moments, gradients, alpha=0.1)

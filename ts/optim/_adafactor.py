@@ -1,4 +1,4 @@
-"""Adafactor: Adam with factored second moments, stored as one vector for rows and one for columns.
+"""Adafactor, Adam with factored second moments (one vector for the rows and one for the columns).
 
     Adafactor(model.parameters(), lr=0.01).step()
 

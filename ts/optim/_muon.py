@@ -1,4 +1,4 @@
-"""Muon: update of matrices by orthogonalization of their momentum.
+"""Muon, which updates matrices by orthogonalization of their momentum (Newton-Schulz iteration).
 
     Muon([model.weight], lr=1e-3).step()
 

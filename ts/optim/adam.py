@@ -1,4 +1,4 @@
-"""Adam and AMSGrad: mean of gradients, divided by the root of the mean of squares, with bias correction.
+"""Adam and AMSGrad (adaptive moment estimation with bias correction).
 
 Adam(model.parameters(), lr=1e-3).step()
 """

@@ -1,4 +1,4 @@
-"""Adamax: Adam with the decayed maximum of gradient magnitudes instead of the mean square.
+"""Adamax, Adam with the infinity norm (a decayed maximum of gradient magnitudes) instead of the mean square.
 
 Adamax(model.parameters(), lr=2e-3).step()
 """

@@ -1,4 +1,4 @@
-"""AdamW: Adam with weight decay applied to the parameters instead of the gradients.
+"""AdamW, Adam with decoupled weight decay: the decay applies to the parameters, not to the gradients.
 
 AdamW(model.parameters(), lr=1e-3, weight_decay=0.01).step()
 """

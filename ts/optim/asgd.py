@@ -1,4 +1,4 @@
-"""ASGD: averaged SGD with decreasing steps.
+"""ASGD (averaged SGD, Polyak-Ruppert averaging) with decreasing steps.
 
 ASGD(model.parameters(), lr=0.01).step()         state[x]["ax"] is the mean of x
 """

@@ -1,4 +1,4 @@
-"""LBFGS: quasi-Newton steps with a limited history of gradients and steps.
+"""LBFGS (limited-memory BFGS), a quasi-Newton method with a limited history of gradients and steps.
 
     optimizer = LBFGS(model.parameters(), line_search_fn="strong_wolfe")
     optimizer.step(closure)                  the closure computes loss and gradients, several times per step

@@ -1,4 +1,4 @@
-"""Line search that satisfies the strong Wolfe conditions.
+"""Line search with cubic interpolation, which satisfies the strong Wolfe conditions.
 
     loss, grad, length, evaluations = strong_wolfe(slope, 1.0, direction, loss, grad, grad.dot(direction))
 

@@ -1,4 +1,4 @@
-"""NAdam: Adam with Nesterov momentum that increases with the steps.
+"""NAdam, Adam with Nesterov momentum that increases with the steps.
 
 NAdam(model.parameters(), lr=2e-3).step()
 """

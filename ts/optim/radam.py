@@ -1,4 +1,4 @@
-"""RAdam: Adam with a rectified second moment, which steps ignore while its variance is too large.
+"""RAdam (rectified Adam), whose steps ignore the second moment while its variance is too large.
 
 RAdam(model.parameters(), lr=1e-3).step()
 """

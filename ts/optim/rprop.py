@@ -1,4 +1,4 @@
-"""Rprop: step sizes per element, which grow while the gradient keeps its sign.
+"""Rprop (resilient backpropagation), step sizes per element that grow while the gradient keeps its sign.
 
 Rprop(model.parameters(), etas=(0.5, 1.2)).step()
 """

@@ -1,4 +1,4 @@
-"""SGD (stochastic gradient descent): steps along the negative gradient, optionally with momentum.
+"""SGD (stochastic gradient descent), optionally with momentum or Nesterov momentum.
 
 SGD(model.parameters(), lr=0.1, momentum=0.9, nesterov=True).step()
 """

@@ -1,4 +1,4 @@
-"""SparseAdam: Adam for sparse gradients. It updates only the rows that a gradient stores, and their moments.
+"""SparseAdam (lazy Adam), which updates only the rows that a sparse gradient stores, and their moments.
 
 table = ts.nn.Embedding(10_000, 16, sparse=True)
 optimizer = ts.optim.SparseAdam(table.parameters())

@@ -1,4 +1,4 @@
-"""Averages of model parameters during training: stochastic weight averaging and moving averages.
+"""Stochastic weight averaging (Polyak averaging) and exponential moving averages of model parameters.
 
 averaged = AveragedModel(model)
 scheduler = SWALR(optimizer, swa_lr=0.05)

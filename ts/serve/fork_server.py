@@ -78,7 +78,7 @@ def _fork(descriptor: int, control: socket.socket, worker_main: WorkerMain) -> N
 
 
 def apply_rlimits(bytes: int) -> None:
-    """Set resource limits of this process: address space, open files, no core dumps, no file writes.
+    """Set the rlimits of this process (resource limits: address space limit, no core dumps, no file writes).
 
     These limits apply even if `ts.limits` fails to enforce its own.
     """

@@ -30,7 +30,7 @@ def pack(header: dict[str, Any], buffers: Sequence[bytes] = ()) -> bytes:
 
 
 class IpcChannel(asyncio.Protocol):
-    """End of a socket pair in the HTTP process: it sends a request and then receives a response."""
+    """End of a `socketpair` in the HTTP process: it sends a request and then receives a response."""
 
     def __init__(self) -> None:
         self._transport: asyncio.Transport | None = None

@@ -1,4 +1,4 @@
-"""Decoder of request bodies and encoder of response bodies: JSON and npz, for the arguments of a schema.
+"""Decoder of request bodies (input validation against a schema) and encoder of response bodies: JSON and npz.
 
     decode_inputs(b'{"inputs": {"x": [[1, 2]]}}', "json", arguments, max_bytes=1 << 30)
         {"x": tensor([[1, 2]])}

@@ -1,4 +1,4 @@
-"""Window functions for spectral analysis: `torch.signal.windows`.
+"""Window functions (Hann, Hamming, Blackman, Kaiser, general cosine ...) for spectral analysis.
 
 Input: the length M, the parameters of the window, and `sym` (True: symmetric window, False: periodic window,
 for spectra). Output: a tensor in the default floating-point dtype or in `dtype`.

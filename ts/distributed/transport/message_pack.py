@@ -1,4 +1,4 @@
-"""MessagePack encoding of plain data.
+"""MessagePack encoding of plain data, with a depth limit for nested values.
 
     encode({"op": "sum", "data": [1, 2.5]})     b"\x82\xa2op..."
     decode(data)                                the value, with tuples for lists, or ValueError if malformed

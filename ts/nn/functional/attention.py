@@ -1,4 +1,4 @@
-"""Multi-head attention: projections, masks, weighted means of the values.
+"""Multi-head attention with attention masks and key padding masks (padding mask).
 
 Input: query (L, N, E), key (S, N, Ek), value (S, N, Ev), all of them possibly without N, and the weights of a
 `MultiheadAttention`. Output: (L, N, E), and optionally the attention weights (N, L, S). A bool mask excludes

@@ -1,4 +1,4 @@
-"""Adaptive softmax: frequent classes are in the head, rare classes in clusters with smaller projections.
+"""Adaptive softmax, a hierarchical softmax with frequent classes in the head and rare classes in clusters.
 
 Input: a tensor (N, in_features) or (in_features), and target classes, which are numbered by decreasing
 frequency. Output: the log probability of each target, and the loss, which is the mean of the negative log

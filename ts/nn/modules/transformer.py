@@ -1,4 +1,4 @@
-"""Transformers: encoder and decoder layers, and stacks of them.
+"""Encoder-decoder Transformers: encoder and decoder layers, and stacks of them.
 
 Unlike in PyTorch, layers have no fast path for inference: `forward` is the only implementation.
 """

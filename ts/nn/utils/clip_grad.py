@@ -1,4 +1,4 @@
-"""Gradient norms and gradient clipping.
+"""Gradient clipping by value and by global norm, and gradient norms.
 
     norm = clip_grad_norm_(net.parameters(), 1.0)        tensor(0.) if no parameter has a gradient
 

@@ -1,4 +1,4 @@
-"""Fusion of a batch normalization into the preceding layer, for inference.
+"""Batch norm folding (conv-bn fusion) into the preceding layer, for inference.
 
 fused = fuse_conv_bn_eval(conv.eval(), norm.eval())        one convolution that computes norm(conv(x))
 """

@@ -1,4 +1,4 @@
-"""Parametrization of matrices as orthogonal or unitary.
+"""Orthogonal parametrization of matrices (matrix exponential, Cayley map, Householder reflections).
 
     layer = orthogonal(ts.nn.Linear(20, 40))        layer.weight.mT @ layer.weight is the identity
     layer.weight = ts.nn.init.orthogonal_(x)        any orthogonal matrix can be assigned

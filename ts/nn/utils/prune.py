@@ -1,4 +1,6 @@
-"""Weight pruning: some elements of a parameter are set to zero, chosen at random, by size or by a mask.
+"""Weight pruning (magnitude pruning, random pruning, structured pruning, masks) of parameters.
+
+The chosen elements of a parameter are set to zero.
 
     l1_unstructured(layer, "weight", amount=0.3)     parameters bias, weight_orig, buffer weight_mask
     layer.weight                                     weight_orig * weight_mask, computed before each `forward`

@@ -1,4 +1,6 @@
-"""Schedules with a formula of the step number: steps, powers, lines, half a cosine, user functions.
+"""Learning rate schedules in closed form (step decay, exponential decay, polynomial decay, linear warmup).
+
+There are also cosine annealing and schedules by user functions.
 
 CosineAnnealingLR(optimizer, T_max=100)
 """

@@ -1,4 +1,4 @@
-"""Schedules that rise and fall: triangles, a single cycle, cosines with restarts.
+"""Cyclical learning rate schedules (triangular, one-cycle policy, cosine annealing with warm restarts).
 
 OneCycleLR(optimizer, max_lr=0.1, total_steps=1000)
 """

@@ -1,4 +1,4 @@
-"""ReduceLROnPlateau: schedule that depends on a metric, such as the validation loss.
+"""ReduceLROnPlateau (reduce on plateau), a schedule that depends on a metric, such as the validation loss.
 
 scheduler = ReduceLROnPlateau(optimizer, patience=3)
 scheduler.step(validation_loss)

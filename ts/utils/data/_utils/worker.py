@@ -13,7 +13,7 @@ __getattr__ = names_for(__name__)
 
 
 class ManagerWatchdog:
-    """Tells whether the parent process is alive."""
+    """Watchdog that tells whether the parent process is alive (liveness check)."""
 
     def __init__(self) -> None:
         self.manager_pid = os.getppid()
