@@ -3,7 +3,7 @@
 In: a module with NumPy's functions. Out: a namespace with these functions and the attributes below. Kernels
 call these attributes, and thus need not test the type of their arrays:
 
-    xp.shapes_only            whether arrays have shapes but no elements (meta)
+    xp.shapes_only            True if arrays have shapes but no elements (meta)
     xp.scipy("linalg")        the device's equivalent of scipy.linalg
     xp.special("erf")         the device's implementation of a function of scipy.special
     xp.find_kernel("silu")    a kernel that computes a whole function in one pass, or None

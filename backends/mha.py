@@ -6,7 +6,7 @@ _is_fastpath_enabled = True
 
 
 def get_fastpath_enabled() -> bool:
-    """Return the value that `set_fastpath_enabled` stored. It has no effect in `ts`."""
+    """Return the value that `set_fastpath_enabled` stored. The value has no effect in `ts`."""
     return _is_fastpath_enabled
 
 

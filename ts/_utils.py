@@ -43,9 +43,9 @@ def _element_size(dtype: Any) -> int:
 
 
 def _take_tensors(tensors: Sequence[Tensor], size_limit: int) -> Iterator[list[Tensor]]:
-    """Group tensors by type, and yield lists of at most `size_limit` bytes.
+    """Group tensors by type, and yield lists of tensors that together have at most `size_limit` bytes.
 
-    A tensor that is larger than `size_limit` is the only one of its list.
+    A tensor that is larger than `size_limit` gets a list of its own.
     """
     groups: dict[str, list[Tensor]] = defaultdict(list)
     sizes: dict[str, int] = defaultdict(int)

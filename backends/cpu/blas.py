@@ -115,7 +115,7 @@ def _load_symbols(extension: str) -> ctypes.CDLL | None:
 
 
 def controls() -> Iterator[tuple[int, int]]:
-    """Yield the addresses of `int get()` and `void set(int)` for the number of threads of each BLAS library."""
+    """Yield the addresses of `int get()` and `void set(int)` for the thread count of each BLAS library."""
     handles = [_load_symbols(extension) for extension in _EXTENSIONS]
     for package in ("numpy", "scipy"):  # without a handle, search for OpenBLAS in the folders of the wheels
         file = getattr(sys.modules.get(package), "__file__", None)

@@ -1,9 +1,9 @@
 """Convolutions of floating and complex arrays on the CPU, by `ts.backends.cpu.kernels.conv`.
 
 In: arguments checked by `ts.ops.conv`. Out: the convolution. For each combination of sizes, this module
-determines once which taps of the kernel read the input, and the memory layout of the input. 16-bit floats are
-converted to float32. Complex channels are split into real and imaginary channels. For integers, the Python
-kernel of the record runs.
+determines once which taps (positions) of the kernel read the input, and the memory layout of the input. A
+phase is a set of output elements that use the same taps. 16-bit floats are converted to float32. Complex
+channels are split into real and imaginary channels. For integers, the Python kernel of the record runs.
 
     a dimension of a convolution   element t reads t * stride + (k * dilation - padding) for each k: one phase
     transposed, stride 2           even elements use some taps, odd elements the other taps: two phases

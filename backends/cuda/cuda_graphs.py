@@ -61,7 +61,7 @@ class GraphRngState:
         self.count = 0
 
     def set(self, stream: Any) -> None:
-        """Copy the state of `stream` to the device, and advance it by the numbers that one replay draws."""
+        """Copy the state of `stream` to the device. Advance `stream` by the numbers that one replay draws."""
         self.start.set(np.array([stream.initial_seed, stream.offset], np.uint64))
         stream.offset += self.count
 
@@ -124,7 +124,7 @@ class Graph:
         self._constants, self._rng_states = [], {}
 
     def rng_state(self, stream: Any) -> GraphRngState:
-        """Return the graph's state for a random stream, which is created at the first call."""
+        """Return the graph's state for a random stream. The first call creates the state."""
         if stream not in self._rng_states:
             self._rng_states[stream] = GraphRngState()
         return self._rng_states[stream]

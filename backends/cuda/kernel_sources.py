@@ -118,7 +118,8 @@ STRING_ARGUMENTS = re.findall(
     r"struct word_(\w+)", PREAMBLE
 )  # supported string arguments, and None. Each has a C++ type, which selects the overload of a function.
 
-# Matches expressions without division and without functions of floats, which are exact for integers.
+# Matches expressions without division and without functions of floats. Such expressions are exact for
+# integers.
 _INTEGER_EXACT = re.compile(r"(?:[abcd0-9 ()+\-*&|^~!=?:]|<(?!<)|>(?!>)|max|min|isnan|isinf)*")
 _BOOL_EXACT = re.compile(r"[abcd &|^?:]*")  # matches expressions that are exact for bools
 

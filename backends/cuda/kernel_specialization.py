@@ -91,7 +91,7 @@ class OperatorGroup:
 
 
 def specialize(group: OperatorGroup, inputs: Sequence[Any]) -> KernelRequirements | str:
-    """Return the requirements of running a group as one kernel on `inputs`, or the reason why it cannot."""
+    """Return the requirements of running a group as one kernel on `inputs`, or why this is impossible."""
     try:
         return _specialize(group, inputs)
     except NotFusibleError as error:
@@ -315,7 +315,7 @@ class _NonContiguousRowsError(NotFusibleError):
 def _configure_epilogues(
     group: OperatorGroup, values: list[Any], inputs: Sequence[Any]
 ) -> tuple[dict[int, row_epilogues.EpilogueConfig], dict[int, str]]:
-    """Return value number -> configuration for fused epilogues, and value number -> reason for the others."""
+    """Return ({value number: configuration} of fused epilogues, {value number: reason} of the others)."""
     configs: dict[int, row_epilogues.EpilogueConfig] = {}
     unfused: dict[int, str] = {}
     for value, (record, operands) in enumerate(group.epilogues, len(values)):
@@ -482,7 +482,7 @@ def _require_epilogues(
 def _require_chunk_combination(
     config: row_epilogues.EpilogueConfig, spec: pointwise_codegen.KernelSpec, inputs: int
 ) -> KernelRequirements:
-    """Return the requirements of a kernel that combines chunk results, which are appended to the inputs."""
+    """Return the requirements of a kernel that combines chunk results. These are appended to the inputs."""
     launch = row_epilogues.configure_chunk_launch(config, spec.index)
     blocks, threads, result = launch.blocks, launch.spec.block, (config.result, config.shape, None)
     counts = _typed_counts(spec, launch.counts)

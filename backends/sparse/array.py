@@ -132,7 +132,8 @@ class CooArray(SparseArray):
     def from_dense(cls, dense: Array, sparse_dim: int | None = None) -> CooArray:
         """Return a COO array of the nonzero elements of `dense`.
 
-        If `sparse_dim` is less than the rank, its values are the nonzero blocks of the other dimensions.
+        If `sparse_dim` is less than the rank, the values of the COO array are the nonzero blocks of the other
+        dimensions.
         """
         sparse_dim = dense.ndim if sparse_dim is None else sparse_dim
         nonzero = dense != 0

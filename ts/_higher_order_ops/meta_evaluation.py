@@ -130,7 +130,7 @@ class MetaEvaluator(MetaTracer):
         return cached[1]
 
     def _same_memory(self, x: Tensor) -> Tensor | None:
-        """Return a meta tensor of this evaluation with the same array: `y` for `x = y.data`, or None."""
+        """Return this evaluation's meta tensor with the array of `x`, as `y` for `x = y.data`, else None."""
         return next((y for y in self._own.values() if y.array is x.array), None)
 
     def new_meta(self, x: Tensor, shape: Any = None) -> Tensor:

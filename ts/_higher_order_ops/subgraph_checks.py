@@ -80,7 +80,7 @@ def format_meta(x: Any) -> str:
 
 @contextmanager
 def no_side_effects(operator: str, functions: Iterable[Any]) -> Iterator[None]:
-    """Context manager that raises an error if `functions` modify objects. It restores these objects first."""
+    """Context manager that raises an error if `functions` modify objects. The objects are restored first."""
     snapshot = SideEffectSnapshot(functions)
     try:
         yield

@@ -74,7 +74,9 @@ def _write(value: Any, file: IO[bytes]) -> None:
 
 
 def type_of_spec(spec: TypeSpec) -> Type:
-    """Return the type that the type descriptor `spec` describes. It is `int` for dtypes and other int codes.
+    """Return the type that the type descriptor `spec` describes.
+
+    The type is `int` for dtypes and other int codes.
 
     Raise ArchiveError if values of the type cannot be saved.
     """

@@ -47,7 +47,7 @@ class StorageWriter:
     def __init__(self) -> None:
         self.arrays: dict[str, NDArray[Any]] = {}  # storage key -> bytes of the storage
         self._keys: dict[tuple[int, int], str] = {}
-        self._references: list[object] = []  # live tensors, whose addresses remain unique
+        self._references: list[object] = []  # keeps tensors alive, so that their addresses remain unique
 
     def storage_ref_of_storage(self, storage: UntypedStorage | TypedStorage) -> TensorStorageRef:
         """Return a reference to all elements of a storage."""

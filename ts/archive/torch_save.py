@@ -132,7 +132,8 @@ class _TensorPickler(_PythonPickler):  # type: ignore[misc]
             return _SIZE, (tuple(obj),)
         if isinstance(obj, devices.device):
             return _DEVICE, (obj.type,) if obj.index is None else (obj.type, obj.index)
-        # `Module.state_dict` returns a subclass of `ts`, which PyTorch lacks. It is written as OrderedDict.
+        # `Module.state_dict` returns an instance of a subclass of OrderedDict that PyTorch lacks, so write it
+        # as OrderedDict.
         if isinstance(obj, OrderedDict) and is_own(type(obj).__module__):
             return OrderedDict, (), dict(vars(obj)), None, iter(obj.items())
         return NotImplemented

@@ -161,7 +161,7 @@ class LiveRanges:
     def collect_ranges(self) -> bool:
         """Collect all ranges in one backward pass over the code.
 
-        Return True if the live set of a loop head grew. Then another pass is necessary.
+        Return True if the live set of a loop head grew. In this case, another pass is necessary.
         """
         self.lifetimes = lifetimes = [LiveRange() for _ in range(len(self.variable))]
         self.dying: dict[int, list[int]] = {}

@@ -58,7 +58,7 @@ ctypedef struct Gather:                # a strided input, copied to a buffer for
 ctypedef struct StageEpilogue:         # an epilogue that runs within a stage
     EpilogueArgs args
     int slot                           # slot whose rows the epilogue reads
-    # Offset of the rows in the memory of each thread, where they follow the tile buffers. It is NO_INDEX if the
+    # Offset of the rows in the memory of each thread, where they follow the tile buffers, or NO_INDEX if the
     # rows are in an array.
     npy_intp memory
     char *out                          # result of the epilogue

@@ -199,7 +199,10 @@ def multiply(cnp.ndarray a not None, cnp.ndarray b not None):
 
 
 def kernel(record):
-    """Return a kernel on arrays for a record. It runs the record's Python kernel for unsupported arguments."""
+    """Return a kernel on arrays for a record.
+
+    For unsupported arguments, this kernel runs the record's Python kernel.
+    """
     return partial(_ON_ARRAYS.get(record.key) or _ON_ARRAYS[record.name], record.kernel)
 
 

@@ -25,9 +25,10 @@ cdef bint multiply_into(
     object a, object b, object c, double alpha, double beta, object bias, Packed packed, Epilogue epilogue, void *context
 ) except -1
 
-# Return the cached packed columns of `y` (of y.T if `transposed`) for a product with the left operand `x`. Return
-# None if they are not cached or the chosen algorithm does not use them. The cache returns panels only if there are
-# no references to the arrays but those of the tensors, so call this function before you take one.
+# Return the cached packed columns of `y` (of y.T if `transposed`) for a product with the left operand `x`.
+# Return None if they are not cached or the chosen algorithm does not use them. The cache returns panels only
+# if nothing but the tensors refers to their arrays, so callers call this function before they take
+# references.
 cdef Packed cached_panels_for(Tensor x, Tensor y, bint transposed)
 # Return the same as `cached_panels_for`, for a left operand with `rows` rows.
 cdef Packed cached_panels_for_rows(int64_t rows, Tensor y, bint transposed)
@@ -63,7 +64,7 @@ cdef class Job:
     cdef Packed packed                 # packed right operand, or None
     cdef Panels panels                 # panels of `packed`
     cdef int64_t count                 # number of matrix products in the batch
-    # distances in bytes from the operand of one matrix product to that of the next
+    # distances in bytes between the operands of consecutive matrix products
     cdef int64_t left_batch_stride
     cdef int64_t right_batch_stride
     cdef int64_t out_batch_stride

@@ -368,7 +368,7 @@ cdef int run_reduction(
     if (reduction == VARIANCE or reduction == DEVIATION) and s.n <= correction:
         owner = <object>a
         warn(UserWarning, VAGUE_DEVIATION if reduction == DEVIATION else VAGUE_VARIANCE, 1)
-        # If the warning ran Python code that replaced the array, the Python kernel reads the new one.
+        # If the warning ran Python code that replaced the array, the Python kernel reads the new array.
         if contiguous_array_or_null(&r[at[0]]) != a:
             return call_python_kernel(op, r, at)
     output = new_contiguous(s.nd, s.dims, result)

@@ -190,7 +190,7 @@ cdef set identities(object tensors, str message):
 
 
 cdef Tensor left_alone(Tensor t, int edge):
-    """Return result `t`, which is marked as non-differentiable, or a detached tensor if it requires grad."""
+    """Return result `t`, which is marked as non-differentiable, detached if `t` requires grad."""
     if needs_grad(t):
         return operator_function("detach")(t)
     if edge < 0 and t.base is not None and t.base.requires_grad_flag:

@@ -55,6 +55,6 @@ VALUE_COMPARISONS: Final = {"aten::__is__": "aten::eq", "aten::__isnot__": "aten
 
 @cache
 def names_with(built_in_property: str) -> frozenset[str]:
-    """Return the full names of the built-in operators with a property, or an empty set for an unknown one."""
+    """Return the full names of the built-in operators with a property, or an empty set if it is unknown."""
     names = _PROPERTIES.get(built_in_property, "").split()
     return frozenset(name if "::" in name else f"aten::{name}" for name in names)

@@ -236,7 +236,7 @@ cdef bint conforms_to_list(Tuple inputs) except -1:
 cdef int to_list(Operator op, IValue *r, const int32_t *at) except -1:
     """Convert a tensor to nested lists. Raise an error if its rank or dtype differs from the annotation."""
     cdef Tuple inputs = <Tuple>r[at[0]].v.o
-    # The operator is variadic, so its schema declares no types. They are checked here.
+    # The operator is variadic, so its schema declares no types. The types are checked here.
     if not conforms_to_list(inputs):
         raise TypeError("prim::tolist() takes a tensor, a number of dimensions and the number of an element type")
     cdef Tensor t = tensor_of(&inputs.items[0])

@@ -31,7 +31,8 @@ cdef class OperatorLog:
 
     cdef readonly list lines           # list of (operator, arguments, results)
     cdef object is_group               # function: operator -> True for a fusion group
-    # function: operator -> True if autograd records the operators that it calls instead of the operator itself
+    # function(operator) that returns True if autograd records the operators that `operator` calls, not
+    # `operator` itself
     cdef object looks_inside
     cdef bint before
     cdef OperatorLog outer

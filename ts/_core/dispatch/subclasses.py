@@ -47,7 +47,7 @@ def initialize_subclass(cls: type[Tensor]) -> None:
         if base is Tensor:
             break
         if issubclass(base, Tensor) and class_overrides(base):
-            return  # The class inherits the copies, which a base class already has.
+            return  # A base class already has the copies, and the class inherits them.
     for name, member in Tensor.__dict__.items():
         if name not in cls.__dict__ and name not in _PLAIN:
             asking = _asking(member)

@@ -193,7 +193,7 @@ def reformed(x: Tensor, target: Tensor, dtype: dtypes.dtype, memory_format: Any)
 
 
 def is_on(x: Tensor, device: devices.device) -> bool:
-    """Return whether a tensor is on `device`. A CUDA device without an index is the current one."""
+    """Return whether a tensor is on `device`. A CUDA device without an index means the current device."""
     here = x.device
     if here == device or (here.type == device.type and here.index is None):
         return True

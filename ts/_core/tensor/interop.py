@@ -164,7 +164,7 @@ def __reduce_ex__(self: Tensor, protocol: Any) -> tuple[Any, ...]:
         )
     if self.layout is not dtypes.strided:
         return rebuild_sparse, (self.layout, sparse_components(self), self.requires_grad, self.__dict__)
-    # Tensors on one memory refer to one storage object, so that a pickle contains the memory once.
+    # Tensors that share memory refer to one storage object, so that a pickle contains the memory once.
     memory = storage.UntypedStorage.of(self.array if isinstance(self.array, np.ndarray) else self._host())
     rebuild_args = memory, *_memory_layout(self), str(self.device), self.requires_grad, self.__dict__
     return (rebuild, rebuild_args) if type(self) is Tensor else (rebuild_derived, (type(self), rebuild_args))

@@ -35,7 +35,8 @@ def owning_array(array: Array) -> Array:
         if isinstance(base, type(array)):
             array = base
         elif type(base).__name__ == "DummyArray" and isinstance(inner, np.ndarray):
-            # NumPy's `as_strided` creates such an object, the base of the view. Its base is the array.
+            # NumPy's `as_strided` creates such an object: it is the base of the view, and the array is its
+            # base.
             array = inner
         else:
             return array

@@ -49,8 +49,8 @@ cdef class Tensor:
     cdef bint of_inference             # True for inference tensors: created in inference mode, without a version counter
     cdef AutogradMeta history               # None if the tensor has no autograd metadata
     cdef int version                   # version counter of the memory, used if `owner` is None
-    # None if this tensor has the version counter of its memory. Otherwise, another tensor on the memory, which has
-    # the counter itself or by its `owner`.
+    # None if this tensor has the version counter of its memory. Otherwise, another tensor on the same memory,
+    # which has the counter or refers to it by its own `owner`.
     cdef Tensor owner
     cdef Tensor base  # base of a view, or None, also for the result of `detach()`
     cdef PyObject *attributes          # dictionary of user attributes, or NULL

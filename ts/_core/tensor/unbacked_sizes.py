@@ -70,6 +70,6 @@ class FakeContext:
 
 
 def get_ctx() -> FakeImplCtx:
-    """Return the context of the running fake implementation, or else one that cannot create symbols."""
+    """Return the context of the running fake implementation, or a context that cannot create symbols."""
     context = _current.get()
     return FakeImplCtx("an operator", None) if context is None else context

@@ -14,8 +14,8 @@ cdef class Function(Callee):
     cdef readonly str declaration     # the schema in PyTorch's syntax, for messages
     cdef readonly tuple arguments     # tuples (name, TypeSpec) or (name, TypeSpec, default)
     cdef int argument_count
-    # A call with this number of positional arguments, and no others, needs no `bind`. It is -1 if parameters are
-    # keyword-only.
+    # Number of positional arguments of a call that needs no `bind`, because it has no other arguments. It is
+    # -1 if parameters are keyword-only.
     cdef int plain_count
     cdef int positional_count
     cdef tuple names

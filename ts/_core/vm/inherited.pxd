@@ -12,6 +12,7 @@ cdef class ThreadContextSnapshot:
     cdef void *limits             # limits of the thread (owned reference), or NULL
     cdef PyObject *carried        # object that the thread set by `carry` (owned reference), or NULL
 
-    # Exchange the context flags, autocast state and carried object of the snapshot with those of the current thread.  A
-    # second call restores those of the thread, and the snapshot keeps the changes that were made in between.
+    # Exchange the context flags, autocast state and carried object of the snapshot with those of the current
+    # thread.  A second call restores the state of the thread, and the snapshot keeps the changes that were
+    # made in between.
     cdef void trade_flags(self) noexcept

@@ -63,7 +63,7 @@ class LoopStep:
     counter: int
     relation: str  # the loop continues while the comparison `counter relation bound` is true
     bound: int
-    step: int  # register of the step, which is loop-invariant like that of the bound
+    step: int  # register of the step. Like the register of the bound, it is loop-invariant.
     is_subtracted: bool  # True if the update is `counter -= step`, not `counter += step`
 
 
