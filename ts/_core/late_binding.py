@@ -1,4 +1,4 @@
-"""Late binding: functions and modules of upper layers that lower layers use, imported at the first use.
+"""Late binding (dependency inversion, lazy import) of functions and modules of upper layers.
 
 Input: a name of the table `_PROVIDERS`.  Output: the function, class or module that the table gives for it.
 

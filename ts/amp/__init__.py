@@ -1,4 +1,4 @@
-"""Automatic mixed precision: autocast to 16-bit dtypes, and loss scaling.
+"""Automatic mixed precision (AMP) with autocast to 16-bit dtypes, and loss scaling.
 
     scaler = ts.amp.GradScaler("cpu")
     with ts.autocast("cpu"):                        matrix products in bfloat16, sums in float32

@@ -1,4 +1,4 @@
-"""Gradient scaler: loss scaling, which keeps small gradients from underflow in 16 bits.
+"""Gradient scaler (loss scaling), which keeps small gradients from underflow in 16 bits.
 
 Input: losses and optimizers. Output: optimizer steps with unscaled gradients. A step is skipped if a gradient
 is not finite.

@@ -1,4 +1,4 @@
-"""Alias analysis (points-to analysis): which values may share memory, and which nodes write to it.
+"""Alias analysis (flow-insensitive points-to analysis): values that may share memory, nodes that write it.
 
 In: a graph. Out: an `AliasDb` that answers whether two values may alias, whether a value is ever written to,
 and whether a node may move past another node. An `AliasDb` stays valid when nodes move, and when a pass
@@ -338,7 +338,7 @@ class AliasDb:
         return contents
 
     def _reachable(self, locations: int) -> int:
-        """Return `locations` and all locations that they contain, directly or indirectly."""
+        """Return `locations` and all locations that they contain, directly or not (transitive closure)."""
         if self._closures is None:
             return self._compute_closure(locations)
         closure = self._closures.get(locations)

@@ -1,4 +1,4 @@
-"""Side effects of nodes (purity): effects besides computing their outputs.
+"""Effect analysis, the side effects of nodes (purity): effects besides computing their outputs.
 
 `has_side_effects(node)` is true for effects outside the function (printing, raising, calling). Such nodes are
 never removed, moved or constant-folded. Writes to tensors and containers do not count, because

@@ -1,4 +1,4 @@
-"""Mutation queries (mod/ref queries) that need only types and schemas, no alias analysis.
+"""Mutation analysis (mod-ref queries) that needs only types and schemas, no alias analysis.
 
 any_mutable(node.inputs())      whether a value is of a mutable type
 writes_to_inputs(node)          whether an operator writes to its inputs

@@ -1,4 +1,4 @@
-"""Code motion within a block (node reordering), subject to data, memory and effect dependences.
+"""Code motion (reordering of nodes) in a block, subject to data dependences, memory dependences and effects.
 
 In: an `AliasDb`, a node and a target. Out: True if the node was moved, False if the move would change the
 program's results.

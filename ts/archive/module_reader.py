@@ -1,4 +1,4 @@
-"""Reader of TorchScript archives: ZIP files written by `torch.jit.save` or `ts.jit.save`.
+"""Archive reader for TorchScript: ZIP files written by `torch.jit.save` or `ts.jit.save`.
 
 Input: a path or an open file. Output: the script object of the module:
 

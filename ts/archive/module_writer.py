@@ -1,4 +1,4 @@
-"""Writer of TorchScript archives: ZIP files for `ts.jit.load` and for PyTorch's `torch.jit.load`.
+"""Archive writer for TorchScript: ZIP files for `ts.jit.load` and for PyTorch's `torch.jit.load`.
 
 Input: the object of a scripted module, and a path or an open file. Output: the file:
 

@@ -1,4 +1,4 @@
-"""Plans of differentiable graphs: forward and backward functions, and saved values.
+"""Plans of differentiable graphs, with saved activations and rematerialization (recomputation) of values.
 
 Input: the rule of a differentiable graph, and arguments. Output: a `DifferentiablePlan`, or None if no graph
 can represent the operators. In this case, autograd records the operators individually.

@@ -63,7 +63,7 @@ def exit_dual_level(*, level: int | None = None) -> None:
 
 
 class dual_level:
-    """Context manager that opens the forward-mode level during its block."""
+    """Context manager that opens the forward-mode level (dual level) during its block."""
 
     def __enter__(self) -> int:
         return enter_dual_level()

@@ -1,4 +1,4 @@
-"""Jacobian matrices by finite differences, by backward passes and by tangents.
+"""Numerical Jacobians by finite differences, and analytical Jacobians by backward passes and by tangents.
 
 Input: a function of tensors and its arguments. Output: a matrix for each argument and result. Its rows
 correspond to elements of the argument, and its columns to elements of the result.

@@ -111,7 +111,7 @@ def assemble(low: Lowering) -> SerializedCode:
 
 
 def optimize_bytecode(code: list[Instruction], real_register: dict[int, int]) -> list[Instruction]:
-    """Remove copies of a register to itself, jumps to the next instruction, and jumps over a JUMP.
+    """Remove no-op copies and jumps, and invert jumps over a JUMP (peephole optimization, branch inversion).
 
     A conditional jump over a JUMP is inverted and gets the target of the JUMP.
     """

@@ -192,7 +192,10 @@ def copy_all(low: Lowering, pairs: Iterable[tuple[int, int]]) -> None:
 
 @lowers("prim::Loop")
 def _lower_loop(low: Lowering, node: Node) -> None:
-    """Lower `prim::Loop`. Emit a counter if the loop has a trip count or its body reads the index."""
+    """Lower `prim::Loop` (loop inversion: the condition is tested at the end of the body).
+
+    Emit a counter if the loop has a trip count or its body reads the index.
+    """
     (body,) = node.blocks()
     trip, start, *initial = node.inputs()
     index, *carried_values = body.inputs()

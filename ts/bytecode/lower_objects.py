@@ -1,4 +1,4 @@
-"""Lowering of objects and types: attributes, calls, `with` statements, casts and type tests.
+"""Lowering of objects and types, such as attributes, method calls, type casts and `isinstance` tests.
 
 %w : Tensor = prim::GetAttr[name="weight"](%self)        ATTR_GET     %w, %self, slot
 %y : Tensor = prim::CallMethod[name="forward"](...)      CALL         %y, function, [%self, %x]
@@ -60,7 +60,7 @@ def _lower_set_attr(low: Lowering, node: Node) -> None:
 
 @lowers("prim::CallMethod")
 def _lower_call_method(low: Lowering, node: Node) -> None:
-    """Lower a method call to a call by name for interfaces, else to a direct call."""
+    """Lower a method call to a call by name for interfaces (dynamic dispatch), else to a direct call."""
     type: Any = node.input(0).type()
     name = node.get("name")
     if isinstance(type, InterfaceType | UnionType):

@@ -1,4 +1,4 @@
-"""Serialization of bytecode: conversion of the constructor arguments of a `Code` to and from JSON data.
+"""Bytecode serialization: conversion of the constructor arguments of a `Code` to and from JSON data.
 
     program = SerializedCode(name, rows, classes, ...)  result of the lowering
     program.code()                                      returns the verified Code

@@ -39,7 +39,7 @@ def format_condition(expression: Any, names: Callable[[Any], str], outer: int = 
 
 
 def _format_with_level(x: Any, names: Callable[[Any], str]) -> tuple[str, int]:
-    """Return an expression as Python code, and the precedence of its outermost operator."""
+    """Return an expression as Python code, and the operator precedence of its outermost operator."""
     operation, function = e.FUNCTIONS.get(x.func, (None, None))
     sign, operands = "", x.args
     if x.is_Symbol:

@@ -1,4 +1,4 @@
-"""Ranges of the values of symbolic expressions, computed by interval arithmetic.
+"""Value ranges of symbolic expressions by interval arithmetic (bound propagation).
 
     value_range(2*s0 + 1, {s0: ValueRange(2, 9)})        ValueRange(5, 19)
 

@@ -1,4 +1,4 @@
-"""Policy for loading untrusted code: compilation limits and allowed operators.
+"""Sandbox policy for loading untrusted code, with compile-time limits and an allowlist of operators.
 
     policy = LoadPolicy(ts.limits(seconds=1), {"aten::add", "aten::mul.Tensor", "aten::_*"})
     with policy.within(): ...            for reading the file and compiling its code

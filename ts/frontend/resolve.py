@@ -154,7 +154,7 @@ def _ts() -> ModuleType:
 
 
 def closure_of(function: FunctionType) -> dict[str, object]:
-    """Return the values of a function's free variables. Variables that are not yet assigned are omitted."""
+    """Return the values of a function's free variables (closure variables), except unassigned ones."""
     free_variables = {}
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
         try:

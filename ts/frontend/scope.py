@@ -1,4 +1,4 @@
-"""Lexical scope (symbol table, variable scope) of one graph block during emission.
+"""Lexical scoping of variables (variable scope, symbol table) in one graph block during emission.
 
 In: assignments and uses of names. Out: `prim::Store` and `prim::Load` nodes for variables with graph values.
 The conversion to SSA removes these nodes. Names of other objects (a module, a function) exist only in the

@@ -1,4 +1,4 @@
-"""Side tables of compilation results, stored as attributes of Python functions and classes.
+"""Weak-keyed side tables (ephemerons) of compilation results, as attributes of Python functions and classes.
 
 In: a function or class (the key), and its compilation result.  Out: the result, as long as the key exists:
 

@@ -1,4 +1,4 @@
-"""Forward-mode AD: derivatives along directions (Jacobian-vector products).
+"""Forward-mode automatic differentiation: derivatives along directions (Jacobian-vector products).
 
 >>> jvp(ts.sin, (ts.zeros(2),), (ts.ones(2),))
 (tensor([0., 0.]), tensor([1., 1.]))

@@ -1,4 +1,4 @@
-"""Function transforms for reverse-mode gradients: `grad`, `grad_and_value`, `vjp`.
+"""Function transforms for reverse-mode gradients and vector-Jacobian products: `grad`, `vjp`.
 
 >>> grad(lambda x: (x ** 3).sum())(ts.tensor([1.0, 2.0]))
 tensor([ 3., 12.])

@@ -1,4 +1,4 @@
-"""Matrices of derivatives: Jacobians by rows (`jacrev`) or columns (`jacfwd`), and Hessians (`hessian`).
+"""Jacobian matrices by rows (`jacrev`) or columns (`jacfwd`), and Hessian matrices (`hessian`).
 
 >>> jacrev(lambda x: x * x)(ts.tensor([1.0, 2.0]))
 tensor([[2., 0.],

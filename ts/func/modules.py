@@ -1,4 +1,4 @@
-"""Modules as functions: `functional_call` and `stack_module_state`.
+"""Functional calls of modules with other parameters, and stacked states of ensembles of modules.
 
 y = ts.func.functional_call(net, {"weight": w}, (x,))       net(x), with `w` for net.weight
 parameters, buffers = ts.func.stack_module_state(nets)      stacked over the modules `nets`, for `vmap`

@@ -1,4 +1,4 @@
-"""Vectorizing map: applies a function to all elements of a batch at once.
+"""Vectorizing map (automatic batching): applies a function to all elements of a batch at once.
 
 >>> vmap(ts.dot)(ts.ones(5, 3), ts.ones(5, 3))
 tensor([3., 3., 3., 3., 3.])

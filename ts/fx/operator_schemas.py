@@ -1,4 +1,4 @@
-"""Normalization of a call's arguments: conversion to keyword arguments, with default values filled in.
+"""Argument normalization of calls: conversion to keyword arguments, with default values filled in.
 
     normalize_function(ts.nn.functional.relu, (x,), {}, normalize_to_only_use_kwargs=True)
                                                   ArgsKwargsPair((), {"input": x, "inplace": False})

@@ -131,7 +131,7 @@ def _annotations(function: Callable[..., Any]) -> dict[str, Any]:
 
 
 class Tracer(TracerBase):
-    """Tracer of functions and modules.
+    """Symbolic tracer of functions and modules.
 
     Subclasses may override `is_leaf_module`, `call_module`, `getattr`, `create_arg` and other methods.
 

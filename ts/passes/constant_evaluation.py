@@ -1,4 +1,4 @@
-"""Evaluation of single graph nodes at compile time, on Python values.
+"""Compile-time evaluation of single graph nodes on Python values.
 
 `evaluate(node, arguments)` returns the results as a list. It returns NOT_EVALUATED if the node has blocks or
 no operator, or if the operator fails: the error must be raised when the program runs, not at compile time.

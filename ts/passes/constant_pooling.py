@@ -1,4 +1,4 @@
-"""Constant pooling: equal constants are merged and moved to the start of the graph.
+"""Constant pooling (constant deduplication): equal constants are merged and moved to the graph's start.
 
     block0():                                        %1 : int = prim::Constant[value=2]()
       %5 : int = prim::Constant[value=2]()           block0():

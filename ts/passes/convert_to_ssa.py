@@ -186,6 +186,7 @@ def _same(value: Value) -> Value:
 
 
 def _inline_loop_conditions(block: Block) -> None:
+    """Copy each loop condition before its loop and to the end of the body (loop inversion, loop rotation)."""
     for node in block.nodes_with_blocks():
         for inner in node.blocks():
             _inline_loop_conditions(inner)
@@ -202,7 +203,7 @@ def _inline_loop_conditions(block: Block) -> None:
 
 
 def _erase_loads_and_stores(block: Block, values: dict[str, Value]) -> None:
-    """Replace each load by the variable's reaching definition in `values`, restored after the block."""
+    """Replace loads by the values in `values` (reaching definitions), which is restored after the block."""
     before: dict[str, Value | None] = {}
     for node in block.nodes():
         kind = node.kind()

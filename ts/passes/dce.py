@@ -33,7 +33,7 @@ def eliminate_unfailing_dead_code(graph: Graph) -> bool:
 
 
 def _is_endless(loop: Node) -> bool:
-    """Return whether `loop` is a `while True` without exit, so that code after it never runs."""
+    """Return whether `loop` is a `while True` without exit, which makes later code unreachable."""
     values = loop.inputs()[0], loop.inputs()[1], loop.blocks()[0].outputs()[0]
     if any(value.node().kind() != "prim::Constant" for value in values):
         return False

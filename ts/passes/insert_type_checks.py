@@ -1,4 +1,4 @@
-"""Run-time checks that a tensor conforms to a type, inserted as graph nodes.
+"""Run-time type checks (type guards) that a tensor conforms to a type, inserted as graph nodes.
 
     insert_type_check(graph, %x, Float(2, *, device=cpu)):
 

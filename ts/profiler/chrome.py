@@ -1,4 +1,4 @@
-"""Chrome traces (Trace Event Format) of profiler events, for chrome://tracing and ui.perfetto.dev.
+"""Chrome traces (Trace Event Format, timeline) of profiler events, for chrome://tracing and Perfetto.
 
 {"schemaVersion": 1,
      "traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "aten::add", "ts": 12.5, "dur": 3.1, ...}]}

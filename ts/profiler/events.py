@@ -1,4 +1,4 @@
-"""Profiler events of class `FunctionEvent`, created from recorded events and nested by time.
+"""Profiler events of class `FunctionEvent`, created from recorded events, as an event tree by time.
 
     forward                 0 .. 90 us        cpu_children = [aten::linear, fused relu_mul]
       aten::linear          5 .. 60           cpu_parent = forward

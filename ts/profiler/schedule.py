@@ -1,4 +1,4 @@
-"""Schedules that select the steps that a profiler records.
+"""Schedules (wait, warmup, active, repeat) that select the steps that a profiler records.
 
 schedule(wait=1, warmup=1, active=2, repeat=1)       NONE, WARMUP, RECORD, RECORD_AND_SAVE, NONE, NONE ...
 """

@@ -1,4 +1,4 @@
-"""Function specialization: code for arguments with certain properties, compiled at the first call.
+"""Function specialization (type specialization): code for kinds of arguments, compiled at the first call.
 
 Input: a function whose graph branches on properties of its arguments (`x.dim()`, `x.dtype == ...`,
 `b is None`).  Output: the `Specializations` of the function, which are the table of the instruction

@@ -1,4 +1,4 @@
-"""Autograd engine (backpropagation): runs a backward pass in reverse topological order, from roots to leaves.
+"""Autograd engine (backpropagation), which runs nodes in reverse topological order from a priority queue.
 
 In: tensors and their gradients.  Out: gradients, accumulated in the leaves or returned for the requested
 tensors.

@@ -1,4 +1,4 @@
-"""Conversion of Python arguments of a C operator to registers, checked against the operator's schema.
+"""Argument conversion (unboxing, validation) of Python arguments to registers, by the operator's schema.
 
 In: the parameters of a signature, and one Python value for each.  Out: registers that the operator's kernel
 can read without tag checks, or a TypeError:

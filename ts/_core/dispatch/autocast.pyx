@@ -1,4 +1,6 @@
-"""Autocast: casts arguments to 16 bits for fast operators, to 32 bits for operators that would lose accuracy.
+"""Autocast (automatic mixed precision) with a cast policy per operator and a cast cache.
+
+Arguments are cast to 16 bits for fast operators, and to 32 bits for operators that would lose accuracy.
 
 In: an operator, its arguments, and the thread's autocast state.  Out: the operator's results for the cast
 arguments.

@@ -1,5 +1,4 @@
-"""Binding of Python arguments to an operator's parameters, as a list of values or in the registers of its C
-kernel.
+"""Argument binding of Python arguments to an operator's parameters, as a list of values or in registers.
 
 In: a Binder, positional and keyword arguments. Out: a list of values, a result, or a mismatch.
 

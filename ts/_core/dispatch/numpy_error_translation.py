@@ -1,4 +1,4 @@
-"""Translation of NumPy errors to PyTorch's exception classes and messages.
+"""Exception translation (error translation) of NumPy errors to PyTorch's exception classes and messages.
 
 In: the exception that a kernel raised, and the operator's name. Out: the exception to raise instead, or None
 if a `raise` statement of the kernel raised it:

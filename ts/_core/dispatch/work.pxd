@@ -1,4 +1,4 @@
-"""Estimated time of operators, checked under `ts.limits(seconds=...)`."""
+"""Operator cost estimates (estimated time of kernels), checked under `ts.limits(seconds=...)`."""
 
 from libc.stdint cimport int32_t
 

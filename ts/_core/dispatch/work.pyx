@@ -1,4 +1,4 @@
-"""Limits of operators under `ts.limits`: time checks, because a running kernel cannot be interrupted.
+"""Admission control of operators under `ts.limits` by estimated time, as a kernel cannot be interrupted.
 
 A call of an operator runs the operator, or raises TimeExceeded, or MemoryExceeded for an array that NumPy cannot
 allocate:

@@ -1,4 +1,4 @@
-"""Strides in elements, for memory formats and for copies that preserve the dimension order.
+"""Strides in elements, for memory formats and for copies that preserve the dimension order (stride order).
 
 In: shapes and strides. Out: strides.
 

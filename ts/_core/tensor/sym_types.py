@@ -1,4 +1,4 @@
-"""Symbolic numbers: symbolic integers, floats and booleans (`SymInt`, `SymFloat`, `SymBool`).
+"""Symbolic integers, symbolic floats and symbolic booleans (`SymInt`, `SymFloat`, `SymBool`).
 
 A symbol has a node, which implements its arithmetic and decides conditions.  This module only maps Python
 operators to calls of the node, so that programs without symbols do not import the symbolic algebra.

@@ -1,4 +1,4 @@
-"""Memory limit (quota) of a program: memory accounting of allocations by lock-free atomic counters.
+"""Memory accounting (memory limit, quota) of the allocations of a program, by lock-free atomic counters.
 
     take_bytes(n)      counts n bytes: lists, dicts, tuples and objects grow. Raises MemoryExceeded beyond the budget.
     credit_bytes(n)    subtracts n bytes: lists, dicts, tuples and objects shrink or are freed

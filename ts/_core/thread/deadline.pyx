@@ -1,4 +1,4 @@
-"""Deadline checks (timeout, time limit) of a thread under `ts.limits(seconds=...)`.
+"""Deadline checks (timeout, time limit) of a thread by a monotonic clock, for `ts.limits(seconds=...)`.
 
     charge_time(n)                 counts work of at least n nanoseconds. Raises TimeExceeded after the deadline.
     charge(n, bytes)               the same for Python code, which also counts bytes (compiling, loading, printing)

@@ -1,4 +1,4 @@
-"""Warnings whose location is the user's call of `ts`.
+"""Warnings whose location (stacklevel) is the user's call of `ts`.
 
 `warn_once` emits each warning once per process, unless `torch.set_warn_always(True)` was called.
 """

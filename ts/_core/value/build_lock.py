@@ -1,4 +1,4 @@
-"""Global reentrant lock under which shared tables (operators, types, graphs, code) are built.
+"""Global reentrant lock (recursive mutex) under which shared tables (operators, types, code) are built.
 
 A table is read-only after it is built. While it is built, incomplete entries are visible. For example, a
 class is declared before its methods are compiled, because the methods refer to the class. So only one thread

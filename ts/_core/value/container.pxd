@@ -1,5 +1,6 @@
-"""Containers of scripts, which own C arrays of IValues.  This module exports `lists`, `dicts` and `objects` for
-cimport.
+"""Containers of scripts, which own C arrays of IValues, with accessors by borrowed references.
+
+This module exports `lists`, `dicts` and `objects` for cimport.
 
     List    items -> [ IValue | IValue | IValue | spare ... ]            size, capacity (unboxed numbers: `lists.pxd`)
     Tuple   items -> [ IValue | IValue ]  inside the object up to four   size

@@ -1,4 +1,4 @@
-"""Cyclic garbage collection: collection of reference cycles through containers by their type slots.
+"""Cyclic garbage collection of reference cycles through containers, by their type slots `tp_traverse`.
 
 In: the complete container classes. Out: nothing. The slots of their types are replaced.
 

@@ -1,4 +1,4 @@
-"""List, a dynamic array with capacity and amortized growth, and Tuple.
+"""List, a dynamic array with capacity and amortized growth, and Tuple, with inline storage of few items.
 
 `lists.pxd` has the inline accessors, `container.pxd` the layout.
 

@@ -1,4 +1,4 @@
-"""Arithmetic on unboxed ints (two's complement, integer overflow wraps around), IEEE 754 floats and bools.
+"""Arithmetic on unboxed ints (two's complement, wraparound at integer overflow), IEEE 754 floats and bools.
 
 The functions compute with C integers and doubles.  The interpreter's opcodes and the kernels of
 `builtin_ops/scalar.pyx` call them, so constant folding, eager calls and the interpreter give bit-identical results.

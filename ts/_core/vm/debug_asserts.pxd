@@ -1,4 +1,4 @@
-"""Assertions of verified invariants at run time, which only checked builds contain (`TS_CHECKED=1`).
+"""Debug assertions (invariant checks) of verified properties, only in checked builds (`TS_CHECKED=1`).
 
     if CHECKED:
         require(0 <= i < n, b"an index")      aborts the process with this message if false

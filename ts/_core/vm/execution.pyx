@@ -1,4 +1,4 @@
-"""Driver (trampoline) of the interpreter loop: reacts to its exit statuses, runs and suspends coroutines.
+"""Driver (trampoline) of the interpreter loop, with stack unwinding after errors and suspended coroutines.
 
 In: a State with a frame.  Out: the result in the State, or PyTorch's exception with the stack of the script.
 

@@ -1,4 +1,4 @@
-"""Exit statuses of the interpreter loop and of machine code."""
+"""Exit statuses of the interpreter loop and of machine code, by which they leave to a slow path."""
 
 
 cdef enum ExitStatus:

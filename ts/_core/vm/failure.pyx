@@ -1,4 +1,4 @@
-"""Exception handling: script locations of errors, and cleanup of exceptions that are raised to the caller.
+"""Exception handling (exception propagation, stack traces): script locations of errors, and cleanup.
 
 In: the frames of a failed program, and its exception.  Out: the exception with the stack of the script.
 """

@@ -1,4 +1,4 @@
-"""Call frames (activation records): allocation of States, and of chunks for a segmented stack of frames.
+"""Segmented stack of call frames (activation records): allocation of States and of chunks for frames.
 
     state = allocate_state()          returns a State with an empty chunk, from the free list if possible
     push_frame(state, code)       NULL if the chunk is full: call enter_chunk(state, size) and try again

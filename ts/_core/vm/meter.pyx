@@ -1,4 +1,4 @@
-"""Interpreter meter (fuel, safepoints): polling for signals, limits and preemption at back edges and calls.
+"""Interpreter meter (fuel), with safepoint polling for signal handling, limits and preemption.
 
 A backward jump or a call counts 1, an operator 16.  At zero, the loop handles signals (Ctrl-C), lets other threads
 run, and checks the limits of the thread:

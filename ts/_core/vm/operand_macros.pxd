@@ -1,4 +1,4 @@
-"""Access to instruction operands: registers by byte offsets, jumps by distances.
+"""Access to instruction operands, with registers by byte offsets, and relative jumps (pc-relative jumps).
 
     r     the registers of the running frame
     R     the register itself        I  F  O     its payload as an int, a float, an object (borrowed)

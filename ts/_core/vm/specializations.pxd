@@ -1,4 +1,4 @@
-"""Specializations of a function: code for certain kinds of arguments, and general code for all others.
+"""Specializations of a function by type guards, with a recompilation limit and generic fallback code.
 
 The kind of a guarded argument is a 32-bit guard word.  Code is specialized for one combination of guard words:
 

@@ -139,7 +139,7 @@ def _callees(code: Code) -> list[Code]:
 
 
 def _reset_after_fork() -> None:
-    """Reset the state in a forked child process.
+    """Reset the state in a forked child process (fork safety).
 
     Its compilation thread does not exist, and LLVM may be in an inconsistent state.
     """

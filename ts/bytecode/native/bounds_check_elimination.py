@@ -50,7 +50,7 @@ Holder = int | tuple[TensorOperand, int]  # indexed object: register of a list, 
 
 @dataclass(frozen=True)
 class AffineIndex:
-    """Index that is an affine function of the loop counter: slope * counter + offset."""
+    """Index that is an affine function of the loop counter (derived induction variable)."""
 
     slope: Sum
     offset: Sum
@@ -58,7 +58,7 @@ class AffineIndex:
 
 @dataclass(frozen=True)
 class LoopStep:
-    """Counter update of a loop whose step is not one, such as `i += 2` or a range with a step."""
+    """Update of the induction variable of a loop whose step is not one, such as `i += 2`."""
 
     counter: int
     relation: str  # the loop continues while the comparison `counter relation bound` is true

@@ -1,4 +1,4 @@
-"""Analysis of float registers with float32 values, for which LLVM can use single precision.
+"""Precision narrowing (demotion): finds float registers with float32 values, for single precision.
 
     LOAD_FLOAT  r3, (r0, r1), 6          r3: float32 value
     ADD_F64     r4, r4, r3               r4: generally not a float32 value

@@ -1,4 +1,4 @@
-"""LLVM compiler interface (llvmlite) with auto-vectorization of loops: from module text to machine code.
+"""LLVM compiler interface (llvmlite) with loop vectorization (auto-vectorization), from text to machine code.
 
 In: the text written by `translate`. Out: a `MachineCode` with the address of its function. The address is
 valid as long as the `MachineCode` object exists.

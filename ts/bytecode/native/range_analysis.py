@@ -115,7 +115,7 @@ class ValueRanges:
         return joined != before
 
     def _after(self, pc: int, successor: int) -> Ranges:
-        """Return the ranges after the instruction at `pc` if `successor` runs next."""
+        """Return the ranges after the instruction at `pc` if `successor` runs next (transfer function)."""
         code = self._code
         op, a, b, c = code.instructions[pc]
         row = OPCODES[op]
@@ -225,7 +225,7 @@ def _set_range(ranges: Ranges, register: int, range: Range) -> None:
 
 
 def _join(x: Ranges, y: Ranges) -> Ranges:
-    """Return ranges that contain the ranges of both `x` and `y`."""
+    """Return the join of the ranges `x` and `y` (least upper bound in the lattice of intervals)."""
     union = {r: (min(x[r][0], y[r][0]), max(x[r][1], y[r][1])) for r in x.keys() & y.keys()}
     return {register: range for register, range in union.items() if range != ANY}
 

@@ -1,4 +1,4 @@
-"""Code generation for element accesses: checked loads and stores in the memory of tensors.
+"""Code generation for tensor element accesses, with address computation, bounds checks, loads and stores.
 
     %r0.6.1.ok      true if r0 holds a one-dimensional CPU tensor of 32-bit floats
     %r0.6.1.bytes   in this case, the address of its data (likewise its sizes, strides and version counter)

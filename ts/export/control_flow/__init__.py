@@ -1,4 +1,4 @@
-"""Control flow in exports: branch and body functions become subgraphs.
+"""Control-flow capture in exports: branch and body functions become subgraphs.
 
 A call of `cond`, `while_loop`, `map` or `scan` becomes a node whose arguments include these subgraphs.
 

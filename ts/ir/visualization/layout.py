@@ -1,4 +1,4 @@
-"""Layered layout of a diagram's boxes, after Sugiyama, Tagawa and Toda.
+"""Layered graph drawing (Sugiyama layout) of a diagram, with crossing minimization.
 
 In: a `Diagram`.  Out: the `Diagram` with positions of boxes and points of wires::
 
@@ -227,7 +227,7 @@ def _columns(layers: Sequence[list[_Slot]]) -> None:
 
 
 def _fit_positions(layer: Sequence[_Slot], desired: Sequence[float]) -> None:
-    """Set the x coordinates nearest to `desired` that preserve the order and minimal distance of slots.
+    """Set the x coordinates nearest to `desired` that preserve the order of slots (isotonic regression).
 
     Slots of passing wires have a higher weight than boxes, so that these wires are straight.
     """

@@ -64,7 +64,7 @@ def remove_profiles(graph: Graph) -> bool:
 
 
 def eliminate_guards(graph: Graph) -> bool:
-    """Move guards to definitions, merge guards of one tensor, and remove implied guards."""
+    """Move guards to definitions, merge guards of one tensor, remove implied guards (guard elimination)."""
     changed = _move_to_definitions(graph)
     changed |= _join(graph)
     return _remove_implied(graph) or changed

@@ -1,4 +1,4 @@
-"""Subgraph matching (pattern matching): `SubgraphMatcher` searches for a pattern graph in a graph.
+"""Subgraph matching (subgraph isomorphism): `SubgraphMatcher` searches for a pattern graph in a graph.
 
 Input: a pattern, and a graph. Output: an `InternalMatch` for each occurrence.
 
