@@ -1,4 +1,4 @@
-"""Array backends, one per device type: `cpu` (NumPy), `cuda` (CuPy), `meta` (shapes only).
+"""Registration of array backends (backend registry), one per device type: `cpu`, `cuda`, `meta`, plugins.
 
 In: the name of a device type. Out: its backend. `cpu`, `cuda` and `meta` are built in. Other names are looked
 up in the entry point group `ts.backends` at their first use, not at import, because reading the metadata of

@@ -1,4 +1,4 @@
-"""`xp`, the array namespace that kernels receive: NumPy's functions, and functions that differ by device.
+"""`xp`, the array namespace (array API) that kernels receive: NumPy's functions, and those of the device.
 
 In: a module with NumPy's functions. Out: a namespace with these functions and the attributes below. Kernels
 call these attributes, and thus need not test the type of their arrays:
@@ -95,7 +95,7 @@ class Namespace:
         return total
 
     def weighted_bytes(self, x: Array, axis: int, indices: Array, weights: Array, digits: int) -> Array:
-        """Return weighted sums of uint8 elements along `axis`, rounded and clamped to 0..255.
+        """Return weighted sums of uint8 elements along `axis` in fixed-point arithmetic, clamped to 0..255.
 
         The weights are int32 fixed-point numbers with `digits` fractional bits.
         """

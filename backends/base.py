@@ -93,7 +93,7 @@ class Backend:
         return self.from_host(self.to_host(array), device)
 
     def pin(self, array: NDArray[Any]) -> NDArray[Any]:
-        """Copy a host array to pinned memory, from which asynchronous transfers are possible."""
+        """Copy a host array to pinned memory, from which an asynchronous copy is possible."""
         raise RuntimeError(f"Cannot pin memory for device '{self.name}'")
 
     def is_pinned(self, array: NDArray[Any]) -> bool:
@@ -101,10 +101,10 @@ class Backend:
         return False
 
     def synchronize(self, device: int = -1) -> None:
-        """Wait until the device has finished all submitted work."""
+        """Wait until the device has finished all submitted work (device synchronization)."""
 
     def on(self, device: int) -> AbstractContextManager[Any]:
-        """Return a context manager that makes `device` current for kernels."""
+        """Return a context manager (device guard) that makes `device` current for kernels."""
         return nullcontext()
 
     def adopt(self, tensor: Any, like: Any) -> Any:

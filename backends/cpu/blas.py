@@ -1,4 +1,4 @@
-"""Detection of the BLAS library for matrix products.
+"""Detection of the BLAS library for matrix products, by dynamic loading and symbol lookup (dlopen).
 
 Out: `library()` returns the library with the addresses of its cblas_?gemm functions, or None. `controls()`
 yields the addresses of the functions that get and set the number of BLAS threads, for the libraries of NumPy

@@ -1,4 +1,4 @@
-"""Intra-op thread pool of the CPU, which runs a parallel for loop over the partitions of an operator's work.
+"""Intra-op thread pool of the CPU, a parallel for loop with static scheduling of an operator's partitions.
 
 `run` receives a function of (index of a partition, number of partitions) that computes one partition, and
 returns when all partitions have run. The function must compute elements with values that do not depend on the

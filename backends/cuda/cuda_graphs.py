@@ -1,4 +1,4 @@
-"""CUDA graphs: graph capture (stream capture), and replay of the captured work without Python.
+"""CUDA graphs by stream capture (graph capture) and graph replay, which runs without Python.
 
 In: work on a stream between `begin` and `end`. Out: a graph, which `replay` runs on the same memory.
 

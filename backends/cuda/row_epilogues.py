@@ -59,7 +59,7 @@ class EpilogueConfig:
 
     @property
     def is_chunked(self) -> bool:
-        """True if rows are reduced in chunks by several blocks."""
+        """True if rows are reduced in chunks by several thread blocks (two-stage reduction)."""
         return (
             self.length > ROW_CHUNK_ELEMENTS
             and reduction_codegen.split_reduction(self.expression) is not None

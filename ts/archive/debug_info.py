@@ -1,4 +1,4 @@
-"""Debug records of archives: they map offsets in a source file to locations in the original program.
+"""Debug information of archives (source map with a string table): locations of offsets in a source file.
 
 Input: sorted (offset, range) pairs of a source file. Output: the bytes of the debug record, and the inverse:
 

@@ -392,7 +392,7 @@ def _value(encoding: str, data: bytes, reader: _ZipTensorLoader) -> Any:
 
 
 def _unpickle_unrestricted(options: dict[str, Any], data: bytes, reader: _ZipTensorLoader) -> Any:
-    """Unpickle a value of a trusted file, without restrictions."""
+    """Unpickle a value of a trusted file without restrictions, which permits arbitrary code execution."""
     return _UnrestrictedUnpickler(data, reader, options).load()
 
 

@@ -98,7 +98,7 @@ def _read_file(path: Path) -> bytes:
 
 
 def is_owned_by_user(folder: Path) -> bool:
-    """Return whether the current user owns a folder, and no other user can write to it."""
+    """Return whether the current user owns a folder (ownership check), and no other user can write to it."""
     try:
         status = folder.stat()
     except OSError:

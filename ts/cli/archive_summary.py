@@ -1,4 +1,4 @@
-"""Archive summary for `ts info`.
+"""Archive summary (model summary, parameter counts) for `ts info`.
 
 Input: the path of an archive. Output: section titles, each with its lines:
 

@@ -506,7 +506,9 @@ def barrier(
 def monitored_barrier(
     group: ProcessGroup | None = None, timeout: timedelta | None = None, wait_all_ranks: bool = False
 ) -> None:
-    """Wait for all ranks of a group. If a rank is missing, raise an error with its name in rank 0.
+    """Wait for all ranks of a group (monitored barrier).
+
+    If a rank is missing, raise an error with its name in rank 0.
 
     With `wait_all_ranks`, the error names all missing ranks.
     """

@@ -1,4 +1,4 @@
-"""Connections of one rank to all others, with zero-copy transfer of tensor memory.
+"""Connections of one rank to all others (progress engine, leader-follower), with zero-copy transfer.
 
     links = PeerConnections(rank, {1: socket, 2: socket})
     got = links.receive(1, tag, memory)           filled by a message from rank 1 (None: from any rank)

@@ -1,4 +1,4 @@
-"""Shared secret of the processes of a program: configured, or stored in a file of this user.
+"""Shared secret (pre-shared key) of a program's processes: configured, or stored in a file of this user.
 
     new("127.0.0.1")                        created and published by the first process
     shared("127.0.0.1", 29500)              read by the other processes

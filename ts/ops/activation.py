@@ -393,7 +393,7 @@ def _glu_jvp(xp: Any, glu: Array, x: Array, dx: Array, dim: int) -> Array:
 
 
 def softmax_kernel(xp: Any, self: Array, dim: int, dtype: int | None, log: bool) -> Array:
-    """Compute softmax or log_softmax along `dim`, stabilized by subtracting the maximum."""
+    """Compute softmax or log_softmax along `dim`, with the maximum subtracted for numerical stability."""
     target = common.dtype_from(dtype, self.dtype)
     if common.CATEGORY_OF[target] != common.FLOATING:
         common.raise_unsupported_dtype(

@@ -1,4 +1,4 @@
-"""Embedding lookup: table rows by index, or reduced over bags of indices (segmented reduction).
+"""Embedding lookup and embedding bags (segmented reduction): table rows by index, or reduced over bags.
 
 In: a table (rows, width) and indices, and for bags the offset of each bag. Out: the rows of the table, a
 reduced row per bag, or for `one_hot`, rows with a one at the index.

@@ -41,7 +41,7 @@ def broadcast_shapes(*shapes: Any) -> Any:
 
 
 def block_diag(*tensors: Any) -> Any:
-    """Return a matrix with the tensors along its diagonal."""
+    """Return a block diagonal matrix with the tensors along its diagonal."""
     if not tensors:
         from ts._core.tensor import factories
 
@@ -50,7 +50,7 @@ def block_diag(*tensors: Any) -> Any:
 
 
 def chain_matmul(*matrices: Any, out: Any = None) -> Any:
-    """Return the product of matrices, in the order that needs the fewest multiplications."""
+    """Return the product of matrices in the cheapest order (matrix chain multiplication)."""
     operands = _listed(matrices)
     if len(operands) == 1:
         return operands[0]

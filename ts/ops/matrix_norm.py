@@ -1,4 +1,4 @@
-"""Matrix norms: Frobenius, nuclear, maximum row and column sums, singular values.
+"""Matrix norms (Frobenius norm, nuclear norm, spectral norm, maximum row and column sums).
 
 In: an array, the norm's order, the two matrix dimensions, keepdim. Out: the reduced array. `linalg.norm`
 computes a matrix norm or a vector norm, depending on its arguments.

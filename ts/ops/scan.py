@@ -1,4 +1,4 @@
-"""Scans along one dimension: running sums, products, extremes, differences, integrals.
+"""Scans along one dimension (prefix sums, products, extremes), differences and numerical integration.
 
 In: an array and a dimension. Out: an array of the same shape (for `diff`, shorter by the order of the
 difference).

@@ -117,7 +117,9 @@ _CONTINUE: Final = b"HTTP/1.1 100 Continue\r\n\r\n"
 
 
 async def read_body(request: web.BaseRequest, limits: ServerLimits, budget: RequestMemoryBudget) -> bytes:
-    """Read the body of a request, and reserve its size in `budget`. The caller must release this size.
+    """Read the body of a request with a size limit and a timeout, and reserve its size in `budget`.
+
+    The caller must release this size.
 
     Raises HTTPError if the body is compressed, too large, too slow, or exceeds the budget.
     """

@@ -50,7 +50,7 @@ def addmm(mat: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1.0, alpha: An
 
 
 def sampled_addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1.0, alpha: Any = 1.0) -> Tensor:
-    """Return beta * input + alpha * (mat1 @ mat2), only at the indices of the sparse matrix `input`."""
+    """Return the sampled product (SDDMM) beta * input + alpha * (mat1 @ mat2), at the indices of `input`."""
     result: Tensor = ts.ops.aten.sparse_sampled_addmm(input, mat1, mat2, beta=beta, alpha=alpha)
     return result
 

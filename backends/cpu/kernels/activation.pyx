@@ -1,4 +1,4 @@
-"""Activation functions of floating CPU tensors.
+"""Activation functions of floating CPU tensors, with branchless selection (predication) of elements.
 
 In: interpreter registers with a tensor and numbers.  Out: the register of the result.
 

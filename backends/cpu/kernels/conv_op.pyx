@@ -1,4 +1,4 @@
-"""Convolution operators on CPU tensors, which call the functions of `conv` with cached plans.
+"""Convolution operators on CPU tensors with a plan cache, which call the functions of `conv`.
 
 In: interpreter registers with images, a weight, a bias or None, and the parameters of a convolution.  Out:
 the register of the result.

@@ -1,4 +1,6 @@
-"""Iteration over index tensors with any strides: gather, scatter and indexed updates.
+"""Iteration over index tensors with bounds checking, which reads each index once (no double fetch).
+
+Indices may have any strides. Gather, scatter and indexed updates use the iteration:
 
     out[j] = x[i, index[j]]       x[index[i, j], j] += y[i, j]       x[index] = 0
 

@@ -1,4 +1,4 @@
-"""Iteration over stacks of matrices, the leading (batch) dimensions of matrix products.
+"""Iteration over stacks of matrices (batched GEMM), the leading (batch) dimensions of matrix products.
 
 In: the arrays of both operands and of the product. Out: the addresses of the matrices of one product after the
 other. Adjacent dimensions are merged if the strides allow this:

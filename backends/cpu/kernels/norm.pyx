@@ -1,4 +1,4 @@
-"""Layer, RMS and group normalization of contiguous CPU tensors (two-pass variance).
+"""Layer, RMS and group normalization of contiguous CPU tensors (two-pass algorithm for the variance).
 
 In: interpreter registers with a floating tensor and the weights of a layer.  Out: the register of the result.
 

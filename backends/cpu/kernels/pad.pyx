@@ -1,4 +1,4 @@
-"""Padding of contiguous CPU tensors: constant, reflect, replicate, circular.
+"""Padding of CPU tensors (constant padding, reflection padding, replicate padding, circular padding).
 
 In: interpreter registers with a tensor, pairs (before, after) from the last dimension on, a mode and a
 number.  Out: the register of the result.

@@ -1,4 +1,4 @@
-"""Reductions (blocked summation) of contiguous CPU tensors: sum, mean, product, variance, Euclidean norm.
+"""Reductions of contiguous CPU tensors by blocked summation with multiple accumulators: sum, variance ...
 
 In: interpreter registers with a tensor, the dimensions to reduce, keepdim.  Out: the register of the result.
 

@@ -1,4 +1,4 @@
-"""Integer types for copying elements of any dtype, without alignment or aliasing requirements.
+"""Integer types for unaligned access to elements of any dtype, without strict aliasing.
 
 For example, complex64 has 8 bytes, but is aligned only like a float.
 

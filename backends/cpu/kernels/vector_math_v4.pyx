@@ -1,4 +1,7 @@
-"""The row kernels of `vector_math.h` compiled for AVX-512. They must not run on other processors."""
+"""The row kernels of `vector_math.h` (SIMD intrinsics) compiled for AVX-512.
+
+They must not run on other processors.
+"""
 
 from ts.backends.cpu.kernels.row_loops cimport RowLoops
 

@@ -29,7 +29,7 @@ _MANTISSA: Final = {dtypes.float8_e5m2: 2, dtypes.float8_e4m3fn: 3}  # dtype -> 
 
 
 def decode(x: NDArray[Any]) -> NDArray[Any]:
-    """Return an array of a narrow dtype as float32 or complex64, and other arrays unchanged."""
+    """Return an array of a narrow dtype as float32 (by a lookup table) or complex64, and others unchanged."""
     if not dtypes.is_narrow(x.dtype):
         return x
     d = dtypes.from_numpy_dtype(x.dtype)

@@ -1,4 +1,4 @@
-"""C recursion limit of threads with large stacks, and asynchronous interruption of threads.
+"""C recursion limit of threads with large stacks, and asynchronous exceptions in threads (interruption).
 
     allow(60_000)                   raises this thread's C recursion limit (counted separately by Python 3.12 and 3.13)
     interrupt(thread.ident)         raises KeyboardInterrupt in that thread when it next runs Python code

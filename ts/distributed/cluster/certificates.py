@@ -90,7 +90,7 @@ def _authority(folder: Path) -> tuple[x509.Certificate, Any]:
 def _signed(
     name: str, public_key: Any, issuer: x509.Name | None, key: Any, names: list[x509.GeneralName] | None
 ) -> x509.Certificate:
-    """Return a certificate for the subject `name`, signed with `key`.
+    """Return a certificate for the subject `name`, signed with the private key `key` (certificate signing).
 
     `names` are the subject alternative names. If `names` is None, the certificate is the self-signed
     certificate of an authority.

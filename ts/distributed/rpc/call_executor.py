@@ -163,7 +163,7 @@ class CallExecutor:
         return self._terms.within()
 
     def _check_method(self, value: Any, name: str) -> None:
-        """Raise PermissionError if other workers may not call the method `name` of `value`."""
+        """Raise PermissionError if other workers lack authorization to call the method `name` of `value`."""
         from ts._core.tensor.tensor import Tensor
 
         if isinstance(value, Tensor) and not name.startswith("_"):

@@ -1,4 +1,4 @@
-"""Names of callees in messages (content-addressed code), and their lookup in the receiver.
+"""Names of callees in messages, and code shipping (content-addressed by SHA-256) to the receiver.
 
     sent = SentCode(allow_python=False)
     sent.name(torch.add)                 ("operator", "aten::add")

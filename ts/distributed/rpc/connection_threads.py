@@ -1,4 +1,4 @@
-"""Server threads: the callee has one server thread for each caller thread that blocks during its calls.
+"""Server threads (thread per connection), one for each caller thread that blocks during its calls.
 
     caller's thread                           callee
     ("hello", process, "waits")    ──►        the event loop hands the connection to a thread, which responds

@@ -1,4 +1,4 @@
-"""Responses to requests of other processes: encoding and decoding of values and exceptions.
+"""Serialization of responses to other processes: values and remote exceptions.
 
 response.result(3)                       ("value", 3, [])
 response.fail(ValueError("bad"))         ("failed", "ValueError", "bad")

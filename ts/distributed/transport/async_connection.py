@@ -311,7 +311,7 @@ class AsyncConnection:
             self._loop.call_soon(self._readable)
 
     def _is_over_limit(self) -> bool:
-        """Return True if reading must pause: `full` returns True, or too much data is unread."""
+        """Return True if reading must pause: `full` is True, or unread data reaches the high-water mark."""
         if self._is_receiver_full is not None:
             return self._is_receiver_full()
         unread = len(self._messages)

@@ -73,7 +73,7 @@ def connector(secret: bytes) -> HandshakeSteps:
 
 
 def _proof(secret: bytes, role: bytes, listener: bytes, connector: bytes) -> bytes:
-    """Return the HMAC of the role and both nonces, which prevent replay attacks."""
+    """Return the HMAC of the role and both nonces, which prevent reflection and replay attacks."""
     # the key is a hash, because HMAC ignores zero bytes at the end of a shorter key
     key = hashlib.sha256(secret).digest()
     return hmac.digest(key, b"|".join((MAGIC, role, listener, connector)), "sha256")

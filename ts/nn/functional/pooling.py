@@ -1,4 +1,4 @@
-"""Pooling of windows: maxima (with or without indices), p-norms, and adaptive windows.
+"""Pooling of windows (max pooling, Lp pooling, adaptive pooling).
 
 For each max pooling operation, there are two functions, with and without indices. `dispatch_by_indices`
 selects one of them by the flag `return_indices`.

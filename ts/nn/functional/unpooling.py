@@ -1,4 +1,4 @@
-"""Partial inverses of max pooling: maxima at their indices, zeros elsewhere."""
+"""Max unpooling, the partial inverse of max pooling: maxima at their indices, zeros elsewhere."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`state_dict` and `load_state_dict`: tensors of a module tree by dotted name.
+"""State dicts, which are saved and loaded with checks for missing keys and unexpected keys (strict loading).
 
 Input: a module, and for `load` a dictionary. Output: the dictionary, or the missing and unexpected names:
 

@@ -1,4 +1,4 @@
-"""Data parallelism in one process: `data_parallel` splits a batch among GPUs, `DataParallel` does not."""
+"""Multi-GPU data parallelism in one process: `data_parallel` splits a batch, `DataParallel` does not."""
 
 from __future__ import annotations
 

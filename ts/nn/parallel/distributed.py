@@ -129,7 +129,7 @@ class _Reducer:
                     parameter.grad = wrap_array(bucket_view.copy())
 
     def _unused_by_all(self, missing: list[Tensor]) -> set[int]:
-        """Return the ids of the parameters that have no gradient in any process.
+        """Return the ids of the unused parameters, which have no gradient in any process.
 
         `missing` contains the parameters without a gradient in this process.
         """
@@ -160,7 +160,7 @@ def _buckets(parameters: list[Tensor], max_bytes: int) -> list[_Bucket]:
 
 
 class DistributedDataParallel(Module):
-    """Wrapper of a module that averages its gradients over all processes."""
+    """Wrapper of a module with gradient averaging over all processes."""
 
     def __init__(
         self,

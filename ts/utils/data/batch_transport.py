@@ -83,7 +83,7 @@ class _Pickler(pickle.Pickler):
 
 
 def pickle_value(value: Any) -> list[Any]:
-    """Return the pickle of a value, followed by the out-of-band buffers of its arrays."""
+    """Return the pickle of a value and the out-of-band buffers of its arrays (pickle protocol 5)."""
     file = io.BytesIO()
     buffers: list[pickle.PickleBuffer] = []
     _Pickler(file, buffers.append).dump(value)

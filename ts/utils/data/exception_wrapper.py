@@ -1,4 +1,4 @@
-"""Transfer of exceptions between processes or threads.
+"""Transfer of exceptions between processes or threads (remote exception, remote traceback).
 
 Input: the exception that is being handled. Output: an object that can be pickled, and raises the exception in
 the receiver.

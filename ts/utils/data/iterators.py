@@ -161,7 +161,10 @@ class MultiProcessingIterator(Batches):
         self.start(loader._last_length)
 
     def start(self, length: int | None) -> None:
-        """Start an epoch. Batches of the previous epoch are discarded when they arrive."""
+        """Start an epoch with persistent workers.
+
+        Batches of the previous epoch are discarded when they arrive.
+        """
         super().start(length)
         self._epoch += 1
         for worker in self._workers:

@@ -117,7 +117,7 @@ def _seed_worker(job: Job) -> None:
 
 
 def generate_state(base_seed: int, worker_id: int) -> list[int]:
-    """Return four integers that seed NumPy's generator in a worker."""
+    """Return four integers that seed NumPy's generator in a worker (seed derivation)."""
     words = [worker_id, base_seed & 0xFFFFFFFF, base_seed >> 32, 0]
     return [int(word) for word in np.random.SeedSequence(words).generate_state(4)]
 
