@@ -1,4 +1,4 @@
-"""Record of the tensors that share memory, derived from the schemas of executed operators.
+"""Alias tracking of the tensors that share memory, derived from the schemas of executed operators.
 
 The schemas are needed because arrays of the meta device have no memory addresses to compare.
 

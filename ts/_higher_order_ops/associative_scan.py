@@ -1,4 +1,4 @@
-"""`associative_scan`: combination of prefixes along a dimension by an associative function.
+"""Associative scan (prefix scan, prefix sum): combination of prefixes by an associative function.
 
     associative_scan(lambda a, b: a + b, x, dim=0, combine_mode="generic")        x.cumsum(0)
 

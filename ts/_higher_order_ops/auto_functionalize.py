@@ -1,4 +1,4 @@
-"""Functional form of custom operators that write to arguments, created by `run_decompositions`.
+"""Automatic functionalization of custom operators that write to arguments (their functional form).
 
     operators.auto_functionalized_v2(mine.bump.default, k=3, _x_base_index=0, _all_bases=[y])
 

@@ -1,4 +1,4 @@
-"""Removal of debug records from archives. The smaller archive has no source locations.
+"""Removal (stripping) of debug information from archives. The smaller archive has no source locations.
 
 Input: the records of an archive, and a path. Output: a file that contains all other records, unchanged.
 

@@ -232,7 +232,7 @@ _RaiseInBackward._backward_cls.__name__ = "torch::autograd::Error"
 
 
 def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a `backward` whose operators autograd does not record.
+    """Return a once-differentiable `backward`, whose operators autograd does not record.
 
     Differentiating the results raises RuntimeError.
     """

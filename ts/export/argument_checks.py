@@ -1,4 +1,4 @@
-"""Checks of the arguments of an exported program.
+"""Argument validation (input checks) of an exported program.
 
 Error messages name the part of the argument that violates a check, such as `*args[0].shape[1]`.
 """

@@ -1,4 +1,4 @@
-"""Binding of call arguments to parameter names of `forward`."""
+"""Argument binding (signature binding) of call arguments to parameter names of `forward`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Recursive descent parser of formulas in `.pt2` archives: sizes in sympy's syntax, conditions in Python's.
+"""Recursive descent parser (expression parser) of formulas in `.pt2` archives, sizes and conditions.
 
     parse("Add(Symbol('s0', integer=True), Integer(1))")       a FunctionCall with two arguments
     parse("L['x'].size()[0] >= 2*L['y'].size()[1]")            an Operation >= ...

@@ -1,4 +1,4 @@
-"""Functionalization (mutation removal): the tracer records each mutation as a new tensor.
+"""Functionalization (mutation removal, view replay): the tracer records each mutation as a new tensor.
 
     program    y = x[0]; y.add_(1); x.sum()
     graph      select(x, 0); add(select, 1); select_scatter(x, add, 0, 0); sum(select_scatter)

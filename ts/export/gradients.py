@@ -1,4 +1,4 @@
-"""Gradients that an exported program computes: operations of the backward pass become graph nodes.
+"""Capture of gradients (joint graph): operations of the backward pass become nodes of the exported graph.
 
     y = x.detach().requires_grad_()                   detach(x)
     ts.autograd.grad((y * y).sum(), y)                mul, sum, ones_like, expand, mul, mul, add

@@ -1,4 +1,4 @@
-"""Conversion of the grad-mode and `autocast` blocks of a program to subgraphs.
+"""Conversion of grad-mode regions and autocast regions (`with` blocks) of a program to subgraphs.
 
     with ts.no_grad():              submod_1: linear = aten.linear(x, w), return (linear,)
         h = self.a(x)               linear = wrap_with_set_grad_enabled(False, submod_1, x, w)

@@ -1,4 +1,4 @@
-"""Recording of submodule calls: `nn_module_stack` metadata, and signatures of preserved calls.
+"""Module stack (`nn_module_stack` metadata) and module call graph, from recorded submodule calls.
 
 ModuleCallEntry("encoder", None)                        the submodule `encoder`
 ModuleCallEntry("encoder@1", signature)                 the second call of `encoder`, with inputs and outputs

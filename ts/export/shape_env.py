@@ -142,7 +142,7 @@ class ShapeEnv:
     # ---- values and bounds of expressions
 
     def simplify(self, expression: Any) -> Any:
-        """Return `expression` with symbols replaced by known equal expressions (`replaced`)."""
+        """Substitute symbols of `expression` by known equal expressions, `replaced` (symbol substitution)."""
         while self.replaced and any(s in self.replaced for s in expression.free_symbols):
             expression = expression.xreplace(self.replaced)
         return expression
@@ -518,7 +518,7 @@ class ShapeEnv:
             self._learn_bounds(rest, lower_bound)
 
     def _learn_bounds(self, rest: Any, lower_bound: Any) -> None:
-        """Narrow the ranges of the symbols in the sum `rest`, given `rest >= lower_bound`."""
+        """Narrow the ranges of symbols by a linear inequality, `rest >= lower_bound` for the sum `rest`."""
         for term in rest.args:
             factor, symbol = term.as_coeff_Mul()
             if (
@@ -558,7 +558,7 @@ class ShapeEnv:
             self._narrow(symbol, ValueRange(bounds.low + (n == bounds.low), bounds.high - (n == bounds.high)))
 
     def _learn_zero(self, difference: Any) -> None:
-        """Record `difference == 0`. If this equation has a solution for a symbol, replace the symbol."""
+        """Record the equality constraint `difference == 0`, and eliminate a symbol if it can be solved."""
         self._lower_bounds[without_constant(difference)[0]] = -without_constant(difference)[1]
         self._lower_bounds[-without_constant(difference)[0]] = without_constant(difference)[1]
         for symbol in sorted(difference.free_symbols, key=self._order, reverse=True):

@@ -1,4 +1,4 @@
-"""Frames of the user's stack: find the source line that an exported program executes."""
+"""Stack frames of the user (user stack): find the source line that an exported program executes."""
 
 from __future__ import annotations
 

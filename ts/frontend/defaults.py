@@ -1,4 +1,4 @@
-"""Defaults of parameters and fields: Python values as constants of a type.
+"""Default arguments of parameters, and defaults of fields: Python values as constants of a type.
 
 constant_of_type(1, FLOAT)          1.0
 constant_of_type("1", FLOAT)        NO_DEFAULT: not convertible

@@ -1,4 +1,4 @@
-"""Overloaded functions: `ts.jit.overload`, which is `torch.jit._overload` in PyTorch.
+"""Function overloading by `ts.jit.overload`, which is `torch.jit._overload` in PyTorch.
 
     @ts.jit.overload
     def twice(x: int) -> int: ...

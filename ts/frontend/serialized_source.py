@@ -1,4 +1,4 @@
-"""Lazy parser of printed source files, which parses definitions on first use.
+"""Lazy parsing of printed source files, whose definitions are parsed on first use.
 
 In: the `Source` of a file. Out: its functions and classes by name, and separately the methods of a class:
 

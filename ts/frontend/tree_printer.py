@@ -1,4 +1,4 @@
-"""Printing of syntax trees in PyTorch's notation.
+"""Printing of syntax trees (AST dump) as S-expressions in PyTorch's notation.
 
     def f(x: int):            (def
         return x + 1            (ident f)

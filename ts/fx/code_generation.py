@@ -1,4 +1,4 @@
-"""Code generation: Python source of a graph.
+"""Python code generation (source code generation) for a graph.
 
 Input: the nodes of a graph. Output: a `PythonCode` with the source text and its globals.
 

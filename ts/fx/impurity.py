@@ -1,4 +1,4 @@
-"""Detection of calls with side effects, which dead code elimination keeps.
+"""Detection of impure calls (side effects), which dead code elimination keeps.
 
 Input: the target of a `call_function` node. Output: True if a call has a side effect.
 

@@ -1,4 +1,4 @@
-"""Copying of metadata from the node that an interpreter executes to new nodes: `torch.fx.traceback`.
+"""Metadata propagation from the node that an interpreter executes to new nodes: `torch.fx.traceback`.
 
 with preserve_node_meta(), set_current_meta(node):
     proxy + 1                       the new node's `meta` has the stack trace of `node`, and `from_node`

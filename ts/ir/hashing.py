@@ -1,4 +1,4 @@
-"""BLAKE2 hashes without `hashlib`, which would load megabytes of OpenSSL."""
+"""BLAKE2, a cryptographic hash function, without `hashlib`, which would load megabytes of OpenSSL."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pausing of Python's garbage collector during compilations and imports.
+"""Pausing (disabling) of Python's cyclic garbage collector (GC) during compilations and imports.
 
     with gc_disabled():
         compile(...)

@@ -1,4 +1,4 @@
-"""Counting of executed instructions, including those of called functions.
+"""Instruction counting of executed code, including the instructions of called functions.
 
     counter = InstructionCounter()
     CountedFunction(f, counter)(3)            returns f(3)

@@ -1,4 +1,4 @@
-"""Conversion of script objects between Python and scripts.
+"""Conversion (marshalling) of script objects between Python and scripts.
 
 Input: an instance of a Python class that is passed to a script, or a script object that is returned to
 Python. Output: the corresponding object:

@@ -1,4 +1,4 @@
-"""Source location in the traced program: frame, line and evaluated expression.
+"""Source location in the traced program by frame inspection: frame, line and evaluated expression.
 
 frame = program_frame()          the innermost Python frame outside the tracer
 expression(frame)                "x.sum() > 0", of the line `if x.sum() > 0:`

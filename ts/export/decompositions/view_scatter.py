@@ -1,4 +1,4 @@
-"""Inverses of view operators, and the `*_scatter` operators.
+"""View inverses (inverses of view operators for functionalization), and the `*_scatter` operators.
 
 The inverse of a view operator returns the base tensor with the elements of the view replaced.
 

@@ -1,4 +1,4 @@
-"""Records of a `.pt2` archive (zip file).
+"""Archive container (ZIP file) of the records of a `.pt2` archive.
 
     model/models/model.json                         the program
     model/data/weights/model_weights_config.json    record and layout of each parameter and buffer

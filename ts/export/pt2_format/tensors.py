@@ -1,4 +1,4 @@
-"""Tensors of `.pt2` archives, which are strided views of byte records that several tensors may share.
+"""Tensor serialization in `.pt2` archives, as strided views of byte records that tensors may share.
 
 TensorFolder(container, "weights").read()          {"l.weight": a Parameter, ...}
 WrittenFolder(writer, "weights").add(name, x)      records the layout and the storage of x

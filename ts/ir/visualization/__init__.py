@@ -1,4 +1,4 @@
-"""Diagrams of graphs.
+"""Graph visualization: diagrams of graphs.
 
 In: a graph.  Out: SVG text with a layout, or DOT text for Graphviz.
 

@@ -1,4 +1,4 @@
-"""Graph partitioning: `CapabilityBasedPartitioner` finds maximal partitions of supported nodes.
+"""Graph partitioning (capability-based partitioner), which finds maximal partitions of supported nodes.
 
     support = OperatorSupport({"torch.relu": None, "_operator.add": None})
     partitioner = CapabilityBasedPartitioner(module, support)
