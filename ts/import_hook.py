@@ -1,4 +1,4 @@
-"""Import hook for modules of `ts` and for modules that only PyTorch has.
+"""Import hook (meta path finder) for modules of `ts` and for modules that only PyTorch has.
 
 A finder at the front of `sys.meta_path` asks the other finders for a module of `ts`. If one of them finds the
 module, it is executed and gets a `__getattr__`. Otherwise, `ts.unsupported` creates the module if PyTorch has

@@ -83,7 +83,7 @@ _NOT_ANNOTATED = "a parameter without an annotation is a Tensor; annotate it if 
 
 
 def similar(name: str, candidates: Iterable[str]) -> str:
-    """Return "did you mean ...?" with the known name closest to `name`, or an empty string."""
+    """Return "did you mean ...?" with the known name closest to `name` (typo suggestion), or ""."""
     match = closest(name, [other for other in candidates if not other.startswith("$")])
     return f"did you mean '{match}'?" if match else ""
 

@@ -1,4 +1,4 @@
-"""Function inlining (inline expansion): replace calls of scripted functions and methods by their bodies.
+"""Function inlining (inline expansion) with an inlining budget: replace calls by the bodies of the callees.
 
     %f : Function = prim::Constant[name="g"]()
     %y : int = prim::CallFunction(%f, %x)            =>    %y : int = aten::mul(%x, %two)     (the body of g)

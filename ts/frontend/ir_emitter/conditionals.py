@@ -129,7 +129,7 @@ def _short_circuit(
 
 
 def _comparison(em: Emitter, node: ast.Compare) -> Condition:
-    """Emit a comparison. A chain `a < b < c` is emitted as `a < b and b < c`."""
+    """Emit a comparison, or a chained comparison `a < b < c` as `a < b and b < c`."""
     operands = [node.left, *node.comparators]
     if len(node.ops) > 1:
         operands = [_evaluated_once(em, operand) for operand in operands[:-1]] + operands[-1:]

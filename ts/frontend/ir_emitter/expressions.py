@@ -321,7 +321,7 @@ def _dict_type(
 
 @expression(ast.JoinedStr)
 def emit_formatted_string(em: Emitter, node: ast.JoinedStr, hint: Type | None) -> Value:
-    """Emit an f-string as `aten::format`, whose format string contains `{}` for each value."""
+    """Emit an f-string (string interpolation) as `aten::format`, with `{}` in its format for each value."""
     format_string = ""
     value_nodes = []
     for piece in node.values:

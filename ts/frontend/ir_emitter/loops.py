@@ -35,7 +35,7 @@ def emit_while(em: Emitter, node: ast.While) -> None:
 
 @statement(ast.For)
 def emit_for(em: Emitter, node: ast.For) -> None:
-    """Emit a `for` statement as `prim::Loop`. A loop over a tuple, modules or similar values is unrolled."""
+    """Emit a `for` statement as `prim::Loop`, or by static loop unrolling over tuples and modules."""
     range = em.range(node)
     iterable = em.sugared(node.iter).iter(em, range)
     statements.check_targets(em, [node.target])

@@ -128,7 +128,7 @@ def check_targets(em: Emitter, targets: Sequence[ast.expr]) -> bool:
 def assign_tuple(
     em: Emitter, target: ast.expr, targets: Sequence[ast.expr], value: SugaredValue, range: SourceRange
 ) -> None:
-    """Unpack `value` over targets, one of which may be starred."""
+    """Unpack `value` over targets (destructuring assignment), one of which may be starred."""
     starred = check_targets(em, targets)
     n_binders = len(targets) - starred
     outputs = value.as_tuple(em, range, None if starred else n_binders)
@@ -325,7 +325,7 @@ def emit_return(em: Emitter, node: ast.Return) -> None:
 
 
 def finish(em: Emitter, value: Value, range: SourceRange) -> None:
-    """Emit the return of `value`. Check its type against the declared type or earlier return types."""
+    """Emit the return of `value`, with return type inference or a check against the declared type."""
     declared = em.declared_return
     if declared is not None:
         if value.type() is not NONE:

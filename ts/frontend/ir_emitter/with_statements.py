@@ -1,4 +1,4 @@
-"""Emission of `with` statements.
+"""Emission of `with` statements (context managers).
 
     with c as x, d:          %x = prim::Enter(%c)
         ...                  prim::Enter(%d)
