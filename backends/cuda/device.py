@@ -101,7 +101,7 @@ class CudaBackend(Backend):
         )
 
     def can_access(self, device: int, peer: int) -> bool:
-        """Return whether `device` can read the memory of `peer` directly."""
+        """Return whether `device` can read the memory of `peer` directly (peer-to-peer access)."""
         one, other = self.device_ordinal(device), self.device_ordinal(peer)
         return bool(cupy.cuda.runtime.deviceCanAccessPeer(one, other))
 

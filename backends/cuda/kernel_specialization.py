@@ -266,7 +266,7 @@ def _plan_accesses(
 
 
 def _pack_width(lengths: Sequence[int], sizes: Sequence[int]) -> int:
-    """Return the number of neighboring elements per thread. `sizes` are element sizes in bytes."""
+    """Return the number of neighboring elements per thread (vectorized loads) for element sizes in bytes."""
     width = max(1, min(MAX_PACK_ELEMENTS, MAX_LOAD_BYTES // max(sizes)))
     while len(lengths) > 1 and lengths[-1] % width:
         width //= 2

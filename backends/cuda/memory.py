@@ -1,4 +1,4 @@
-"""GPU memory allocator: CuPy's caching allocator with the statistics of `torch.cuda`, and pinned host memory.
+"""GPU memory allocator (CuPy's caching allocator) with memory statistics, and pinned host memory.
 
 In: sizes in bytes, from CuPy. Out: memory of CuPy's pool, and the current and peak use of each device.
 

@@ -181,14 +181,14 @@ def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
 
 
 def xavier_uniform_(tensor: Tensor, gain: float = 1.0, generator: Generator | None = None) -> Tensor:
-    """Fill a tensor with uniform numbers (Xavier initialization): variance gain² * 2 / (fan_in + fan_out)."""
+    """Fill a tensor by Xavier initialization (Glorot), uniform: variance gain² * 2 / (fan_in + fan_out)."""
     inputs, outputs = calculate_fan_in_and_fan_out(tensor)
     bound = math.sqrt(3.0) * gain * math.sqrt(2.0 / float(inputs + outputs))
     return uniform_(tensor, -bound, bound, generator)
 
 
 def xavier_normal_(tensor: Tensor, gain: float = 1.0, generator: Generator | None = None) -> Tensor:
-    """Fill a tensor with normal numbers (Xavier initialization): variance gain² * 2 / (fan_in + fan_out)."""
+    """Fill a tensor by Xavier initialization (Glorot), normal: variance gain² * 2 / (fan_in + fan_out)."""
     inputs, outputs = calculate_fan_in_and_fan_out(tensor)
     return normal_(tensor, 0.0, gain * math.sqrt(2.0 / float(inputs + outputs)), generator)
 

@@ -1,4 +1,4 @@
-"""Scaled dot-product attention.
+"""Scaled dot-product attention (multi-head, causal, masked, grouped-query attention).
 
 In: query (..., L, E), key (..., S, E), value (..., S, V), a mask or the flag `is_causal`. Out: (..., L, V).
 """
@@ -50,7 +50,7 @@ def _scaled_dot_product_attention(
     scale: float | None = None,
     enable_gqa: bool = False,
 ) -> Array:
-    """Compute attention. If `enable_gqa`, keys and values are repeated to match the number of query heads."""
+    """Compute attention, or grouped-query attention with repeated keys and values if `enable_gqa` is True."""
     if not query.dtype == key.dtype == value.dtype:
         raise RuntimeError("Expected query, key, and value to have the same dtype")
     if min(query.ndim, key.ndim, value.ndim) < 2:

@@ -1,4 +1,4 @@
-"""Forward and backward of a unidirectional LSTM layer over a padded sequence (`mkldnn_rnn_layer`).
+"""Forward and backward (backpropagation through time) of a unidirectional LSTM layer over a padded sequence.
 
 In: input (time, batch, features), weights, and states (batch, hidden) or (1, batch, hidden). Out: the hidden
 state at each time step, the last states, and the workspace: bytes of intermediate values for backward. As in

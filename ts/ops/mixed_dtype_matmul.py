@@ -59,7 +59,7 @@ for _name, _matrices, _at in (("mm", 2, 2), ("bmm", 2, 2), ("addmm", 2, 3), ("ba
 
 @op("aten::_int_mm(Tensor self, Tensor mat2) -> Tensor", **COPIED_OUT)
 def _int_mm(xp: Any, self: Array, mat2: Array) -> Array:
-    """Multiply int8 matrices with int32 accumulation."""
+    """Multiply int8 matrices (int8 matmul) with int32 accumulation."""
     for name, x in (("self", self), ("mat2", mat2)):
         if x.ndim != 2:
             raise RuntimeError(f"int_mm_out_cpu: Expected {name} to be of dimension 2 but got {x.ndim}")

@@ -232,7 +232,7 @@ def adaptive_max_pool(xp: Any, self: Array, output_size: Sizes, *, n: int, compu
 
 
 def max_unpool(xp: Any, self: Array, indices: Array, output_size: Sizes, *_: Sizes, n: int) -> Array:
-    """Return zeros of size `output_size`, with the elements of `self` at `indices` of each plane."""
+    """Return the max unpooling: zeros of size `output_size`, with the elements of `self` at `indices`."""
     if indices.dtype != common.INT64:
         raise RuntimeError(
             f"elements in indices should be type int64 but got: {common.NAME_OF[indices.dtype]}"

@@ -1,4 +1,4 @@
-"""Quantized operators (quantized linear, quantized conv ...), computed in float32 and then requantized.
+"""Quantized operators (quantized linear, quantized conv ...), computed in float32 with requantization.
 
 Requantization rounds a result to its grid.
 

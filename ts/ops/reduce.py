@@ -532,7 +532,7 @@ def _hash_shape(self: Array, dim: Dims = (), keepdim: bool = False, mode: int = 
 
 
 def _reduce_by_halves(function: Any, x: Array, axes: Sequence[int]) -> Array:
-    """Reduce along `axes` by combining array halves repeatedly, because CuPy's ufuncs have no `reduce`."""
+    """Reduce along `axes` by tree reduction of array halves, because CuPy's ufuncs have no `reduce`."""
     for axis in axes:
         before = (slice(None),) * axis
         while (n := x.shape[axis]) > 1:

@@ -1,4 +1,4 @@
-"""Unique values: of all elements, of slices along a dimension, or of runs of equal neighbors.
+"""Unique values of all elements, of slices along a dimension, or of runs of equal neighbors (run lengths).
 
 In: an array, and flags that request results. Out: the unique values, the inverse indices, and the counts,
 whose lengths depend on the elements.

@@ -200,7 +200,7 @@ class WorkerPool:
             self._spawn(self._spare_workers - (spare_count if self._has_classes else len(self._workers)))
 
     def shrink(self) -> None:
-        """Close workers that have been idle for `_IDLE_TIMEOUT_SECONDS`."""
+        """Close workers that have been idle for `_IDLE_TIMEOUT_SECONDS` (idle timeout, scale down)."""
         now = time.monotonic()
         for worker in self._idle[:]:
             if worker.priority_class is not None and now - worker.since > _IDLE_TIMEOUT_SECONDS:

@@ -1,4 +1,4 @@
-"""Inner loops of pointwise arithmetic (integer powers by squaring, remainders, quotients, shifts).
+"""Inner loops of pointwise arithmetic (exponentiation by squaring, remainders, floor division, shifts).
 
 NumPy lacks these loops, or its results differ from PyTorch's.
 

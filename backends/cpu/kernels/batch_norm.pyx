@@ -1,4 +1,4 @@
-"""Batch normalization of CPU tensors, with the moments of the batch or running statistics.
+"""Batch normalization of CPU tensors, with the moments of the batch or running statistics (moving averages).
 
 In: interpreter registers with a contiguous or channels-last floating tensor, and the weights and running
 statistics of a layer. Out: the register of the result. In training, the running statistics are updated.

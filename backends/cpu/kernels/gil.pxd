@@ -1,4 +1,4 @@
-"""Releasing the GIL (global interpreter lock) during a kernel, while its arguments' arrays are kept alive.
+"""Releasing the GIL (global interpreter lock) in `nogil` kernels, while the arguments' arrays are kept alive.
 
     cdef ReleasedGil gil_state = leave_gil(work, r, at, op.nargs)
     ...                                   # must not access Python objects

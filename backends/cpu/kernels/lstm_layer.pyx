@@ -1,4 +1,4 @@
-"""One LSTM layer in one direction for floating CPU tensors: forward, which saves the gates, and backward.
+"""One LSTM layer in one direction: forward, which saves the gates, and backpropagation through time.
 
 In: interpreter registers of `aten::mkldnn_rnn_layer` and `_mkldnn_rnn_layer_backward`. Out of forward: the
 output, the last states and the workspace. Out of backward: the gradients. Those not required are empty.

@@ -1,4 +1,4 @@
-"""Pooling operators on contiguous floating CPU tensors, which call the loops of `pooling_windows.pyx`.
+"""Pooling operators (max, average, adaptive pooling) on CPU tensors, by the loops of `pooling_windows.pyx`.
 
 In: interpreter registers with planes, kernel sizes, strides, paddings, dilations. Out: the register of the
 result, or the registers of maxima and indices.

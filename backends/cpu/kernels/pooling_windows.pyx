@@ -1,4 +1,4 @@
-"""Pooling loops on the CPU: maxima and means of windows.
+"""Max pooling and average pooling loops on the CPU: maxima and means of windows.
 
 In: planes (C-contiguous, three spatial dimensions) and the start and end of each window along each dimension.
 Out: one element per window, and for maxima the index of this element in the plane.

@@ -1,4 +1,4 @@
-"""Conversion between half precision and float32 (round to nearest even, F16C instructions, subnormals).
+"""Conversion between half precision and float32 (round to nearest even, F16C instructions, denormals).
 
 `short_floats.pxd` describes the contract.
 

@@ -1,4 +1,4 @@
-"""Special functions (error function, erfinv, log-gamma, digamma ...) without SciPy, as NumPy ufuncs.
+"""Special functions (error function, inverse error function, log-gamma, digamma ...) as NumPy ufuncs.
 
 The ufuncs have loops for float32 and float64.
 

@@ -1,5 +1,6 @@
-"""Conversion of half-precision arguments to float32, and of the results back. `upcast_half.pxd` describes the
-contract.
+"""Upcasting of half-precision arguments to float32, and conversion of the results back.
+
+`upcast_half.pxd` describes the contract.
 """
 
 from libc.math cimport fabs

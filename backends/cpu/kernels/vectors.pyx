@@ -1,4 +1,4 @@
-"""Products with vectors: dot, matrix-vector, outer and cross products.
+"""Products with vectors (dot product, matrix-vector product or GEMV, outer product, cross product).
 
 In: interpreter registers with two CPU tensors of one floating dtype.  Out: the register of the product.
 

@@ -1,4 +1,4 @@
-"""View operators on CPU tensors without calling NumPy: a view changes only shape, strides and pointer.
+"""View operators (zero-copy) on CPU tensors without calling NumPy: only shape, strides and pointer change.
 
 In: interpreter registers, with a tensor and dimensions or a range.  Out: the register of the view:
 

@@ -1,4 +1,4 @@
-"""Authenticated connections over TCP or TLS: the transport of process groups, RPC and dask's comms.
+"""Authenticated (and with TLS encrypted) TCP connections, the transport of process groups and RPC.
 
     listener = Listener("ts://127.0.0.1:0", serve, secret=secret)    serve is a coroutine function
     await listener.start()

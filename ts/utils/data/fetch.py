@@ -1,4 +1,4 @@
-"""Batch fetching from a data set by index or index list.
+"""Batch fetching from a map-style data set by index, or from an iterable data set.
 
 Input: a data set, settings for batches, and indices. Output: batches, and StopIteration at the end.
 

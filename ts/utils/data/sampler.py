@@ -1,4 +1,4 @@
-"""Samplers and batch samplers: sequences of data set indices.
+"""Samplers of data set indices: sequential, random (shuffle), weighted, batch and subset samplers.
 
     list(SequentialSampler(data))                       [0, 1, 2, ...]
     list(BatchSampler(RandomSampler(data), 2, False))   [[4, 0], [3, 1], [2]]
