@@ -1,4 +1,4 @@
-"""Fast Fourier transforms. For example, `ts.fft.fft` is the operator `aten::fft_fft`."""
+"""Fast Fourier transforms (FFT). For example, `ts.fft.fft` is the operator `aten::fft_fft`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`ts.save` and `ts.load`: Python values that contain tensors, in the ZIP format of `torch.save`.
+"""Serialization (`ts.save`) and deserialization (`ts.load`) of values in the ZIP format of `torch.save`.
 
 Input: a value, and a path or an open file. Output: the file. `load` performs the inverse conversion.
 

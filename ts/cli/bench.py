@@ -1,4 +1,4 @@
-"""`ts bench`: compare the speed and memory of a model or function under `ts` and under PyTorch.
+"""Command `ts bench`, a benchmark that compares speed and memory of a model under `ts` and under PyTorch.
 
 Input: an archive, or a function in a file, which is saved to an archive first. Output: a table.
 

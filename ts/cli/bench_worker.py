@@ -29,7 +29,10 @@ MAX_BYTES = 1 << 26  # maximal size of a result that is sent to be compared
 
 
 def encode(value: Any, package: Any) -> Any:
-    """Encode a value for JSON. Raise TypeError for unsupported types."""
+    """Encode a value for JSON, with tensor elements in base64.
+
+    Raise TypeError for unsupported types.
+    """
     if isinstance(value, package.Tensor):
         host = value.detach().cpu().contiguous()
         name = str(host.dtype).rpartition(".")[2]

@@ -1,4 +1,4 @@
-"""`ts check`: compile the definitions of files, and report errors.
+"""Command `ts check`, a static check (linter) that compiles the definitions of files and reports errors.
 
 The reported errors are compile errors, and run-time errors that always occur.
 

@@ -1,4 +1,4 @@
-"""`ts convert`: convert between archives, exported programs and safetensors files.
+"""Command `ts convert`, a model converter for archives, exported programs and safetensors files.
 
 ARCHIVE        -> ARCHIVE          frozen, without debug records, or rewritten
 ARCHIVE        -> PROGRAM.pt2      exported for the arguments of `--input`

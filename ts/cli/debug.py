@@ -1,4 +1,4 @@
-"""`ts debug`: call a function under the step debugger in the terminal.
+"""Command `ts debug`, which calls a function under the step debugger in the terminal.
 
 ts debug examples/word_count.py:most_frequent @README.md 5
 ts debug -c "b 12" -c c -c "p total" loops.py:sum_of 10

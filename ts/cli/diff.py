@@ -1,4 +1,4 @@
-"""`ts diff`: compare the code and the weights of two archives.
+"""Command `ts diff`, which compares the code (unified diff) and the weights of two archives.
 
 Output: the differences of the code in the format of `diff -u`, then a line for each tensor that differs:
 

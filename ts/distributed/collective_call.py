@@ -1,4 +1,4 @@
-"""One call of a collective function by all ranks of a group: its messages and its deadline.
+"""One call (with a sequence number) of a collective function by all ranks: its messages and its deadline.
 
     call = CollectiveCall(group, "all_reduce", reduction, tensor)
     call.wait([call.receive(1, memory), call.send(1, memory)])

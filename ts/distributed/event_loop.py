@@ -58,7 +58,10 @@ def on_event_loop() -> bool:
 
 
 class _Timers:
-    """Priority queue (heap) of timers. The loop is woken only for a timer that ends before all others."""
+    """Priority queue (binary heap) of timers.
+
+    The loop is woken only for a timer that ends before all others.
+    """
 
     def __init__(self) -> None:
         # callback of each timer that has neither ended nor been cancelled

@@ -184,7 +184,7 @@ def launch_processes(config: ProcessLaunch) -> None:
 
 @contextlib.contextmanager
 def _termination_signals_as_exceptions() -> Iterator[None]:
-    """Raise SignalException for termination signals in the block (signal handling in the main thread)."""
+    """Install signal handlers that raise SignalException for termination signals, in the main thread."""
 
     def raise_signal(signum: int, frame: Any) -> None:
         raise SignalException(signum)

@@ -1,4 +1,4 @@
-"""Reductions of tensors for pickles to other processes: a shared file and an offset replace the elements.
+"""Custom pickle reductions of tensors by shared memory: a file and an offset replace the elements.
 
     function, arguments = reduce_tensor(x)          moves x to shared memory
     function(*arguments)                            a tensor on the same memory

@@ -405,7 +405,7 @@ def extremes(xp: Any, x: Array) -> tuple[int, int] | None:
 
 
 def copy_indices(index: Array) -> Array:
-    """Return a copy of indices, counts or a mask, to be validated and used (against time-of-check races).
+    """Return a copy of indices, counts or a mask, to be checked and used (TOCTOU, time-of-check races).
 
     Another thread could change the original between its validation and its use.
     """

@@ -1,4 +1,4 @@
-"""Layer norm, group norm and RMS norm.
+"""Layer norm, group norm and RMS norm (RMSNorm).
 
 In: arrays, weights, running moments. Out: an array, and the moments if the operator returns them. 16-bit
 floats are computed in 32 bits and rounded once.

@@ -1,4 +1,4 @@
-"""Singular values of matrices that may have infinite elements or NaN.
+"""Singular value decomposition (SVD) of matrices that may have infinite elements or NaN.
 
     u, s, vh = decompose(xp, A, full_matrices=False)        as `numpy.linalg.svd`
     s = singular_values(xp, A)

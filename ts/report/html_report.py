@@ -1,4 +1,4 @@
-"""Conversion of report data to one self-contained HTML page.
+"""Conversion of report data to one self-contained HTML page, with HTML escaping (against XSS).
 
 Input: `ReportData`. Output: the text of a file. Security: the contents are untrusted. All text is escaped,
 and the content security policy of the page allows only the script and the style of the page, by hash, and no

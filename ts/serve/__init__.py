@@ -1,4 +1,4 @@
-"""HTTP server of `ts serve` with process isolation of untrusted programs: playground, and model inference.
+"""HTTP server of `ts serve` (playground, inference server for model serving) with process isolation.
 
     playground   page/, playground, sandboxed_program, sandbox_resolver    programs of users
     model        model_worker, payload                                     POST /predict for an archive

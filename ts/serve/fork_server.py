@@ -1,4 +1,4 @@
-"""Fork server (forkserver, pre-fork model), which loads the model or compiler once, then forks workers.
+"""Fork server (forkserver, pre-fork), which loads model or compiler once and forks copy-on-write workers.
 
     python -m ts.serve.fork_server FD '{"kind": "program"}'
     python -m ts.serve.fork_server FD '{"kind": "model", "path": "model.pt", "method": "forward", ...}'

@@ -1,4 +1,4 @@
-"""Pytrees (nested containers): `torch.utils._pytree`, implemented by the library optree.
+"""Pytrees (tree flattening of nested containers): `torch.utils._pytree`, implemented by optree.
 
 >>> leaves, spec = tree_flatten({"a": 1, "b": (2, [None])})
 >>> leaves, tree_unflatten([10, 20, 30], spec)

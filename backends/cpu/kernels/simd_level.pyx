@@ -1,4 +1,4 @@
-"""CPU feature detection (CPUID) for runtime dispatch: the SIMD level of the kernels, set in `simd_level.h`.
+"""CPU feature detection (CPUID) for runtime dispatch (CPU dispatch): the SIMD level of the kernels.
 
     current_level()      "avx512"      the level at which the kernels of this process run
     available_levels()   ("baseline", "avx2", "avx512")      the levels that this processor supports

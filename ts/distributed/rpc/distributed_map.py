@@ -89,7 +89,7 @@ class _DistributedMap:
         )
 
     def _least_busy_worker(self) -> WorkerInfo | None:
-        """Return the worker with the fewest in-flight batches (load balancing), or None if all are full."""
+        """Return the worker with the fewest in-flight batches (least loaded), or None if all are full."""
         best = min(self.workers, key=self.busy.__getitem__)
         return best if self.busy[best] < self.in_flight else None
 

@@ -80,7 +80,7 @@ class _Reducer:
             each.register_post_accumulate_grad_hook(self._ready)
 
     def prepare(self) -> None:
-        """Enable the reduction of gradients. Raise RuntimeError if the last backward pass was incomplete."""
+        """Enable gradient synchronization. Raise RuntimeError if the last backward pass was incomplete."""
         if self.unfinished:
             raise RuntimeError(_UNFINISHED.format(", ".join(self.unfinished)))
         self.expects = True

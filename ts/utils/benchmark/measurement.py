@@ -1,4 +1,4 @@
-"""Result of a timer: seconds of each block of runs, and the task that was measured."""
+"""Result of a timer (median, interquartile range, significant digits): seconds of each block of runs."""
 
 from __future__ import annotations
 
