@@ -1,4 +1,4 @@
-"""Convolutions of floating and complex arrays on the CPU, by `ts.backends.cpu.kernels.conv`.
+"""Polyphase decomposition of floating and complex convolutions on the CPU, for `cpu.kernels.conv`.
 
 In: arguments checked by `ts.ops.conv`. Out: the convolution. For each combination of sizes, this module
 determines once which taps (positions) of the kernel read the input, and the memory layout of the input. A

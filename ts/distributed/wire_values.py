@@ -30,7 +30,10 @@ from ts.nn.parameter import Parameter
 
 
 class Tag:
-    """Tags at the start of encoded sequences. They are plain ints, since every message compares them."""
+    """Type tags at the start of encoded sequences (tagged union).
+
+    They are plain ints, since every message compares them.
+    """
 
     LIST: Final = 0
     TUPLE: Final = 1

@@ -1,4 +1,4 @@
-"""Dropout of elements and channels, and rrelu (leaky units with random slopes).
+"""Dropout (inverted dropout) of elements and channels, and rrelu (leaky units with random slopes).
 
 In: a tensor, a probability and the training flag. Out: the tensor, in which some elements are set to 0 and
 the others are scaled.

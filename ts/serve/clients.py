@@ -45,7 +45,7 @@ class Client:
 
 
 class ClientRegistry:
-    """Clients, by connection, or by name if a proxy header identifies them."""
+    """Clients, by connection, or by name in an LRU cache if a proxy header identifies them."""
 
     def __init__(self, header: str | None) -> None:
         self._header = header

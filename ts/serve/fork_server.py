@@ -158,7 +158,10 @@ _WARMUP_CALLS: Final = ("numbers(4)", "tensors(torch.rand(3, 3), 2)")
 
 
 def _load_programs(settings: dict[str, Any]) -> tuple[WorkerMain, dict[str, Any]]:
-    """Load the compiler. Return the function that a worker runs for a program, and a description."""
+    """Load the compiler and run warm-up programs.
+
+    Return the function that a worker runs for a program, and a description.
+    """
     import ts
     from ts.serve.model_worker import retry_result
     from ts.serve.sandboxed_program import report

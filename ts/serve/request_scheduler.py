@@ -301,7 +301,7 @@ class RequestScheduler:
         return min(self._limits.seconds, max(min_seconds, _FIRST_ATTEMPT_FACTOR * self._usual_seconds))
 
     def _update_latency(self, seconds: float) -> None:
-        """Adjust the latency estimate by a constant factor, so that single outliers have little effect."""
+        """Adjust the latency estimate (a percentile) by a factor, so that outliers have little effect."""
         self._usual_seconds *= _LATENCY_GROWTH if seconds > self._usual_seconds else 1 / _LATENCY_DECAY
 
     def _handle_exit(self, requests: Sequence[_PendingRequest], is_last: bool, is_late: bool) -> None:

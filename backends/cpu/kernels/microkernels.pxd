@@ -1,4 +1,4 @@
-"""Microkernels of products and convolutions (`simd_tiles.h`) for the processor's widest vectors."""
+"""Microkernels of `simd_tiles.h` (register tiling, in-register transpose, software prefetch)."""
 
 from libc.stdint cimport int64_t
 

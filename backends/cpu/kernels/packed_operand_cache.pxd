@@ -1,4 +1,7 @@
-"""Cache of packed operands for several matrix products. `packed_operand_cache.pyx` describes the invalidation."""
+"""Cache (hash table with Fibonacci hashing) of packed operands for several matrix products.
+
+`packed_operand_cache.pyx` describes the invalidation.
+"""
 
 from libc.stdint cimport int64_t
 

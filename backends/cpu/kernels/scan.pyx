@@ -1,4 +1,4 @@
-"""Cumulative sums (prefix sums) and cumulative products of contiguous CPU tensors.
+"""Cumulative sums (prefix sums) and cumulative products, with instruction-level parallelism.
 
 In: interpreter registers with a tensor and a dimension.  Out: the register of the result.
 

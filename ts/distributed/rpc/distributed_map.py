@@ -121,7 +121,7 @@ class _DistributedMap:
                 batch.future = self._call(batch.worker, batch.arguments)
 
     def _record_failure(self, worker: WorkerInfo, error: WorkerUnavailableError) -> None:
-        """Count a connection failure of a worker.
+        """Count a connection failure of a worker (circuit breaker).
 
         Stop using the worker if it refused the connection or failed too often.
         """

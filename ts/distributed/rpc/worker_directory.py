@@ -141,7 +141,7 @@ class StaticWorkerDirectory(WorkerDirectory):
             self.add(*member)
 
     def leave(self, remaining: RemainingSeconds) -> None:
-        """Wait until the calls of all workers have finished."""
+        """Wait until the calls of all workers have finished (termination detection by two barriers)."""
         # Workers that have not reached the first barrier may still call functions in workers that wait at it.
         # The second phase waits for these calls.
         for phase in ("first", "second"):

@@ -14,7 +14,7 @@ def _check(p: float) -> None:
 
 
 def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
-    """Set elements to zero with probability `p`, and scale other elements by 1 / (1 - p)."""
+    """Set elements to zero with probability `p`, and scale others by 1 / (1 - p) (inverted dropout)."""
     _check(p)
     if inplace:
         result = ts.dropout_(input, p, training)
