@@ -1,4 +1,4 @@
-"""Fusion groups on CUDA devices: one kernel per group.
+"""Fusion groups on CUDA devices (kernel fusion): one kernel per group.
 
 In: the program of a group (`ts.fusion.program`), then the inputs of a call. Out: a dict from value numbers to
 arrays. Instead of the result of an epilogue that cannot be fused, the dict contains the epilogue's input. The

@@ -1,4 +1,4 @@
-"""The meta device: tensors with shape, dtype and strides but without elements.
+"""Meta device for shape inference: tensors with shape, dtype and strides but without elements.
 
     array.py       MetaArray: views are arithmetic on sizes, which may be symbols
     namespace.py   `xp`: NumPy's functions over shapes          linalg.py, fft.py   modules of `xp`

@@ -1,4 +1,4 @@
-"""Arrays of sparse tensors: coordinates (COO), and compressed rows or columns (CSR, CSC).
+"""Sparse arrays in coordinate format (COO), and in compressed row or column format (CSR, CSC).
 
     CooArray          indices (sparse_dim, nnz) int64, values (nnz, *dense sizes): `values[k]` is
                       added to element `indices[:, k]`. If `coalesced`, the indices are sorted and distinct

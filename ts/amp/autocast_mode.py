@@ -1,4 +1,4 @@
-"""Autocast: context manager and decorator in which selected operators compute in 16 bits.
+"""Autocast (automatic mixed precision), in which selected operators compute in 16 bits.
 
     with ts.autocast("cpu"):                            bfloat16
         y = model(x)

@@ -1,4 +1,4 @@
-"""Files with arbitrary records in the archive format: `PyTorchFileWriter` and `PyTorchFileReader`.
+"""Container files of arbitrary records in the archive format: `PyTorchFileWriter`, `PyTorchFileReader`.
 
 writer = PyTorchFileWriter(path)                     reader = PyTorchFileReader(path)
 writer.write_record("notes", data, len(data))        reader.get_record("notes")

@@ -1,4 +1,4 @@
-"""Copy, split and add tensors across the GPUs of one process: `torch.cuda.comm`.
+"""Broadcast, scatter, gather and reduce-add of tensors across the GPUs of one process: `torch.cuda.comm`.
 
     broadcast(x, [0, 1])            (copy on cuda:0, copy on cuda:1)
     scatter(x, [0, 1])              (first half of dim 0 on cuda:0, second half on cuda:1)

@@ -1,4 +1,4 @@
-"""`torch.distributed.autograd`: gradients of computations that span several processes.
+"""Distributed autograd (`torch.distributed.autograd`): gradients of computations that span several processes.
 
     with dist_autograd.context() as context_id:
         loss = rpc.rpc_sync("worker1", torch.mul, (x, w)).sum()

@@ -1,4 +1,4 @@
-"""Collectives of plain values: numbers, strings, bytes, lists, tuples, dicts, sets and tensors.
+"""Object collectives of plain values (numbers, strings, lists, dicts ...) without pickles.
 
     found = [None] * get_world_size()
     all_gather_object(found, {"loss": 0.5})             [{"loss": 0.5}, ...] in each process

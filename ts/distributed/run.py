@@ -1,4 +1,4 @@
-"""Start a program once for each rank, as `torchrun` does.
+"""Launch a program once for each rank (elastic launcher), as `torchrun` does.
 
     python -m ts.distributed.run --standalone --nproc-per-node 4 train.py --epochs 3
     ts launch --nproc-per-node 4 -m package.train

@@ -1,4 +1,4 @@
-"""Mixture models: distributions that choose one of several distributions of the same class at random."""
+"""Mixture models (mixture distributions), which choose one of several distributions of a class at random."""
 
 from __future__ import annotations
 

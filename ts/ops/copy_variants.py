@@ -1,4 +1,4 @@
-"""Operator variants without aliases: `select_copy` copies the view of `select`, `uniform` fills a copy.
+"""Functional operator variants without aliases: `select_copy` copies the view of `select`, for example.
 
 In: the record of a view or of an in-place random fill. Out: the record of the variant that does not alias or
 mutate its argument. Each row of the tables declares one variant.

@@ -1,4 +1,4 @@
-"""Padding: constant, reflected, replicated, circular.
+"""Padding (constant padding, reflection padding, replication padding, circular padding).
 
 In: an array, and the numbers of elements to add (before, after) to each dimension, the last dimension first,
 as in PyTorch. Out: the padded array. Every mode except "constant" maps each index of the result to a source

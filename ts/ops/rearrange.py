@@ -1,4 +1,4 @@
-"""Operators that rearrange elements into a new array: joining, repeating, flipping, triangles.
+"""Operators that rearrange elements (concatenation, stacking, tiling, flipping, rolling, triangles).
 
 In: one or several arrays. Out: a new array.
 """

@@ -1,4 +1,4 @@
-"""Reductions: sums, products, extremes, moments, norms, `any` and `all`.
+"""Reductions (sum, product, minimum, maximum, mean, variance, norm, any, all).
 
 In: an array, the dimensions to reduce (None or [] for all), keepdim. Out: the reduced array.
 

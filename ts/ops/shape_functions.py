@@ -1,4 +1,4 @@
-"""Shape rules: result shapes and dtypes of operators whose kernels read elements.
+"""Shape rules (shape functions) for shape inference of operators whose kernels read elements.
 
 In: the arguments of the operator's kernel, with arrays of the meta device, whose sizes may be symbols.  Out:
 (shape, dtype) of each result, or the argument itself if it is mutated.  A rule also raises the errors that

@@ -1,4 +1,4 @@
-"""Window functions: `torch.hann_window` and similar operators.
+"""Window functions (Hann, Hamming, Blackman, Bartlett and Kaiser windows): `torch.hann_window` etc.
 
 In: a length, whether the window is periodic (the default) or symmetric, and the window's parameters. Out: the
 values. `ts.signal.windows` has more window functions, with other defaults.

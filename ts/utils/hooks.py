@@ -1,4 +1,4 @@
-"""`RemovableHandle`: removes a hook."""
+"""`RemovableHandle`, a removable handle of a hook."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Gradients of convolution weights: correlations of input and output gradient, with the geometry of `conv`.
+"""Weight gradient of convolutions: correlations of input and output gradient, with the geometry of `conv`.
 
 In: the convolution's input `conv_input` (images, channels, positions), the gradient `other` of its output
 (images, filters, positions), and the layout of the input. Out: the gradient of the weight, a sum of products

@@ -1,4 +1,4 @@
-"""Conversions of contiguous CPU tensors to another dtype: `x.half()`, `x.to(ts.int64)`, `b.to(ts.float32)`.
+"""Type conversion (cast) of contiguous CPU tensors: `x.half()`, `x.to(ts.int64)`, `b.to(ts.float32)`.
 
 In: interpreter registers with a tensor and a dtype.  Out: the register of the converted copy, or of the
 tensor itself if it already has the dtype.

@@ -1,4 +1,4 @@
-"""Recurrent neural networks on floating CPU tensors: cells, and stacks of layers over sequences.
+"""Recurrent neural networks (LSTM, GRU, RNN) on CPU tensors: cells, and stacks of layers over sequences.
 
 In: interpreter registers in the order of the records of `ts.ops.rnn`.  Out: the registers of the output and
 of the last states.

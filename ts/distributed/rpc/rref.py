@@ -1,4 +1,4 @@
-"""`RRef`: a remote reference to a value in the worker that owns it."""
+"""Remote reference (`RRef`) to a value in the worker that owns it."""
 
 from __future__ import annotations
 

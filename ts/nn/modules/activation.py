@@ -1,4 +1,4 @@
-"""Activation modules: pointwise activations, softmax variants and gated units."""
+"""Activation modules (pointwise activations, softmax variants, gated linear units)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Linear maps: Identity, Linear, Bilinear."""
+"""Linear layers (fully connected layers, affine maps) and bilinear layers."""
 
 from __future__ import annotations
 

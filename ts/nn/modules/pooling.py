@@ -1,4 +1,4 @@
-"""Pooling: maxima, means and p-norms of windows, and adaptive windows for a given output size.
+"""Pooling modules (max pooling, average pooling, Lp pooling, adaptive pooling).
 
 The attribute `_pool` of a class is the function of `ts.nn.functional` that its `forward` calls.
 """

@@ -1,4 +1,4 @@
-"""Recurrent neural networks: layers for sequences (RNN, LSTM, GRU), and cells for single steps."""
+"""Recurrent neural networks (RNN, LSTM, GRU): layers for sequences, and cells for single steps."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lookup of table rows by index: one row for each index, or a reduction of the rows in each bag."""
+"""Embedding lookup (lookup table, embedding bag): one row for each index, or a reduction of a bag."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Forward-mode tangents of results, computed from derivative formulas.
+"""Forward-mode tangents of results (Jacobian-vector products), computed from derivative formulas.
 
 In: the record of an operator, its arguments, their tangents, its results. Out: the tangents of the results.
 

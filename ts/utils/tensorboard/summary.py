@@ -1,4 +1,4 @@
-"""Summary messages of TensorBoard: scalars, histograms, text, images, audio and meshes.
+"""Summary messages (protobuf) of TensorBoard: scalars, histograms, text, images, audio and meshes.
 
 Input: tags, tensors, arrays and numbers. Output: `Summary` messages of the package `tensorboard`.
 
