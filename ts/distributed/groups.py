@@ -86,7 +86,7 @@ class ProcessGroup:
         return next(self._collective_ids)
 
     def workspace(self, size: int) -> Any:
-        """Return a buffer of `size` bytes or more, which the next collective call overwrites (buffer reuse)."""
+        """Return a buffer of at least `size` bytes, which the next collective overwrites (buffer reuse)."""
         if size > self._workspace.size:
             buffer = np.empty(size, np.uint8)
             if size > _BUFFER_CACHE_BYTES:

@@ -279,7 +279,7 @@ class Symmetric(Square):
 
 
 class PositiveSemidefinite(Symmetric):
-    """Symmetric matrices without negative eigenvalues."""
+    """Positive semidefinite matrices: symmetric matrices without negative eigenvalues."""
 
     def check(self, value: Any) -> Tensor:
         symmetric = super().check(value)

@@ -1,4 +1,4 @@
-"""Base class of distributions: shapes, validation, and default implementations.
+"""Base class of distributions (batch shape, event shape), with validation and default implementations.
 
 Input: parameters, which are broadcast to the batch shape. Output: samples of shape (*sample, *batch, *event),
 and densities of shape (*sample, *batch).

@@ -10,7 +10,7 @@ from ts._core.tensor.tensor import Tensor
 
 
 class lazy_property:
-    """Property computed at first access and then stored as instance attribute."""
+    """Lazy property (cached property), computed at first access and then stored as instance attribute."""
 
     def __init__(self, wrapped: Callable[[Any], Any]) -> None:
         self.wrapped = wrapped
@@ -46,7 +46,7 @@ def clamp_probs(probs: Tensor) -> Tensor:
 
 
 def probs_to_logits(probs: Tensor, is_binary: bool = False) -> Tensor:
-    """Convert probabilities to logits: to log-odds if `is_binary`, otherwise to log-probabilities."""
+    """Convert probabilities to log-odds (logits) if `is_binary`, otherwise to log-probabilities."""
     clamped = clamp_probs(probs)
     logits: Tensor = clamped.log() - (-clamped).log1p() if is_binary else clamped.log()
     return logits

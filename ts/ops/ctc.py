@@ -1,4 +1,4 @@
-"""CTC loss (connectionist temporal classification) by the forward-backward algorithm.
+"""CTC loss (connectionist temporal classification) by the forward-backward algorithm in log space.
 
 It is the loss of a sequence of labels without alignment.
 
@@ -70,7 +70,10 @@ def _padded(xp: Any, targets: Array, lengths: Lengths, blank: int) -> Array:
 
 
 def _log_add(xp: Any, *terms: Array) -> Array:
-    """Return the logarithm of the sum of exp(term) over `terms`. The result is -inf if all terms are -inf."""
+    """Return the log-sum-exp of `terms`, the logarithm of the sum of exp(term).
+
+    The result is -inf if all terms are -inf.
+    """
     peak = terms[0]
     for term in terms[1:]:
         peak = xp.maximum(peak, term)

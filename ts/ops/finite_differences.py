@@ -1,4 +1,4 @@
-"""Finite differences of samples: `torch.gradient`.
+"""Finite differences (central differences) of samples: `torch.gradient`.
 
 In: samples along dimensions, and their spacing: one number, one number per dimension, or the coordinates of
 each dimension.  Out: the derivative along each dimension, by central differences for inner samples, and by

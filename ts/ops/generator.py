@@ -1,4 +1,4 @@
-"""Pseudorandom number generators: the streams of random operators, and the class `Generator`.
+"""Pseudorandom number generators (PRNG): the streams of random operators, and the class `Generator`.
 
 In: a seed.  Out: uniform and normal numbers, equal to PyTorch's on the CPU:
 

@@ -1,4 +1,4 @@
-"""Packed parameters: objects with the weights of a quantized layer, which quantized operators accept.
+"""Packed parameters (prepacking of weights): objects with the weights of a quantized layer.
 
 In: a quantized weight, a bias and window parameters, or the serialized state of a packed object. Out: an
 immutable object with the dequantized weight:

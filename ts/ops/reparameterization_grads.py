@@ -21,7 +21,7 @@ _RELATIVE_STEP_SIZE: Final = 1e-3  # step size of the finite difference as a fra
 
 
 def _log_derivative(xp: Any, function: Callable[[Array], Array], a: Array) -> Array:
-    """Return d log(function)/da by a five-point finite difference."""
+    """Return d log(function)/da by a finite difference (five-point stencil)."""
     h = a * _RELATIVE_STEP_SIZE
     logs = [xp.log(function(a + k * h)) for k in (-2, -1, 1, 2)]
     return (logs[0] - 8 * logs[1] + 8 * logs[2] - logs[3]) / (12 * h)

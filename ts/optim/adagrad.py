@@ -1,4 +1,4 @@
-"""Adagrad: gradients divided by the root of the sum of all past squared gradients.
+"""Adagrad (adaptive learning rates): gradients divided by the root of the sum of all squared gradients.
 
 Adagrad(model.parameters(), lr=0.01).step()
 """

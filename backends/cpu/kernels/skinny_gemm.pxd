@@ -1,4 +1,4 @@
-"""Matrix products with few rows (skinny GEMM), without packing, by horizontal sums of SIMD vectors."""
+"""Matrix products with few rows (skinny GEMM), without packing, with horizontal sums of SIMD vectors."""
 
 from libc.stdint cimport int64_t
 

@@ -1,4 +1,4 @@
-"""Copy a module to several GPUs: `replicate`."""
+"""Model replication, which copies a module to several GPUs: `replicate`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Orthogonal parametrization of matrices (matrix exponential, Cayley map, Householder reflections).
+"""Orthogonal or unitary parametrization of matrices (matrix exponential, Cayley map, Householder).
 
     layer = orthogonal(ts.nn.Linear(20, 40))        layer.weight.mT @ layer.weight is the identity
     layer.weight = ts.nn.init.orthogonal_(x)        any orthogonal matrix can be assigned

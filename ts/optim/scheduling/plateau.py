@@ -61,7 +61,7 @@ class ReduceLROnPlateau(LRScheduler):
 
     @property
     def in_cooldown(self) -> bool:
-        """True while metrics are ignored after a reduction of the rates."""
+        """True during the cooldown, while metrics are ignored after a reduction of the rates."""
         return self.cooldown_counter > 0
 
     def is_better(self, a: float, best: float) -> bool:
