@@ -1,4 +1,4 @@
-"""Guard expressions (shape guards), evaluated before each run and printed as Python code in errors:
+"""Guard expressions (shape guards), evaluated before each run and printed as Python code in errors.
 
 s0 <= 16, if s0 is the size of dimension 0 of x        "x.size()[0] <= 16"
 """
