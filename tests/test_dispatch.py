@@ -255,6 +255,27 @@ def test_each_dispatch_key_has_one_handler():
     assert len(keys) >= 7 and sorted(re.findall(r"^register_key\((\w+),", sources, re.MULTILINE)) == sorted(keys)
 
 
+def test_only_the_dispatcher_calls_fallbacks():
+    """C kernels return UNSUPPORTED; only the fallbacks call the kernel of the record."""
+    kernels = Path(__file__).resolve().parents[1] / "backends/cpu/kernels"
+    calls = re.compile(r"\b(call_python_kernel|run_with_contiguous_inputs|run_upcast_to_float32)\(op")
+    callers = {path.stem for path in kernels.glob("*.pyx") if calls.search(path.read_text())}
+    assert callers == {"contiguous_arguments", "upcast_half"}
+
+
+@pytest.mark.parametrize("alpha", [1, 2])
+def test_fallbacks_convert_arguments(alpha):
+    """Kernels get contiguous copies of strided arguments, and float32 copies of half-precision arguments."""
+    x = ts.arange(24.0).reshape(4, 6)
+    half = x.to(ts.float16)
+    assert ts.equal(x[:, ::2].tril(), x[:, ::2].contiguous().tril())
+    assert ts.equal(x[:, ::2].add(x[:, 1::2], alpha=alpha), x[:, ::2].contiguous() + alpha * x[:, 1::2].contiguous())
+    for call in (ts.cumsum, ts.softmax, ts.sum, ts.mean):
+        assert ts.equal(call(half[:, ::2], 1), call(x[:, ::2], 1).to(ts.float16))
+        assert ts.allclose(call(half, 1, dtype=ts.float32), call(x, 1))
+        assert call(half, 1, dtype=ts.float16).dtype is ts.float16
+
+
 def test_order_of_dispatch_keys():
     """Autocast runs first, then function transforms and autograd, then the log, the profiler and the limits."""
     log = op_log.OperatorLog(lambda op: False, lambda op, args: False)

@@ -15,11 +15,10 @@ from cpython.ref cimport Py_INCREF
 from libc.stdint cimport int32_t
 from numpy cimport npy_intp
 
-from ts._core.dispatch.operator cimport Operator
+from ts._core.dispatch.operator cimport Operator, UNSUPPORTED
 from ts.backends.cpu.kernels.short_floats cimport BFLOAT16, shorten, widen
-from ts.backends.cpu.kernels.kernel_registry cimport Tile, register_kernel, register_tile
+from ts.backends.cpu.kernels.kernel_registry cimport FLOAT32_CONTIGUOUS, Tile, register_kernel, register_tile
 from ts.backends.cpu.kernels.vector_math cimport DoubleRow, FloatRow, double_row, float_row
-from ts.backends.cpu.kernels.upcast_half cimport run_upcast_to_float32
 from ts._core.value.ivalue cimport IValue, TAG_OBJECT
 from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, HALF, PyArrayObject, data_of, flags_of, size_of
 from ts._core.tensor.overlap cimport has_internal_overlap
@@ -117,7 +116,7 @@ cdef int run_row_kernel(Operator op, IValue *r, const int32_t *at, Rows rows) ex
     cdef void *out
     cdef ReleasedGil gil_state
     if x == NULL:
-        return run_upcast_to_float32(op, r, at)
+        return UNSUPPORTED
     kind = scalar_type(&r[at[0]])
     source = make_dense(x)
     x = <PyArrayObject *>source
@@ -141,13 +140,13 @@ cdef int silu(Operator op, IValue *r, const int32_t *at) except -1:
 cdef int gelu(Operator op, IValue *r, const int32_t *at) except -1:
     cdef str approximate
     if r[at[1]].tag != TAG_OBJECT or type(<object>r[at[1]].v.o) is not str:
-        return run_upcast_to_float32(op, r, at)
+        return UNSUPPORTED
     approximate = <str>r[at[1]].v.o
     if approximate == "none":
         return run_row_kernel(op, r, at, GELU)
     if approximate == "tanh":
         return run_row_kernel(op, r, at, GELU_TANH)
-    return run_upcast_to_float32(op, r, at)
+    return UNSUPPORTED
 
 
 cdef int leaky_relu(Operator op, IValue *r, const int32_t *at) except -1:
@@ -158,7 +157,7 @@ cdef int leaky_relu(Operator op, IValue *r, const int32_t *at) except -1:
     cdef void *out
     cdef ReleasedGil gil_state
     if x == NULL or not read_number(&r[at[1]], scalar_type(&r[at[0]]), &slope):
-        return run_upcast_to_float32(op, r, at)
+        return UNSUPPORTED
     kind = scalar_type(&r[at[0]])
     result = new_like(x, kind)
     out = data_of(<PyArrayObject *>result)
@@ -265,7 +264,7 @@ cdef int run_formula(Operator op, IValue *r, const int32_t *at, ActivationKind f
     cdef void *out
     cdef ReleasedGil gil_state
     if x == NULL or scalar_type(&r[at[0]]) == HALF or scalar_type(&r[at[0]]) == BFLOAT16:
-        return run_upcast_to_float32(op, r, at)
+        return UNSUPPORTED
     kind = scalar_type(&r[at[0]])
     source = make_dense(x)
     x = <PyArrayObject *>source
@@ -298,7 +297,7 @@ cdef int run_with_numbers(Operator op, IValue *r, const int32_t *at, ActivationK
     """Run a formula whose parameters are the `count` arguments after the tensor."""
     cdef double[3] parameters = [0, 0, 0]
     if not read_numbers(r, at, count, parameters):
-        return run_upcast_to_float32(op, r, at)
+        return UNSUPPORTED
     return run_formula(op, r, at, formula, parameters[0], parameters[1], parameters[2])
 
 
@@ -308,7 +307,7 @@ cdef int elu(Operator op, IValue *r, const int32_t *at) except -1:
 cdef int celu(Operator op, IValue *r, const int32_t *at) except -1:
     cdef double parameters[1]
     if not read_numbers(r, at, 1, parameters) or parameters[0] == 0:
-        return run_upcast_to_float32(op, r, at)
+        return UNSUPPORTED
     return run_formula(op, r, at, ELU, parameters[0], 1, 1 / parameters[0])
 
 cdef int selu(Operator op, IValue *r, const int32_t *at) except -1:
@@ -321,7 +320,7 @@ cdef int log_sigmoid(Operator op, IValue *r, const int32_t *at) except -1:
     # The result must be C-contiguous. `run_formula` keeps the input's dimension order, so the input must be
     # C-contiguous, too.
     if float_array(&r[at[0]]) == NULL:
-        return run_upcast_to_float32(op, r, at)
+        return UNSUPPORTED
     return run_formula(op, r, at, LOG_SIGMOID, 0, 0, 0)
 
 cdef int hardtanh(Operator op, IValue *r, const int32_t *at) except -1:
@@ -333,7 +332,7 @@ cdef int relu6(Operator op, IValue *r, const int32_t *at) except -1:
 cdef int softshrink(Operator op, IValue *r, const int32_t *at) except -1:
     cdef double parameters[1]
     if not read_numbers(r, at, 1, parameters) or parameters[0] < 0:
-        return run_upcast_to_float32(op, r, at)
+        return UNSUPPORTED
     return run_formula(op, r, at, SOFT_SHRINK, parameters[0], 0, 0)
 
 cdef int hardshrink(Operator op, IValue *r, const int32_t *at) except -1:
@@ -435,16 +434,16 @@ register_tile("aten::selu", read_selu)
 register_tile("aten::gelu", read_gelu)
 register_tile("aten::leaky_relu", read_leaky_relu)
 
-register_kernel("aten::elu", elu)
-register_kernel("aten::celu", celu)
-register_kernel("aten::selu", selu)
-register_kernel("aten::softplus", softplus)
-register_kernel("aten::log_sigmoid", log_sigmoid)
-register_kernel("aten::hardtanh", hardtanh)
-register_kernel("aten::relu6", relu6)
-register_kernel("aten::softshrink", softshrink)
-register_kernel("aten::hardshrink", hardshrink)
-register_kernel("aten::threshold", threshold)
-register_kernel("aten::leaky_relu", leaky_relu)
-register_kernel("aten::silu", silu)
-register_kernel("aten::gelu", gelu)
+register_kernel("aten::elu", elu, FLOAT32_CONTIGUOUS)
+register_kernel("aten::celu", celu, FLOAT32_CONTIGUOUS)
+register_kernel("aten::selu", selu, FLOAT32_CONTIGUOUS)
+register_kernel("aten::softplus", softplus, FLOAT32_CONTIGUOUS)
+register_kernel("aten::log_sigmoid", log_sigmoid, FLOAT32_CONTIGUOUS)
+register_kernel("aten::hardtanh", hardtanh, FLOAT32_CONTIGUOUS)
+register_kernel("aten::relu6", relu6, FLOAT32_CONTIGUOUS)
+register_kernel("aten::softshrink", softshrink, FLOAT32_CONTIGUOUS)
+register_kernel("aten::hardshrink", hardshrink, FLOAT32_CONTIGUOUS)
+register_kernel("aten::threshold", threshold, FLOAT32_CONTIGUOUS)
+register_kernel("aten::leaky_relu", leaky_relu, FLOAT32_CONTIGUOUS)
+register_kernel("aten::silu", silu, FLOAT32_CONTIGUOUS)
+register_kernel("aten::gelu", gelu, FLOAT32_CONTIGUOUS)

@@ -12,13 +12,12 @@ arguments, the Python kernel of the operator record runs.
 from libc.stdint cimport int32_t
 from numpy cimport npy_intp
 
-from ts._core.dispatch.operator cimport Operator
+from ts._core.dispatch.operator cimport Operator, UNSUPPORTED
 from ts._core.tensor.ndarray cimport FLOAT, PyArrayObject, data_of, same_shape, size_of
 from ts._core.value.ivalue cimport IValue
 from ts.backends.cpu.kernels.gil cimport ReleasedGil, leave_gil, take_gil
-from ts.backends.cpu.kernels.contiguous_arguments cimport run_with_contiguous_inputs
 from ts.backends.cpu.kernels.kernel cimport float_array, new_like, set_result, read_number, scalar_type
-from ts.backends.cpu.kernels.kernel_registry cimport register_kernel
+from ts.backends.cpu.kernels.kernel_registry cimport CONTIGUOUS, register_kernel
 
 cdef extern from "activation.h" nogil:
     ctypedef void (*FloatBackward "BackwardOfFloats")(const float *g, const float *x, npy_intp n, float a, float b, float *out) noexcept
@@ -41,11 +40,11 @@ cdef int run_backward(
     cdef void *out
     cdef ReleasedGil gil_state
     if g == NULL or x == NULL or scalar_type(&r[at[0]]) != scalar_type(&r[at[1]]) or not same_shape(g, x):
-        return run_with_contiguous_inputs(op, r, at)
+        return UNSUPPORTED
     kind = scalar_type(&r[at[0]])
     for i in range(count):
         if not read_number(&r[at[2 + i]], kind, &parameters[i]):
-            return run_with_contiguous_inputs(op, r, at)
+            return UNSUPPORTED
     result = new_like(g, kind)
     out = data_of(<PyArrayObject *>result)
     gil_state = leave_gil(size_of(g), r, at, op.nargs)
@@ -73,7 +72,7 @@ cdef int leaky_relu_backward(Operator op, IValue *r, const int32_t *at) except -
     # With `self_is_result`, x is the result of leaky_relu, not its input. The slope must then not be negative,
     # which the record's Python kernel checks.
     if r[at[3]].v.i:
-        return run_with_contiguous_inputs(op, r, at)
+        return UNSUPPORTED
     return run_backward(op, r, at, float_leaky_backward, double_leaky_backward, 1)
 
 cdef int shrink_backward(Operator op, IValue *r, const int32_t *at) except -1:
@@ -86,12 +85,12 @@ cdef int hardswish_backward(Operator op, IValue *r, const int32_t *at) except -1
     return run_backward(op, r, at, float_hardswish_backward, double_hardswish_backward, 0)
 
 
-register_kernel("aten::sigmoid_backward", sigmoid_backward)
-register_kernel("aten::tanh_backward", tanh_backward)
-register_kernel("aten::threshold_backward", threshold_backward)
-register_kernel("aten::hardtanh_backward", hardtanh_backward)
-register_kernel("aten::leaky_relu_backward", leaky_relu_backward)
-register_kernel("aten::softshrink_backward", shrink_backward)
-register_kernel("aten::hardshrink_backward", shrink_backward)
-register_kernel("aten::hardsigmoid_backward", hardsigmoid_backward)
-register_kernel("aten::hardswish_backward", hardswish_backward)
+register_kernel("aten::sigmoid_backward", sigmoid_backward, CONTIGUOUS)
+register_kernel("aten::tanh_backward", tanh_backward, CONTIGUOUS)
+register_kernel("aten::threshold_backward", threshold_backward, CONTIGUOUS)
+register_kernel("aten::hardtanh_backward", hardtanh_backward, CONTIGUOUS)
+register_kernel("aten::leaky_relu_backward", leaky_relu_backward, CONTIGUOUS)
+register_kernel("aten::softshrink_backward", shrink_backward, CONTIGUOUS)
+register_kernel("aten::hardshrink_backward", shrink_backward, CONTIGUOUS)
+register_kernel("aten::hardsigmoid_backward", hardsigmoid_backward, CONTIGUOUS)
+register_kernel("aten::hardswish_backward", hardswish_backward, CONTIGUOUS)

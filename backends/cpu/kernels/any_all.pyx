@@ -13,9 +13,8 @@ from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.string cimport memchr, memcmp
 from numpy cimport npy_intp
 
-from ts._core.dispatch.operator cimport Operator
-from ts.backends.cpu.kernels.contiguous_arguments cimport run_with_contiguous_inputs
-from ts.backends.cpu.kernels.kernel_registry cimport register_kernel
+from ts._core.dispatch.operator cimport Operator, UNSUPPORTED
+from ts.backends.cpu.kernels.kernel_registry cimport CONTIGUOUS, register_kernel
 from ts._core.value.ivalue cimport IValue
 from ts._core.tensor.ndarray cimport BOOL, DOUBLE, FLOAT, INT32, INT64, PyArrayObject, data_of, size_of
 from ts.backends.cpu.kernels.gil cimport ReleasedGil, leave_gil, take_gil
@@ -103,10 +102,10 @@ cdef int run_boolean_reduction(Operator op, IValue *r, const int32_t *at, Boolea
     cdef void *out
     cdef ReleasedGil gil_state
     if a == NULL or not read_shape(a, dims, keepdim, &s):
-        return run_with_contiguous_inputs(op, r, at)
+        return UNSUPPORTED
     kind = scalar_type(&r[at[0]])
     if kind not in (BOOL, FLOAT, DOUBLE, INT32, INT64):
-        return run_with_contiguous_inputs(op, r, at)
+        return UNSUPPORTED
     output = new_contiguous(s.nd, s.dims, result)
     x = data_of(a)
     out = data_of(<PyArrayObject *>output)
@@ -141,9 +140,9 @@ cdef int count(Operator op, IValue *r, const int32_t *at) except -1:
     return run_boolean_reduction(op, r, at, COUNT, &r[at[1]], False)
 
 
-register_kernel("aten::any", any_all)
-register_kernel("aten::all", all_all)
-register_kernel("aten::any.dim", any_dim)
-register_kernel("aten::all.dim", all_dim)
-register_kernel("aten::count_nonzero", count)
-register_kernel("aten::count_nonzero.dim_IntList", count)
+register_kernel("aten::any", any_all, CONTIGUOUS)
+register_kernel("aten::all", all_all, CONTIGUOUS)
+register_kernel("aten::any.dim", any_dim, CONTIGUOUS)
+register_kernel("aten::all.dim", all_dim, CONTIGUOUS)
+register_kernel("aten::count_nonzero", count, CONTIGUOUS)
+register_kernel("aten::count_nonzero.dim_IntList", count, CONTIGUOUS)

@@ -15,11 +15,9 @@ from libc.math cimport sqrt
 from libc.stdint cimport int32_t, int64_t
 from numpy cimport npy_intp
 
-from ts._core.dispatch.operator cimport Operator, call_python_kernel
+from ts._core.dispatch.operator cimport Operator, UNSUPPORTED
 from ts.backends.cpu.kernels.elementwise cimport Loops
-from ts.backends.cpu.kernels.contiguous_arguments cimport run_with_contiguous_inputs
-from ts.backends.cpu.kernels.kernel_registry cimport Tile, register_kernel, register_tile
-from ts.backends.cpu.kernels.upcast_half cimport run_upcast_to_float32
+from ts.backends.cpu.kernels.kernel_registry cimport CONTIGUOUS, FLOAT32_CONTIGUOUS, Tile, register_kernel, register_tile
 from ts._core.value.ivalue cimport IValue, TAG_BOOL, TAG_FLOAT, TAG_INT, TAG_NONE, copy_value
 from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, INT64, PyArrayObject, data_of, flags_of, same_shape, size_of
 from ts._core.tensor.overlap cimport has_partial_overlap
@@ -102,17 +100,17 @@ cdef int clamp_between(Operator op, IValue *r, const int32_t *at, IValue *low, I
     cdef void *out
     cdef ReleasedGil gil_state
     if in_place and (a == NULL or scalar_type(&r[at[0]]) not in (INT64, FLOAT, DOUBLE) or not can_write(a, NULL, NULL)):
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     if a == NULL or not (has_low or has_high):
-        return run_with_contiguous_inputs(op, r, at)
+        return UNSUPPORTED
     kind = scalar_type(&r[at[0]])
     if kind == INT64:
         if (has_low and low.tag != TAG_INT) or (has_high and high.tag != TAG_INT):
-            return run_with_contiguous_inputs(op, r, at)
+            return UNSUPPORTED
     elif kind != FLOAT and kind != DOUBLE:
-        return run_upcast_to_float32(op, r, at)
+        return UNSUPPORTED
     elif (has_low and not read_number(low, kind, &low_bound)) or (has_high and not read_number(high, kind, &high_bound)):
-        return run_with_contiguous_inputs(op, r, at)
+        return UNSUPPORTED
     result = <object>a if in_place else new_like(a, kind)
     out = data_of(<PyArrayObject *>result)
     gil_state = leave_gil(size_of(a), r, at, op.nargs)
@@ -260,7 +258,7 @@ cdef int rsub(Operator op, IValue *r, const int32_t *at) except -1:
     cdef PyArrayObject *x = float_array(&r[at[0]])
     cdef double scalar
     if x == NULL or r[at[1]].tag == TAG_BOOL or not is_one(&r[at[2]]) or not read_number(&r[at[1]], scalar_type(&r[at[0]]), &scalar):
-        return run_with_contiguous_inputs(op, r, at)
+        return UNSUPPORTED
     return run_formula(op, r, at, RSUB, x, NULL, NULL, scalar)
 
 
@@ -270,10 +268,10 @@ cdef int add_scaled(Operator op, IValue *r, const int32_t *at) except -1:
     cdef PyArrayObject *y
     cdef double scalar
     if x == NULL or r[at[2]].tag == TAG_BOOL or not read_number(&r[at[2]], scalar_type(&r[at[0]]), &scalar):
-        return run_with_contiguous_inputs(op, r, at)
+        return UNSUPPORTED
     y = matching_array(x, scalar_type(&r[at[0]]), &r[at[1]])
     if y == NULL:
-        return run_with_contiguous_inputs(op, r, at)
+        return UNSUPPORTED
     return run_formula(op, r, at, ADD_SCALED, x, y, NULL, scalar)
 
 
@@ -294,7 +292,7 @@ cdef int power(Operator op, IValue *r, const int32_t *at) except -1:
     cdef PyArrayObject *x = float_array(&r[at[0]])
     cdef double scalar
     if x == NULL or r[at[1]].tag == TAG_BOOL or not read_number(&r[at[1]], scalar_type(&r[at[0]]), &scalar):
-        return run_with_contiguous_inputs(op, r, at)
+        return UNSUPPORTED
     return run_formula(op, r, at, formula_of_power(scalar), x, NULL, NULL, scalar)
 
 
@@ -304,12 +302,12 @@ cdef int interpolate(Operator op, IValue *r, const int32_t *at, bint in_place) e
     cdef PyArrayObject *y
     cdef double scalar
     if x == NULL or not read_number(&r[at[2]], scalar_type(&r[at[0]]), &scalar):
-        return call_python_kernel(op, r, at) if in_place else run_with_contiguous_inputs(op, r, at)
+        return UNSUPPORTED
     y = matching_array(x, scalar_type(&r[at[0]]), &r[at[1]])
     if in_place and (y == NULL or not can_write(x, y, NULL)):
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     if y == NULL:
-        return run_with_contiguous_inputs(op, r, at)
+        return UNSUPPORTED
     return run_formula(op, r, at, LERP_LOW if -0.5 < scalar < 0.5 else LERP_HIGH, x, y, NULL, scalar, in_place)
 
 
@@ -330,11 +328,11 @@ cdef int lerp_by(Operator op, IValue *r, const int32_t *at) except -1:
     cdef void *out
     cdef ReleasedGil gil_state
     if x == NULL:
-        return run_with_contiguous_inputs(op, r, at)
+        return UNSUPPORTED
     kind = scalar_type(&r[at[0]])
     y, z = matching_array(x, kind, &r[at[1]]), matching_array(x, kind, &r[at[2]])
     if y == NULL or z == NULL:
-        return run_with_contiguous_inputs(op, r, at)
+        return UNSUPPORTED
     result = new_like(x, kind)
     out = data_of(<PyArrayObject *>result)
     gil_state = leave_gil(size_of(x), r, at, op.nargs)
@@ -353,13 +351,13 @@ cdef int add_combined(Operator op, IValue *r, const int32_t *at, Formula formula
     cdef PyArrayObject *z
     cdef double scalar
     if x == NULL or not read_number(&r[at[3]], scalar_type(&r[at[0]]), &scalar):
-        return call_python_kernel(op, r, at) if in_place else run_with_contiguous_inputs(op, r, at)
+        return UNSUPPORTED
     y = matching_array(x, scalar_type(&r[at[0]]), &r[at[1]])
     z = matching_array(x, scalar_type(&r[at[0]]), &r[at[2]])
     if in_place and (y == NULL or z == NULL or not can_write(x, y, z)):
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     if y == NULL or z == NULL:
-        return run_with_contiguous_inputs(op, r, at)
+        return UNSUPPORTED
     return run_formula(op, r, at, formula, x, y, z, scalar, in_place)
 
 
@@ -405,12 +403,12 @@ cdef int run_division(Operator op, IValue *r, const int32_t *at, bint rest) exce
     cdef object result
     cdef ReleasedGil gil_state
     if x == NULL or scalar_type(&r[at[0]]) != INT64 or r[at[1]].tag != TAG_INT:
-        return run_with_contiguous_inputs(op, r, at)
+        return UNSUPPORTED
     scalar = r[at[1]].v.i
     # The C loops require a divisor that is neither 0 (an error in PyTorch) nor -1 (which overflows for the
     # smallest integer).
     if scalar == 0 or scalar == -1:
-        return run_with_contiguous_inputs(op, r, at)
+        return UNSUPPORTED
     result = new_like(x, INT64)
     gil_state = leave_gil(size_of(x), r, at, op.nargs)
     divide(rest, <int64_t *>data_of(x), size_of(x), scalar, <int64_t *>data_of(<PyArrayObject *>result))
@@ -507,23 +505,23 @@ register_tile("aten::clamp_max", read_clamp_max)
 register_tile("aten::pow.Tensor_Scalar", read_power)
 register_tile("aten::rsub.Scalar", read_rsub)
 
-register_kernel("aten::clamp", clamp)
-register_kernel("aten::clip", clamp)
-register_kernel("aten::clamp_min", clamp_min)
-register_kernel("aten::clamp_max", clamp_max)
-register_kernel("aten::pow.Tensor_Scalar", power)
-register_kernel("aten::rsub.Scalar", rsub)
-register_kernel("scaled_sum", add_scaled)
-register_kernel("aten::remainder.Scalar", remainder)
-register_kernel("aten::floor_divide.Scalar", floor_divide)
-register_kernel("aten::lerp.Scalar", lerp)
-register_kernel("aten::lerp_.Scalar", lerp_in_place)
-register_kernel("aten::lerp.Tensor", lerp_by)
-register_kernel("aten::addcmul", addcmul)
-register_kernel("aten::addcmul_", addcmul_in_place)
-register_kernel("aten::addcdiv", addcdiv)
-register_kernel("aten::addcdiv_", addcdiv_in_place)
-register_kernel("aten::clamp_", clamp_in_place)
-register_kernel("aten::clip_", clamp_in_place)
-register_kernel("aten::clamp_min_", clamp_min_in_place)
-register_kernel("aten::clamp_max_", clamp_max_in_place)
+register_kernel("aten::clamp", clamp, FLOAT32_CONTIGUOUS)
+register_kernel("aten::clip", clamp, FLOAT32_CONTIGUOUS)
+register_kernel("aten::clamp_min", clamp_min, FLOAT32_CONTIGUOUS)
+register_kernel("aten::clamp_max", clamp_max, FLOAT32_CONTIGUOUS)
+register_kernel("aten::pow.Tensor_Scalar", power, CONTIGUOUS)
+register_kernel("aten::rsub.Scalar", rsub, CONTIGUOUS)
+register_kernel("scaled_sum", add_scaled, CONTIGUOUS)
+register_kernel("aten::remainder.Scalar", remainder, CONTIGUOUS)
+register_kernel("aten::floor_divide.Scalar", floor_divide, CONTIGUOUS)
+register_kernel("aten::lerp.Scalar", lerp, CONTIGUOUS)
+register_kernel("aten::lerp_.Scalar", lerp_in_place, CONTIGUOUS)
+register_kernel("aten::lerp.Tensor", lerp_by, CONTIGUOUS)
+register_kernel("aten::addcmul", addcmul, CONTIGUOUS)
+register_kernel("aten::addcmul_", addcmul_in_place, CONTIGUOUS)
+register_kernel("aten::addcdiv", addcdiv, CONTIGUOUS)
+register_kernel("aten::addcdiv_", addcdiv_in_place, CONTIGUOUS)
+register_kernel("aten::clamp_", clamp_in_place, FLOAT32_CONTIGUOUS)
+register_kernel("aten::clip_", clamp_in_place, FLOAT32_CONTIGUOUS)
+register_kernel("aten::clamp_min_", clamp_min_in_place, FLOAT32_CONTIGUOUS)
+register_kernel("aten::clamp_max_", clamp_max_in_place, FLOAT32_CONTIGUOUS)

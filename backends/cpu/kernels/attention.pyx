@@ -18,7 +18,7 @@ from libc.math cimport sqrt
 from libc.stdint cimport int32_t, int64_t
 from numpy cimport npy_intp
 
-from ts._core.dispatch.operator cimport Operator, call_python_kernel
+from ts._core.dispatch.operator cimport Operator, UNSUPPORTED
 from ts._core.tensor.ndarray cimport (
     BOOL, DOUBLE, FLOAT, PyArrayObject, data_of, dims_of, flags_of, ndim_of, same_shape, size_of, strides_of,
 )
@@ -27,11 +27,10 @@ from ts._core.value.ivalue cimport IValue, TAG_FLOAT, TAG_INT, TAG_NONE
 from ts.backends.cpu.kernels.gemm_ops cimport linear_with_epilogue
 from ts.backends.cpu.kernels.gil cimport ReleasedGil, release_gil_for_arrays, take_gil
 from ts.backends.cpu.kernels.flash_attention cimport ADDITIVE_MASK, BOOL_HIDE_MASK, BOOL_KEEP_MASK, NO_MASK, Masking, compute_attention
-from ts.backends.cpu.kernels.contiguous_arguments cimport run_with_contiguous_inputs
 from ts.backends.cpu.kernels.kernel cimport contiguous_array_or_null, is_tensor, item_size, set_result, scalar_type
 from ts.backends.cpu.kernels.matmul cimport cached_panels_for
 from ts.backends.cpu.kernels.norm cimport layer_norm_rows
-from ts.backends.cpu.kernels.kernel_registry cimport register_kernel
+from ts.backends.cpu.kernels.kernel_registry cimport CONTIGUOUS, register_kernel
 from ts.backends.cpu.kernels.vector_math cimport FloatRow, float_row
 from ts.backends.cpu.kernels.tensor_iterator cimport contiguous_copy
 
@@ -86,20 +85,20 @@ cdef int attention(Operator op, IValue *r, const int32_t *at) except -1:
     cdef double factor
     cdef bint causal = r[at[5]].v.i
     if (kind != FLOAT and kind != DOUBLE) or r[at[4]].v.f != 0 or r[at[7]].v.i or (causal and mask_register.tag != TAG_NONE):
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     q, k, v = read_operand(&r[at[0]], kind), read_operand(&r[at[1]], kind), read_operand(&r[at[2]], kind)
     if q is None or k is None or v is None or size_of(<PyArrayObject *>q) == 0:
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     mask = None
     if mask_register.tag != TAG_NONE:
         if not is_tensor(mask_register) or (<Tensor>mask_register.v.o).backend != BACKEND_CPU:
-            return call_python_kernel(op, r, at)
+            return UNSUPPORTED
         if scalar_type(mask_register) != BOOL and scalar_type(mask_register) != kind:
-            return call_python_kernel(op, r, at)
+            return UNSUPPORTED
         masking = BOOL_KEEP_MASK if scalar_type(mask_register) == BOOL else ADDITIVE_MASK
         mask = (<Tensor>mask_register.v.o).array
         if not flags_of(<PyArrayObject *>mask) & cnp.NPY_ARRAY_ALIGNED:
-            return call_python_kernel(op, r, at)
+            return UNSUPPORTED
     if scale.tag == TAG_FLOAT:
         factor = scale.v.f
     elif scale.tag == TAG_INT:
@@ -108,7 +107,7 @@ cdef int attention(Operator op, IValue *r, const int32_t *at) except -1:
         factor = 1 / sqrt(<double>dims_of(<PyArrayObject *>q)[ndim_of(<PyArrayObject *>q) - 1])
     result = compute_attention(q, k, v, mask, masking, causal, factor)
     if result is None:
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     return set_result(&r[at[op.nargs]], with_query_strides(result, q, k, v, mask), kind)
 
 
@@ -211,11 +210,11 @@ cdef int encoder_layer(Operator op, IValue *r, const int32_t *at) except -1:
     cdef object hidden = None
     cdef int i
     if a == NULL or (r[at[MASK_ARGUMENT]].tag != TAG_NONE and contiguous_array_or_null(&r[at[MASK_ARGUMENT]]) == NULL):
-        return run_with_contiguous_inputs(op, r, at)
+        return UNSUPPORTED
     if ndim_of(a) != 3 or scalar_type(&r[at[0]]) != FLOAT or size_of(a) == 0:
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     if dims_of(a)[2] != width or heads <= 0 or width % heads:
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     # Look up the panels before the loop below adds references to the weights' arrays: the cache returns panels
     # only for arrays without other references than those of the tensors.
     panels = [
@@ -225,20 +224,20 @@ cdef int encoder_layer(Operator op, IValue *r, const int32_t *at) except -1:
     for i in (*range(FIRST_WEIGHT, FIRST_WEIGHT + 4), *range(FIRST_NORM, MASK_ARGUMENT)):
         w = contiguous_array_or_null(&r[at[i]])
         if w == NULL or scalar_type(&r[at[i]]) != FLOAT:
-            return call_python_kernel(op, r, at)
+            return UNSUPPORTED
         if FIRST_NORM <= i < FIRST_NORM + 4 and (ndim_of(w) != 1 or dims_of(w)[0] != width):
-            return call_python_kernel(op, r, at)
+            return UNSUPPORTED
         weights.append(<object>w)
     if r[at[MASK_ARGUMENT]].tag != TAG_NONE:
         w = contiguous_array_or_null(&r[at[MASK_ARGUMENT]])
         if r[at[MASK_ARGUMENT + 1]].tag != TAG_INT:
-            return call_python_kernel(op, r, at)
+            return UNSUPPORTED
         hidden = <object>w if scalar_type(&r[at[MASK_ARGUMENT]]) == BOOL else np.not_equal(<object>w, 0)
         hidden = expand_mask(hidden, r[at[MASK_ARGUMENT + 1]].v.i, dims_of(a)[0], heads, dims_of(a)[1])
         if hidden is None:
-            return call_python_kernel(op, r, at)
+            return UNSUPPORTED
     result = run_encoder_layer(<object>a, <int>heads, weights, panels, hidden, use_gelu, norm_first, eps)
-    return call_python_kernel(op, r, at) if result is None else set_result(&r[at[op.nargs]], result, FLOAT)
+    return UNSUPPORTED if result is None else set_result(&r[at[op.nargs]], result, FLOAT)
 
 
 cdef object run_encoder_layer(object x, int heads, list weights, list panels, object hidden, bint use_gelu, bint norm_first, double eps):
@@ -257,4 +256,4 @@ cdef object run_encoder_layer(object x, int heads, list weights, list panels, ob
 
 
 register_kernel("aten::scaled_dot_product_attention", attention)
-register_kernel("aten::_transformer_encoder_layer_fwd", encoder_layer)
+register_kernel("aten::_transformer_encoder_layer_fwd", encoder_layer, CONTIGUOUS)

@@ -15,7 +15,7 @@ from libc.stdint cimport int32_t
 from libc.stdlib cimport free, malloc
 from numpy cimport npy_intp
 
-from ts._core.dispatch.operator cimport Operator, call_python_kernel
+from ts._core.dispatch.operator cimport Operator, UNSUPPORTED
 from ts.backends.cpu.kernels.kernel_registry cimport Tile, register_channels, register_kernel
 from ts._core.value.ivalue cimport IValue, TAG_NONE
 from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, PyArrayObject, data_of, dims_of, ndim_of, size_of
@@ -184,16 +184,16 @@ cdef int batch_norm(Operator op, IValue *r, const int32_t *at) except -1:
             a = NULL
     batch.training = r[at[5]].v.i
     if a == NULL or ndim_of(a) < 2 or size_of(a) == 0:
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     if not batch.training and (r[at[3]].tag == TAG_NONE or r[at[4]].tag == TAG_NONE):
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     kind = scalar_type(&r[at[0]])
     batch.channels = dims_of(a)[1]
     if kind != FLOAT and kind != DOUBLE:
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     for i in range(4):
         if not read_vector(&r[at[i + 1]], kind, batch.channels, batch.training and i > 1, &vectors[i]):
-            return call_python_kernel(op, r, at)
+            return UNSUPPORTED
     batch.images = dims_of(a)[0]
     batch.inner = size_of(a) // (batch.images * batch.channels)
     if channels_last:

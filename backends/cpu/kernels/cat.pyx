@@ -18,9 +18,8 @@ from libc.string cimport memcpy
 from numpy cimport npy_intp
 
 from ts._core.value.container cimport List, list_slot
-from ts._core.dispatch.operator cimport Operator
-from ts.backends.cpu.kernels.contiguous_arguments cimport run_with_contiguous_inputs
-from ts.backends.cpu.kernels.kernel_registry cimport register_kernel
+from ts._core.dispatch.operator cimport Operator, UNSUPPORTED
+from ts.backends.cpu.kernels.kernel_registry cimport CONTIGUOUS, register_kernel
 from ts._core.value.ivalue cimport IValue
 from ts._core.tensor.ndarray cimport PyArrayObject, data_of, dims_of, ndim_of, size_of
 from ts.backends.cpu.kernels.gil cimport ReleasedGil, leave_gil, take_gil
@@ -79,24 +78,24 @@ cdef int join(Operator op, IValue *r, const int32_t *at, bint stacked) except -1
     cdef npy_intp *lengths = few_lengths
     cdef ReleasedGil gil_state
     if type(tensors) is not List or tensors.size == 0:
-        return run_with_contiguous_inputs(op, r, at)
+        return UNSUPPORTED
     first = contiguous_array_or_null(list_slot(<PyObject *>tensors, 0))
     if first == NULL or ndim_of(first) + stacked > MAX_DIMS:
-        return run_with_contiguous_inputs(op, r, at)
+        return UNSUPPORTED
     count = tensors.size
     kind = scalar_type(list_slot(<PyObject *>tensors, 0))
     nd = ndim_of(first)
     if dim < 0:
         dim += nd + stacked
     if not 0 <= dim < nd + stacked or size_of(first) == 0:
-        return run_with_contiguous_inputs(op, r, at)
+        return UNSUPPORTED
     for i in range(count):
         a = matching_tensor(tensors, i, kind, nd)
         if a == NULL or size_of(a) == 0:
-            return run_with_contiguous_inputs(op, r, at)
+            return UNSUPPORTED
         for d in range(nd):
             if dims_of(a)[d] != dims_of(first)[d] and (stacked or d != dim):
-                return run_with_contiguous_inputs(op, r, at)
+                return UNSUPPORTED
         total += 1 if stacked else dims_of(a)[dim]
     inner = item_size(first)
     for d in range(nd):
@@ -139,7 +138,7 @@ cdef int stack(Operator op, IValue *r, const int32_t *at) except -1:
     return join(op, r, at, True)
 
 
-register_kernel("aten::cat", cat)
-register_kernel("aten::concat", cat)
-register_kernel("aten::concatenate", cat)
-register_kernel("aten::stack", stack)
+register_kernel("aten::cat", cat, CONTIGUOUS)
+register_kernel("aten::concat", cat, CONTIGUOUS)
+register_kernel("aten::concatenate", cat, CONTIGUOUS)
+register_kernel("aten::stack", stack, CONTIGUOUS)

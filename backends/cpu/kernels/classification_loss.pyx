@@ -17,17 +17,16 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 from numpy cimport npy_intp
 
-from ts._core.dispatch.operator cimport Operator, call_python_kernel
+from ts._core.dispatch.operator cimport Operator, UNSUPPORTED
 from ts._core.tensor.ndarray cimport FLOAT, INT64, PyArrayObject, data_of, dims_of, ndim_of, size_of
 from ts._core.value.ivalue cimport IValue, TAG_NONE
 from ts.backends.cpu.kernels.gil cimport EXPENSIVE_ELEMENT_COST, ReleasedGil, leave_gil, take_gil
-from ts.backends.cpu.kernels.contiguous_arguments cimport run_with_contiguous_inputs
 from ts.backends.cpu.kernels.kernel cimport (
     Axis, contiguous_array_or_null, float_array, new_contiguous, new_like, set_result, read_axis, read_number, scalar_type
 )
 from ts.backends.cpu.kernels.index_iterator cimport wrap_index
 from ts.backends.cpu.kernels.softmax cimport compute_log_softmax
-from ts.backends.cpu.kernels.kernel_registry cimport register_kernel
+from ts.backends.cpu.kernels.kernel_registry cimport CONTIGUOUS, register_kernel
 
 cnp.import_array()
 
@@ -121,9 +120,9 @@ cdef int store_loss(Operator op, IValue *r, const int32_t *at, bint of_scores) e
     cdef void *logs
     cdef ReleasedGil gil_state
     if x == NULL or target == NULL:
-        return run_with_contiguous_inputs(op, r, at)
+        return UNSUPPORTED
     if not read_classes(r, at, x, target, &c):
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     kind = scalar_type(&r[at[0]])
     result = new_like(target, kind) if c.reduction == NONE else new_contiguous(0, NULL, kind)
     out = data_of(<PyArrayObject *>result)
@@ -136,7 +135,7 @@ cdef int store_loss(Operator op, IValue *r, const int32_t *at, bint of_scores) e
     if done:
         done = compute_nll(&c, <float *>out) if kind == FLOAT else compute_nll(&c, <double *>out)
     take_gil(gil_state)
-    return set_result(&r[at[op.nargs]], result, kind) if done else call_python_kernel(op, r, at)
+    return set_result(&r[at[op.nargs]], result, kind) if done else UNSUPPORTED
 
 
 cdef int nll_loss(Operator op, IValue *r, const int32_t *at) except -1:
@@ -144,7 +143,7 @@ cdef int nll_loss(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int cross_entropy(Operator op, IValue *r, const int32_t *at) except -1:
-    return call_python_kernel(op, r, at) if r[at[5]].v.f != 0 else store_loss(op, r, at, True)
+    return UNSUPPORTED if r[at[5]].v.f != 0 else store_loss(op, r, at, True)
 
 
 # ---------------------------------------------------------------- margin losses
@@ -235,19 +234,19 @@ cdef int multi_margin_loss(Operator op, IValue *r, const int32_t *at) except -1:
     cdef int kind
     cdef bint done
     if x == NULL or target == NULL or not read_rows(r, at, x, r[at[5]].v.i, &c):
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     kind = scalar_type(&r[at[0]])
     if not read_number(&r[at[2]], kind, &p) or not read_number(&r[at[3]], kind, &margin) or (p != 1 and p != 2):
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     if ndim_of(target) > 1 or size_of(target) != c.axis.outer or not read_weight(&r[at[4]], c.axis.n, kind, &c.weight):
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     c.target = <const int64_t *>data_of(target)
     result = new_like(target, kind) if c.reduction == NONE else new_contiguous(0, NULL, kind)
     if kind == FLOAT:
         done = compute_margins(&c, p, margin, <float *>data_of(<PyArrayObject *>result))
     else:
         done = compute_margins(&c, p, margin, <double *>data_of(<PyArrayObject *>result))
-    return set_result(&r[at[op.nargs]], result, kind) if done else call_python_kernel(op, r, at)
+    return set_result(&r[at[op.nargs]], result, kind) if done else UNSUPPORTED
 
 
 cdef int multilabel_margin_loss(Operator op, IValue *r, const int32_t *at) except -1:
@@ -258,10 +257,10 @@ cdef int multilabel_margin_loss(Operator op, IValue *r, const int32_t *at) excep
     cdef char *is_label
     cdef bint done
     if x == NULL or target == NULL or not read_rows(r, at, x, r[at[2]].v.i, &c) or ndim_of(target) != ndim_of(x):
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     for d in range(ndim_of(x)):
         if dims_of(target)[d] != dims_of(x)[d]:
-            return call_python_kernel(op, r, at)
+            return UNSUPPORTED
     kind = scalar_type(&r[at[0]])
     c.target = <const int64_t *>data_of(target)
     result = new_contiguous(ndim_of(x) - 1 if c.reduction == NONE else 0, dims_of(x), kind)
@@ -273,12 +272,12 @@ cdef int multilabel_margin_loss(Operator op, IValue *r, const int32_t *at) excep
     else:
         done = compute_label_margins(&c, is_label, <double *>data_of(<PyArrayObject *>result))
     free(is_label)
-    return set_result(&r[at[op.nargs]], result, kind) if done else call_python_kernel(op, r, at)
+    return set_result(&r[at[op.nargs]], result, kind) if done else UNSUPPORTED
 
 
-register_kernel("aten::nll_loss_nd", nll_loss)
-register_kernel("aten::nll_loss", nll_loss)
-register_kernel("aten::nll_loss2d", nll_loss)
-register_kernel("aten::cross_entropy_loss", cross_entropy)
+register_kernel("aten::nll_loss_nd", nll_loss, CONTIGUOUS)
+register_kernel("aten::nll_loss", nll_loss, CONTIGUOUS)
+register_kernel("aten::nll_loss2d", nll_loss, CONTIGUOUS)
+register_kernel("aten::cross_entropy_loss", cross_entropy, CONTIGUOUS)
 register_kernel("aten::multi_margin_loss", multi_margin_loss)
 register_kernel("aten::multilabel_margin_loss", multilabel_margin_loss)

@@ -1,7 +1,6 @@
-"""Second call of a C kernel that requires contiguous tensors, with copies of its non-contiguous arguments.
+"""Fallback of C kernels that require contiguous tensors: it copies the non-contiguous arguments.
 
-    if contiguous_array_or_null(&r[at[0]]) == NULL:
-        return run_with_contiguous_inputs(op, r, at)      # instead of `call_python_kernel`
+    register_kernel("aten::tril", tril, CONTIGUOUS)
 
 Arguments with gaps between elements are copied if their dimensions are in C order. Arguments with another
 dimension order are copied unless the result's layout depends on it (field `layout` of the record). The Python

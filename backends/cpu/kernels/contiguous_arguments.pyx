@@ -6,7 +6,7 @@ from libc.limits cimport LONG_MAX
 from libc.stdint cimport int32_t
 from numpy cimport npy_intp
 
-from ts._core.dispatch.operator cimport Operator, call_python_kernel
+from ts._core.dispatch.operator cimport Operator, UNSUPPORTED, call_python_kernel
 from ts._core.tensor.ndarray cimport PyArrayObject, dims_of, flags_of, ndim_of, size_of, strides_of
 from ts._core.tensor.overlap cimport has_internal_overlap
 from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor, wrap_cpu
@@ -14,6 +14,7 @@ from ts._core.value.container cimport List, list_item, list_new, list_slot
 from ts._core.value.ivalue cimport IValue, TAG_NONE, TAG_OBJECT, TENSOR_SPEC, list_spec
 from ts._core.value.ivalue cimport copy_value, move_value, release, set_object
 from ts.backends.cpu.kernels.kernel cimport CONTIGUOUS_FLAGS, is_tensor
+from ts.backends.cpu.kernels.kernel_registry cimport CONTIGUOUS, register_fallback
 from ts.backends.cpu.kernels.tensor_iterator cimport contiguous_copy
 
 cnp.import_array()
@@ -25,7 +26,7 @@ cdef enum:
 
 
 ctypedef enum ArgumentContiguity:
-    CONTIGUOUS
+    ALREADY_CONTIGUOUS
     STRIDED  # dimensions in C order, but elements have gaps between them or are repeated (stride 0)
     PERMUTED  # dimensions in another order
     NOT_COPYABLE                       # not a CPU tensor, or too expensive to copy
@@ -39,7 +40,7 @@ cdef ArgumentContiguity classify_contiguity(IValue *x) noexcept:
         return NOT_COPYABLE
     a = <PyArrayObject *>(<Tensor>x.v.o).array
     if flags_of(a) & CONTIGUOUS_FLAGS == CONTIGUOUS_FLAGS:
-        return CONTIGUOUS
+        return ALREADY_CONTIGUOUS
     if has_internal_overlap(a) and size_of(a) > MAX_OVERLAPPING_ELEMENTS:
         return NOT_COPYABLE
     for d in range(ndim_of(a)):  # a stride of 0 is compatible with every order of the dimensions
@@ -71,7 +72,7 @@ cdef Tensor contiguous_tensor(IValue *x):
 
 cdef int set_contiguous(IValue *x, IValue *out) except -1:
     """Store a contiguous copy of `x` in `out`, or `x` itself if it is not a tensor or already contiguous."""
-    if is_tensor(x) and classify_contiguity(x) != CONTIGUOUS:
+    if is_tensor(x) and classify_contiguity(x) != ALREADY_CONTIGUOUS:
         set_object(out, contiguous_tensor(x))
     else:
         copy_value(out, x)
@@ -106,7 +107,7 @@ cdef List tensor_list(IValue *x):
 cdef int run_with_contiguous_inputs(Operator op, IValue *r, const int32_t *at) except -1:
     cdef IValue q[MAX_REGISTERS]
     cdef int32_t index[MAX_REGISTERS]
-    cdef ArgumentContiguity contiguity = CONTIGUOUS
+    cdef ArgumentContiguity contiguity = ALREADY_CONTIGUOUS
     cdef List xs
     cdef Py_ssize_t k
     cdef int i, j, n = op.nargs
@@ -119,7 +120,7 @@ cdef int run_with_contiguous_inputs(Operator op, IValue *r, const int32_t *at) e
         else:
             for k in range(xs.size):
                 contiguity = worst_contiguity(contiguity, list_slot(<PyObject *>xs, k))
-    if contiguity == CONTIGUOUS or contiguity == NOT_COPYABLE or (contiguity == PERMUTED and has_layout_rule(op)):
+    if contiguity == ALREADY_CONTIGUOUS or contiguity == NOT_COPYABLE or (contiguity == PERMUTED and has_layout_rule(op)):
         return call_python_kernel(op, r, at)
     for i in range(n + op.nrets):
         q[i].tag = TAG_NONE
@@ -131,7 +132,8 @@ cdef int run_with_contiguous_inputs(Operator op, IValue *r, const int32_t *at) e
                 set_contiguous(&r[at[i]], &q[i])
             else:
                 set_contiguous_list(xs, &q[i])
-        op.kernels[BACKEND_CPU](op, q, index)
+        if op.kernels[BACKEND_CPU](op, q, index) == UNSUPPORTED:
+            return call_python_kernel(op, r, at)
         for j in range(n, n + op.nrets):
             for i in range(n):  # If the kernel returned a copied argument (in-place operators), return the caller's tensor instead.
                 if q[j].tag == TAG_OBJECT and is_tensor(&q[i]) and q[i].v.o == q[j].v.o:
@@ -141,3 +143,6 @@ cdef int run_with_contiguous_inputs(Operator op, IValue *r, const int32_t *at) e
         for i in range(n):
             release(&q[i])
     return 0
+
+
+register_fallback(CONTIGUOUS, run_with_contiguous_inputs)

@@ -18,7 +18,7 @@ from libc.stdint cimport int32_t, int64_t
 from numpy cimport npy_intp
 
 from ts._core.value.container cimport List, list_item
-from ts._core.dispatch.operator cimport Operator, call_python_kernel
+from ts._core.dispatch.operator cimport Operator, UNSUPPORTED
 from ts.backends.cpu.kernels.conv cimport InputLayout, correlate_fitting
 from ts.backends.cpu.kernels.kernel_registry cimport register_kernel
 from ts._core.value.ivalue cimport IValue, TAG_NONE, TAG_OBJECT, box
@@ -203,25 +203,25 @@ cdef int convolve(Operator op, IValue *r, const int32_t *at, ConvArgumentPositio
     cdef PyArrayObject *bias = NULL
     cdef PreparedConv prepared_call
     if not is_tensor(&r[at[0]]):
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     kind = scalar_type(&r[at[0]])
     x, weight = operand(&r[at[0]], kind), operand(&r[at[1]], kind)
     if (kind != FLOAT and kind != DOUBLE) or x == NULL or weight == NULL:
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     # Take strong references, because another thread may replace the tensors' arrays while the convolution reads
     # them.
     images, filters, shift = <object>x, <object>weight, None
     nd = ndim_of(x)
     if not 3 <= nd <= 5 or ndim_of(weight) != nd:
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     if r[at[2]].tag != TAG_NONE:
         bias = operand(&r[at[2]], kind)
         if bias == NULL or ndim_of(bias) != 1:
-            return call_python_kernel(op, r, at)
+            return UNSUPPORTED
         shift = <object>bias
     cached = find_prepared(op, positions, r, at, images, filters, shift)
     if cached is None:
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     prepared_call = <PreparedConv>cached
     out = new_contiguous(nd, prepared_call.shape, kind)
     if not prepared_call.complete:

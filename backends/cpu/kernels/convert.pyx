@@ -10,7 +10,7 @@ devices, the Python kernel of the operator record runs.
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t
 from numpy cimport npy_bool, npy_intp
 
-from ts._core.dispatch.operator cimport Operator, call_python_kernel
+from ts._core.dispatch.operator cimport Operator, UNSUPPORTED
 from ts._core.tensor.ndarray cimport BOOL, DOUBLE, FLOAT, HALF, INT32, INT64, UINT8, PyArrayObject, data_of, size_of
 from ts._core.tensor.tensor cimport Tensor
 from ts._core.value.ivalue cimport IValue, TAG_INT, TAG_NONE
@@ -172,7 +172,7 @@ cdef int store_converted(Operator op, IValue *r, const int32_t *at, int64_t requ
     cdef char *out
     cdef ReleasedGil gil_state
     if x == NULL or not 0 <= requested <= BFLOAT16 or not has_conversion(source, <int>requested):
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     target = <int>requested
     result = new_like(x, target)
     out = data_of(<PyArrayObject *>result)
@@ -185,18 +185,18 @@ cdef int store_converted(Operator op, IValue *r, const int32_t *at, int64_t requ
 cdef int to_copy(Operator op, IValue *r, const int32_t *at) except -1:
     cdef int i
     if contiguous_array_or_null(&r[at[0]]) == NULL or r[at[1]].tag != TAG_INT:
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     for i in (2, 3, 4, 6):             # the arguments layout, device, pin_memory, memory_format
         if r[at[i]].tag != TAG_NONE:
-            return call_python_kernel(op, r, at)
+            return UNSUPPORTED
     return store_converted(op, r, at, r[at[1]].v.i)
 
 
 cdef int run_to(Operator op, IValue *r, const int32_t *at, IValue *dtype, IValue *copy, IValue *format) except -1:
     if contiguous_array_or_null(&r[at[0]]) == NULL or dtype.tag != TAG_INT or copy.v.i:
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     if format != NULL and format.tag != TAG_NONE and format.v.i > 1:
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     if dtype.v.i == scalar_type(&r[at[0]]):
         return set_object_result(&r[at[op.nargs]], <object>r[at[0]].v.o)
     return store_converted(op, r, at, dtype.v.i)

@@ -18,7 +18,7 @@ from libc.string cimport memcmp, memcpy, memset
 from numpy cimport npy_bool, npy_intp
 
 from ts._core.value.container cimport List, list_item
-from ts._core.dispatch.operator cimport Operator, call_python_kernel
+from ts._core.dispatch.operator cimport Operator, UNSUPPORTED
 from ts.backends.cpu.kernels.kernel_registry cimport register_kernel
 from ts._core.value.ivalue cimport IValue, TAG_BOOL, TAG_FLOAT, TAG_INT, TAG_NONE, TAG_OBJECT
 from ts._core.tensor.ndarray cimport BOOL, DOUBLE, FLOAT, INT32, INT64
@@ -152,7 +152,7 @@ cdef int create_full(
     cdef object result
     cdef PyArrayObject *a
     if kind < 0 or not store_scalar(scalar, kind, value):
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     result = new_contiguous(nd, dims, kind)
     a = <PyArrayObject *>result
     fill_with(op, r, at, a, value)
@@ -169,9 +169,9 @@ cdef int create_by_sizes(Operator op, IValue *r, const int32_t *at, int sizes_at
     cdef npy_intp dims[MAX_DIMS]
     cdef int nd
     if not is_plain_cpu(&r[at[dtype_at + 1]], &r[at[dtype_at + 2]], &r[at[dtype_at + 3]]):
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     if not read_sizes(&r[at[sizes_at]], dims, &nd):
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     return create_full(op, r, at, nd, dims, read_dtype(&r[at[dtype_at]], missing), scalar)
 
 
@@ -180,7 +180,7 @@ cdef int zeros(Operator op, IValue *r, const int32_t *at) except -1:
 
 cdef int empty(Operator op, IValue *r, const int32_t *at) except -1:
     if r[at[5]].tag != TAG_NONE and r[at[5]].v.i != 0:
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     return create_by_sizes(op, r, at, 0, 1, -1, &ZERO)
 
 cdef int ones(Operator op, IValue *r, const int32_t *at) except -1:
@@ -198,7 +198,7 @@ cdef int full(Operator op, IValue *r, const int32_t *at) except -1:
 cdef int create_with_dtype_of(Operator op, IValue *r, const int32_t *at, int dtype_at, IValue *scalar) except -1:
     """Create a tensor filled with `scalar`, such as x.new_zeros([2]), with x's dtype if no dtype is given."""
     if contiguous_array_or_null(&r[at[0]]) == NULL:
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     return create_by_sizes(op, r, at, 1, dtype_at, scalar_type(&r[at[0]]), scalar)
 
 
@@ -216,9 +216,9 @@ cdef int create_like(Operator op, IValue *r, const int32_t *at, int dtype_at, IV
     cdef PyArrayObject *a = contiguous_array_or_null(&r[at[0]])
     cdef IValue *format = &r[at[dtype_at + 4]]
     if a == NULL or not is_plain_cpu(&r[at[dtype_at + 1]], &r[at[dtype_at + 2]], &r[at[dtype_at + 3]]):
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     if format.tag != TAG_NONE and format.v.i > 1:
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     return create_full(op, r, at, ndim_of(a), dims_of(a), read_dtype(&r[at[dtype_at]], scalar_type(&r[at[0]])), scalar)
 
 
@@ -236,9 +236,9 @@ cdef int run_fill(Operator op, IValue *r, const int32_t *at, IValue *scalar) exc
     cdef PyArrayObject *a = contiguous_array_or_null(&r[at[0]])
     cdef char value[8]
     if a == NULL or not flags_of(a) & cnp.NPY_ARRAY_WRITEABLE:
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     if not has_width(scalar_type(&r[at[0]])) or not store_scalar(scalar, scalar_type(&r[at[0]]), value):
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     fill_with(op, r, at, a, value)
     wrote(<Tensor>r[at[0]].v.o)
     return set_object_result(&r[at[op.nargs]], <object>r[at[0]].v.o)
@@ -259,16 +259,16 @@ cdef int arange(Operator op, IValue *r, const int32_t *at) except -1:
     cdef int64_t *out
     cdef object result
     if r[at[options - 1]].tag != TAG_INT or (r[at[options]].tag != TAG_NONE and r[at[options]].v.i != INT64):
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     end = r[at[options - 1]].v.i
     if options == 2:
         if r[at[0]].tag != TAG_INT:
-            return call_python_kernel(op, r, at)
+            return UNSUPPORTED
         start = r[at[0]].v.i
     if not -MAX_ELEMENTS < start <= end < MAX_ELEMENTS:
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     if not is_plain_cpu(&r[at[options + 1]], &r[at[options + 2]], &r[at[options + 3]]):
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     n = end - start
     result = new_contiguous(1, &n, INT64)
     out = <int64_t *>data_of(<PyArrayObject *>result)
@@ -286,29 +286,29 @@ cdef int create_from_list(Operator op, IValue *r, const int32_t *at) except -1:
     cdef npy_intp width
     cdef char *out
     if r[at[0]].tag != TAG_OBJECT or type(<object>r[at[0]].v.o) is not List or (op.nargs == 4 and r[at[3]].v.i):
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     if r[at[2]].tag != TAG_NONE and <object>r[at[2]].v.o is not devices.CPU:
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     numbers = <List>r[at[0]].v.o
     n = numbers.size
     if n == 0:
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     if list_item(<PyObject *>numbers, 0).tag == TAG_INT:
         missing = INT64
     elif list_item(<PyObject *>numbers, 0).tag == TAG_BOOL:
         missing = BOOL
     kind = read_dtype(&r[at[1]], missing)
     if kind < 0:
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     result = new_contiguous(1, &n, kind)
     out = data_of(<PyArrayObject *>result)
     width = item_size(<PyArrayObject *>result)
     for i in range(n):
         if numbers.size != n:
-            return call_python_kernel(op, r, at)
+            return UNSUPPORTED
         scalar = list_item(<PyObject *>numbers, i)
         if not store_scalar(&scalar, kind, out + i * width):
-            return call_python_kernel(op, r, at)
+            return UNSUPPORTED
     return set_result(&r[at[op.nargs]], result, kind)
 
 
@@ -329,11 +329,11 @@ cdef int clone(Operator op, IValue *r, const int32_t *at) except -1:
     cdef int kind
     cdef ReleasedGil gil_state
     if r[at[1]].tag != TAG_NONE and r[at[1]].v.i > 1:
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     if a == NULL:
         owner = vector_array(&r[at[0]])   # strong reference, because NumPy may release the GIL during the copy
         if owner is None:
-            return call_python_kernel(op, r, at)
+            return UNSUPPORTED
         kind = scalar_type(&r[at[0]])
         result = new_like(<PyArrayObject *>owner, kind)
         copy_array(<PyArrayObject *>result, <PyArrayObject *>owner)
@@ -350,10 +350,10 @@ cdef int clone(Operator op, IValue *r, const int32_t *at) except -1:
 cdef int contiguous(Operator op, IValue *r, const int32_t *at) except -1:
     cdef Tensor x
     if not is_tensor(&r[at[0]]) or (r[at[1]].tag != TAG_NONE and r[at[1]].v.i != 0):
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     x = <Tensor>r[at[0]].v.o
     if x.backend != BACKEND_CPU:
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     if not flags_of(<PyArrayObject *>x.array) & cnp.NPY_ARRAY_C_CONTIGUOUS:
         return set_result(&r[at[op.nargs]], contiguous_copy(<PyArrayObject *>x.array), x.scalar_type)
     return set_object_result(&r[at[op.nargs]], <object>r[at[0]].v.o)
@@ -363,7 +363,7 @@ cdef int return_real(Operator op, IValue *r, const int32_t *at) except -1:
     """Run real, conj or resolve_conj. For a tensor with a real dtype, return the tensor itself."""
     if is_tensor(&r[at[0]]) and not 8 <= (<Tensor>r[at[0]].v.o).scalar_type <= 10:
         return set_object_result(&r[at[op.nargs]], <object>r[at[0]].v.o)
-    return call_python_kernel(op, r, at)
+    return UNSUPPORTED
 
 
 register_kernel("aten::zeros", zeros)

@@ -14,7 +14,7 @@ from libc.math cimport INFINITY, fabs, sqrt
 from libc.stdint cimport int32_t, int64_t
 from numpy cimport npy_intp
 
-from ts._core.dispatch.operator cimport Operator, call_python_kernel
+from ts._core.dispatch.operator cimport Operator, UNSUPPORTED
 from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, PyArrayObject, data_of, dims_of, flags_of, ndim_of, size_of, strides_of
 from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor
 from ts._core.value.ivalue cimport IValue, TAG_INT
@@ -142,7 +142,7 @@ cdef int store_distances(Operator op, IValue *r, const int32_t *at, PyArrayObjec
     cdef ReleasedGil gil_state
     for d in range(p.nd):
         if work > MAX_ELEMENTS // p.shape[d]:
-            return call_python_kernel(op, r, at)
+            return UNSUPPORTED
         work *= p.shape[d]
     result = new_contiguous(p.nd, p.shape, kind)
     out = data_of(<PyArrayObject *>result)
@@ -187,10 +187,10 @@ cdef int cosine_similarity(Operator op, IValue *r, const int32_t *at) except -1:
     cdef PyArrayObject *b
     cdef Pairs p
     if not read_floats(r, at, &a, &b):
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     p.measure = COSINE
     if not read_number(&r[at[3]], scalar_type(&r[at[0]]), &p.eps) or not set_up_vectors(a, b, r[at[2]].v.i, False, &p):
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     return store_distances(op, r, at, a, b, &p)
 
 
@@ -199,9 +199,9 @@ cdef int pairwise_distance(Operator op, IValue *r, const int32_t *at) except -1:
     cdef PyArrayObject *b
     cdef Pairs p
     if not read_floats(r, at, &a, &b) or not read_norm(&r[at[2]], &p):
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     if not read_number(&r[at[3]], scalar_type(&r[at[0]]), &p.eps) or not set_up_vectors(a, b, -1, r[at[4]].v.i != 0, &p):
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     return store_distances(op, r, at, a, b, &p)
 
 
@@ -213,19 +213,19 @@ cdef int cdist(Operator op, IValue *r, const int32_t *at) except -1:
     cdef int d, lead, na, nb
     cdef npy_intp m, k
     if not read_floats(r, at, &a, &b) or not read_norm(&r[at[2]], &p):
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     na, nb = ndim_of(a), ndim_of(b)
     # For an invalid compute mode of `_cdist_forward`, the record's Python kernel raises the error.
     if r[at[3]].tag == TAG_INT and not 0 <= r[at[3]].v.i <= 2:
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     if na < 2 or nb < 2 or dims_of(a)[na - 1] != dims_of(b)[nb - 1]:
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     p.eps, p.nd, lead = 0, max(na, nb), max(na, nb) - 2
     for d in range(lead):  # the leading (batch) dimensions broadcast
         m = dims_of(a)[d - lead + na - 2] if d - lead + na - 2 >= 0 else 1
         k = dims_of(b)[d - lead + nb - 2] if d - lead + nb - 2 >= 0 else 1
         if m != k and m != 1 and k != 1:
-            return call_python_kernel(op, r, at)
+            return UNSUPPORTED
         p.shape[d] = max(m, k)
         p.first[d] = strides_of(a)[d - lead + na - 2] if m > 1 else 0
         p.second[d] = strides_of(b)[d - lead + nb - 2] if k > 1 else 0

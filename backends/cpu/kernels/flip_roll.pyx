@@ -14,7 +14,7 @@ from libc.stdint cimport int8_t, int32_t, int64_t
 from libc.string cimport memcpy
 from numpy cimport npy_intp
 
-from ts._core.dispatch.operator cimport Operator, call_python_kernel
+from ts._core.dispatch.operator cimport Operator, UNSUPPORTED
 from ts._core.tensor.ndarray cimport PyArrayObject, data_of, dims_of, ndim_of, size_of
 from ts._core.value.container cimport List, list_item
 from ts._core.value.ivalue cimport IValue
@@ -112,13 +112,13 @@ cdef int flip(Operator op, IValue *r, const int32_t *at) except -1:
     cdef int d, last = -1
     cdef Py_ssize_t i
     if a == NULL:
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     for d in range(ndim_of(a)):
         is_flipped[d] = False
     for i in range(listed.size):
         d = wrap_dim(list_item(<PyObject *>listed, i).v.i, ndim_of(a))
         if d < 0 or is_flipped[d]:
-            return call_python_kernel(op, r, at)
+            return UNSUPPORTED
         is_flipped[d] = True
         last = max(last, d)
     return store_flipped(op, r, at, a, is_flipped, last)
@@ -128,7 +128,7 @@ cdef int flip_dimension(Operator op, IValue *r, const int32_t *at, int dim) exce
     cdef PyArrayObject *a = contiguous_array_or_null(&r[at[0]])
     cdef bint is_flipped[2]
     if a == NULL or ndim_of(a) <= dim or (dim == 0 and ndim_of(a) < 1):
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     is_flipped[0], is_flipped[1] = dim == 0, dim == 1
     return store_flipped(op, r, at, a, is_flipped, dim)
 
@@ -172,13 +172,13 @@ cdef int roll(Operator op, IValue *r, const int32_t *at) except -1:
     cdef char *out
     cdef ReleasedGil gil_state
     if a == NULL or size_of(a) == 0 or shifts.size == 0 or (listed.size != shifts.size and (listed.size or shifts.size > 1)):
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     kind, item = scalar_type(&r[at[0]]), item_size(a)
     result = None
     for i in range(shifts.size):
         axis.outer, axis.n, axis.inner = 1, size_of(a), 1
         if listed.size and read_axis(a, list_item(<PyObject *>listed, i).v.i, &axis) < 0:
-            return call_python_kernel(op, r, at)
+            return UNSUPPORTED
         shift = wrap_shift(list_item(<PyObject *>shifts, i).v.i, axis.n)
         owner, result = result, new_like(a, kind)
         out = data_of(<PyArrayObject *>result)

@@ -17,12 +17,11 @@ from libc.math cimport sqrt
 from libc.stdint cimport int32_t, int64_t
 from numpy cimport npy_intp
 
-from ts._core.dispatch.operator cimport Operator
+from ts._core.dispatch.operator cimport Operator, UNSUPPORTED
 from ts._core.tensor.ndarray cimport CDOUBLE, CFLOAT, DOUBLE, FLOAT, PyArrayObject, data_of, dims_of, ndim_of, size_of
 from ts._core.value.ivalue cimport IValue, TAG_INT, TAG_NONE, TAG_OBJECT
-from ts.backends.cpu.kernels.contiguous_arguments cimport run_with_contiguous_inputs
 from ts.backends.cpu.kernels.kernel cimport MAX_DIMS, contiguous_array_or_null, item_size, new_contiguous, new_like, set_result, scalar_type
-from ts.backends.cpu.kernels.kernel_registry cimport register_kernel
+from ts.backends.cpu.kernels.kernel_registry cimport CONTIGUOUS, register_kernel
 from ts.backends.cpu.kernels.tensor_iterator cimport Loop
 
 from ts.backends.cpu.namespace import namespace
@@ -165,24 +164,24 @@ cdef int run_transform(Operator op, IValue *r, const int32_t *at, Transform dire
     cdef str norm = read_string(&r[at[3]])
     cdef double factor
     if a == NULL or norm is None:
-        return run_with_contiguous_inputs(op, r, at)
+        return UNSUPPORTED
     kind, nd = scalar_type(&r[at[0]]), ndim_of(a)
     is_complex = kind == CFLOAT or kind == CDOUBLE
     real = FLOAT if kind == FLOAT or kind == CFLOAT else DOUBLE
     if not is_complex and kind != FLOAT and kind != DOUBLE:
-        return run_with_contiguous_inputs(op, r, at)
+        return UNSUPPORTED
     if nd == 0 or (r[at[2]].v.i != -1 and r[at[2]].v.i != nd - 1) or (is_complex and direction == REAL_TO_COMPLEX):
-        return run_with_contiguous_inputs(op, r, at)
+        return UNSUPPORTED
     n = dims_of(a)[nd - 1]
     length = 2 * (n - 1) if direction == COMPLEX_TO_REAL else n
     if r[at[1]].tag == TAG_INT:
         length = r[at[1]].v.i
     if n == 0 or not 1 <= length <= MAX_TRANSFORM_ELEMENTS or size_of(a) == 0 or size_of(a) > MAX_TRANSFORM_ELEMENTS:
-        return run_with_contiguous_inputs(op, r, at)
+        return UNSUPPORTED
     rows = size_of(a) // n
     factor = factor_of(norm, length, direction == REAL_TO_COMPLEX or direction == FORWARDS)
     if rows * length > MAX_TRANSFORM_ELEMENTS or factor == 0 or not can_transform(real):
-        return run_with_contiguous_inputs(op, r, at)
+        return UNSUPPORTED
     source = <object>a
     if direction != REAL_TO_COMPLEX and not is_complex:
         source = converted_array(a, CFLOAT if real == FLOAT else CDOUBLE)
@@ -211,7 +210,7 @@ cdef int ifft(Operator op, IValue *r, const int32_t *at) except -1:
     return run_transform(op, r, at, BACKWARDS)
 
 
-register_kernel("aten::fft_rfft", rfft)
-register_kernel("aten::fft_irfft", irfft)
-register_kernel("aten::fft_fft", fft)
-register_kernel("aten::fft_ifft", ifft)
+register_kernel("aten::fft_rfft", rfft, CONTIGUOUS)
+register_kernel("aten::fft_irfft", irfft, CONTIGUOUS)
+register_kernel("aten::fft_fft", fft, CONTIGUOUS)
+register_kernel("aten::fft_ifft", ifft, CONTIGUOUS)

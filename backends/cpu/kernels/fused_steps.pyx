@@ -16,7 +16,7 @@ from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport calloc, free
 from numpy cimport npy_intp
 
-from ts._core.dispatch.operator cimport Operator, call_python_kernel
+from ts._core.dispatch.operator cimport Operator, UNSUPPORTED
 from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, INT32, INT64, PyArrayObject, data_of, flags_of, same_shape, size_of
 from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor, is_layered, wrote
 from ts._core.value.container cimport List, list_slot
@@ -241,7 +241,7 @@ cdef int run_steps(
     work.total = work.count = 0
     try:
         if not read_scaler(op, r, at, &work) or not collect_parameters(r, at, used, lists, steps_at, copies, &work):
-            return call_python_kernel(op, r, at)
+            return UNSUPPORTED
         if work.skipped:
             return 0
         gil_state = leave_gil(work.total * ELEMENT_COST, r, at, op.nargs)
@@ -268,7 +268,7 @@ cdef int fused_sgd(Operator op, IValue *r, const int32_t *at) except -1:
     cdef SgdRule rule
     cdef bint used[3]
     if not read_scalar(&r[at[5]], &rule.lr):
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     rule.weight_decay = r[at[3]].v.f
     rule.momentum = r[at[4]].v.f
     rule.gain = 1 - r[at[6]].v.f
@@ -295,7 +295,7 @@ cdef int fused_moments(Operator op, IValue *r, const int32_t *at, bint decoupled
     cdef AdamRule rule
     cdef bint used[5]
     if not read_scalar(&r[at[6]], &rule.lr):
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     rule.beta1 = r[at[7]].v.f
     rule.beta2 = r[at[8]].v.f
     rule.weight_decay = r[at[9]].v.f
@@ -328,7 +328,7 @@ cdef int fused_adagrad(Operator op, IValue *r, const int32_t *at) except -1:
     cdef AdagradRule rule
     cdef bint used[3]
     if not read_scalar(&r[at[4]], &rule.lr):
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     rule.lr_decay = r[at[5]].v.f
     rule.weight_decay = r[at[6]].v.f
     rule.eps = r[at[7]].v.f

@@ -19,7 +19,7 @@ from libc.string cimport memcpy, memset
 from numpy cimport npy_intp
 
 from ts._core.value.container cimport List, list_item, list_slot
-from ts._core.dispatch.operator cimport Operator, call_python_kernel
+from ts._core.dispatch.operator cimport Operator, UNSUPPORTED
 from ts.backends.cpu.kernels.kernel_registry cimport register_kernel
 from ts._core.value.ivalue cimport IValue, TAG_OBJECT
 from ts._core.tensor.ndarray cimport BOOL, INT32, INT64, PyArrayObject, data_of, dims_of, flags_of, ndim_of, size_of, strides_of
@@ -179,7 +179,7 @@ cdef object select_by_index(
 
 cdef inline int store_or_run_record(Operator op, IValue *r, const int32_t *at, object result) except -1:
     """Store `result`. If it is None, run the Python kernel of the operator record."""
-    return call_python_kernel(op, r, at) if result is None else set_result_with_own_dtype(&r[at[op.nargs]], result)
+    return UNSUPPORTED if result is None else set_result_with_own_dtype(&r[at[op.nargs]], result)
 
 
 cdef int index_select(Operator op, IValue *r, const int32_t *at) except -1:
@@ -188,7 +188,7 @@ cdef int index_select(Operator op, IValue *r, const int32_t *at) except -1:
 
 cdef int embedding(Operator op, IValue *r, const int32_t *at) except -1:
     if contiguous_array_or_null(&r[at[0]]) == NULL or ndim_of(contiguous_array_or_null(&r[at[0]])) != 2:
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     return store_or_run_record(op, r, at, select_by_index(op.nargs, r, at, &r[at[0]], 0, &r[at[1]], False, False))
 
 
@@ -200,14 +200,14 @@ cdef int take(Operator op, IValue *r, const int32_t *at) except -1:
     cdef bint done
     cdef ReleasedGil gil_state
     if a == NULL or index == NULL or scalar_type(&r[at[1]]) != INT64 or size_of(a) == 0:
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     result = new_like(index, scalar_type(&r[at[0]]))
     out = data_of(<PyArrayObject *>result)
     gil_state = leave_gil(size_of(index), r, at, op.nargs)
     done = select_rows(data_of(a), 1, size_of(a), item_size(a), data_of(index), False, size_of(a), size_of(index), out)
     take_gil(gil_state)
     if not done:
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     return set_result_with_own_dtype(&r[at[2]], result)
 
 
@@ -257,7 +257,7 @@ cdef int gather_any(Operator op, IValue *r, const int32_t *at) except -1:
     cdef bint done
     cdef ReleasedGil gil_state
     if index == NULL or not is_tensor(&r[at[0]]) or (<Tensor>r[at[0]].v.o).backend != BACKEND_CPU or size_of(index) == 0:
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     a = <PyArrayObject *>(<Tensor>r[at[0]].v.o).array
     nd, kind = ndim_of(a), scalar_type(&r[at[0]])
     axis += nd if axis < 0 else 0
@@ -265,13 +265,13 @@ cdef int gather_any(Operator op, IValue *r, const int32_t *at) except -1:
         not 0 <= axis < nd or ndim_of(index) != nd or not flags_of(a) & cnp.NPY_ARRAY_ALIGNED
         or not has_integer_width(item_size(a))
     ):
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     result = new_like(index, kind)
     out = <PyArrayObject *>result
     begin_iteration(&walk, item_size(a), strides_of(a)[axis], dims_of(a)[axis], scalar_type(&r[at[2]]) == INT32)
     for d in range(nd):
         if d != axis and dims_of(index)[d] > dims_of(a)[d]:
-            return call_python_kernel(op, r, at)
+            return UNSUPPORTED
         add_dimension(&walk, dims_of(index)[d], 0 if d == axis else strides_of(a)[d], strides_of(index)[d], strides_of(out)[d])
     gil_state = leave_gil(size_of(index), r, at, op.nargs)
     done = iterate_indices(&walk, TAKE, kind, data_of(a), data_of(index), data_of(out))
@@ -295,7 +295,7 @@ cdef int gather(Operator op, IValue *r, const int32_t *at) except -1:
         dim += ndim_of(a)
     width = item_size(a)
     if not 0 <= dim < ndim_of(a) or not has_integer_width(width):
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     for d in range(ndim_of(a)):
         if d == dim:
             continue
@@ -383,7 +383,7 @@ cdef int index(Operator op, IValue *r, const int32_t *at) except -1:
     cdef List indices = <List>r[at[1]].v.o
     cdef Py_ssize_t dim
     if type(indices) is not List or indices.size == 0:
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     dim = only_index(indices)
     if dim > 0 or (dim == 0 and indices.size > 1):
         return store_or_run_record(
@@ -391,7 +391,7 @@ cdef int index(Operator op, IValue *r, const int32_t *at) except -1:
             select_by_index(op.nargs, r, at, &r[at[0]], dim, list_slot(<PyObject *>indices, dim), True, False),
         )
     if list_item(<PyObject *>indices, 0).tag != TAG_OBJECT:
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     if indices.size > 1:
         return store_or_run_record(op, r, at, select_by_indices(op.nargs, r, at, indices))
     if contiguous_array_or_null(list_slot(<PyObject *>indices, 0)) != NULL and scalar_type(list_slot(<PyObject *>indices, 0)) == BOOL:

@@ -17,7 +17,7 @@ from libc.stdint cimport int32_t
 from libc.string cimport memcpy
 from numpy cimport npy_intp
 
-from ts._core.dispatch.operator cimport Operator, call_python_kernel
+from ts._core.dispatch.operator cimport Operator, UNSUPPORTED
 from ts.backends.cpu.kernels.kernel_registry cimport register_kernel
 from ts.backends.cpu.kernels.vectors cimport vector_product
 from ts._core.value.ivalue cimport IValue, TAG_FLOAT, TAG_INT, TAG_NONE, set_object_steal
@@ -227,7 +227,7 @@ cdef bint read_scalar(IValue *x, double *out) noexcept:
 
 cdef int store_product(Operator op, IValue *r, const int32_t *at, object result, int kind) except -1:
     """Store `result`. If it is None, run the record's Python kernel, which also raises the errors."""
-    return call_python_kernel(op, r, at) if result is None else set_result(&r[at[op.nargs]], result, kind)
+    return UNSUPPORTED if result is None else set_result(&r[at[op.nargs]], result, kind)
 
 
 cdef int run_product(Operator op, IValue *r, const int32_t *at, int max_rank) except -1:
@@ -235,7 +235,7 @@ cdef int run_product(Operator op, IValue *r, const int32_t *at, int max_rank) ex
     cdef PyArrayObject *x = array_at(&r[at[0]])
     cdef PyArrayObject *y = array_at(&r[at[1]])
     if x == NULL or y == NULL or ndim_of(x) > max_rank or ndim_of(y) > max_rank:
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     packed = cached_panels_for(<Tensor>r[at[0]].v.o, <Tensor>r[at[1]].v.o, False)
     result = product_with_epilogue(<object>x, <object>y, None, 1, 0, packed, NULL, NULL)
     return store_product(op, r, at, result, scalar_type(&r[at[0]]))
@@ -245,7 +245,7 @@ cdef int bmm(Operator op, IValue *r, const int32_t *at) except -1:
     cdef PyArrayObject *x = array_at(&r[at[0]])
     cdef PyArrayObject *y = array_at(&r[at[1]])
     if x == NULL or y == NULL or not same_batch(x, y, 3):
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     return run_product(op, r, at, 3)
 
 
@@ -275,9 +275,9 @@ cdef int run_addmm(Operator op, IValue *r, const int32_t *at, int nd) except -1:
     cdef PyArrayObject *y = array_at(&r[at[2]])
     cdef double alpha, beta
     if summand == NULL or x == NULL or y == NULL or not same_batch(x, y, nd):
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     if not read_scalar(&r[at[3]], &beta) or not read_scalar(&r[at[4]], &alpha):
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     packed = cached_panels_for(<Tensor>r[at[1]].v.o, <Tensor>r[at[2]].v.o, False)
     result = product_with_epilogue(<object>x, <object>y, <object>summand, alpha, beta, packed, NULL, NULL)
     return store_product(op, r, at, result, scalar_type(&r[at[1]]))
@@ -312,7 +312,7 @@ cdef int linear_of_rows(Operator op, IValue *r, const int32_t *at) except -1:
     cdef PyArrayObject *weight = array_at(&r[at[1]])
     cdef PyArrayObject *bias = array_at(&r[at[2]])
     if x == NULL or weight == NULL or (bias == NULL and r[at[2]].tag != TAG_NONE):
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     row = None if bias == NULL else <object>bias
     packed = cached_panels_for(<Tensor>r[at[0]].v.o, <Tensor>r[at[1]].v.o, True)
     result = linear_with_epilogue(<object>x, <object>weight, row, packed, NULL, NULL)

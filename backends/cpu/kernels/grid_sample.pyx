@@ -15,13 +15,12 @@ from libc.math cimport fabs, floor, fmod, rint
 from libc.stdint cimport int32_t
 from numpy cimport npy_intp
 
-from ts._core.dispatch.operator cimport Operator, call_python_kernel
+from ts._core.dispatch.operator cimport Operator, UNSUPPORTED
 from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, PyArrayObject, data_of, dims_of, ndim_of
 from ts._core.value.ivalue cimport IValue
 from ts.backends.cpu.kernels.gil cimport ReleasedGil, leave_gil, take_gil
-from ts.backends.cpu.kernels.contiguous_arguments cimport run_with_contiguous_inputs
 from ts.backends.cpu.kernels.kernel cimport float_array, new_contiguous, set_result, scalar_type
-from ts.backends.cpu.kernels.kernel_registry cimport register_kernel
+from ts.backends.cpu.kernels.kernel_registry cimport CONTIGUOUS, register_kernel
 
 from ts.backends.cpu import thread_pool
 
@@ -165,20 +164,20 @@ cdef int grid_sampler(Operator op, IValue *r, const int32_t *at) except -1:
     cdef int kind
     cdef ReleasedGil gil_state
     if x == NULL or grid == NULL:
-        return run_with_contiguous_inputs(op, r, at)
+        return UNSUPPORTED
     kind = scalar_type(&r[at[0]])
     if ndim_of(x) != 4 or ndim_of(grid) != 4 or scalar_type(&r[at[1]]) != kind:
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     if dims_of(grid)[0] != dims_of(x)[0] or dims_of(grid)[3] != 2 or not dims_of(x)[2] or not dims_of(x)[3]:
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     if not 0 <= r[at[2]].v.i <= NEAREST or not 0 <= r[at[3]].v.i <= REFLECTION:
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     s.mode, s.padding, s.align = <int>r[at[2]].v.i, <int>r[at[3]].v.i, r[at[4]].v.i != 0
     shape[0], shape[1], shape[2], shape[3] = dims_of(x)[0], dims_of(x)[1], dims_of(grid)[1], dims_of(grid)[2]
     s.channels, s.height, s.width, s.positions = shape[1], dims_of(x)[2], dims_of(x)[3], shape[2] * shape[3]
     work = shape[0] * s.channels * s.positions
     if work > MAX_SINGLE_THREAD_WORK and thread_pool.partition_count(4 * work) > 1:
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     result = new_contiguous(4, shape, kind)
     gil_state = leave_gil(work, r, at, op.nargs)
     if kind == FLOAT:
@@ -189,5 +188,5 @@ cdef int grid_sampler(Operator op, IValue *r, const int32_t *at) except -1:
     return set_result(&r[at[op.nargs]], result, kind)
 
 
-register_kernel("aten::grid_sampler", grid_sampler)
-register_kernel("aten::grid_sampler_2d", grid_sampler)
+register_kernel("aten::grid_sampler", grid_sampler, CONTIGUOUS)
+register_kernel("aten::grid_sampler_2d", grid_sampler, CONTIGUOUS)

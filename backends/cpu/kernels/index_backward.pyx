@@ -18,15 +18,14 @@ from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memset
 from numpy cimport npy_intp
 
-from ts._core.dispatch.operator cimport Operator, call_python_kernel
+from ts._core.dispatch.operator cimport Operator, UNSUPPORTED
 from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, INT64, PyArrayObject, data_of, dims_of, ndim_of, size_of
 from ts._core.value.container cimport List, list_item
 from ts._core.value.ivalue cimport IValue
 from ts.backends.cpu.kernels.gil cimport ReleasedGil, leave_gil, take_gil
-from ts.backends.cpu.kernels.contiguous_arguments cimport run_with_contiguous_inputs
 from ts.backends.cpu.kernels.kernel cimport contiguous_array_or_null, float_array, new_contiguous, new_like, set_result, same_dtype, scalar_type
 from ts.backends.cpu.kernels.row_loops cimport RowLoops
-from ts.backends.cpu.kernels.kernel_registry cimport register_kernel
+from ts.backends.cpu.kernels.kernel_registry cimport CONTIGUOUS, register_kernel
 from ts.backends.cpu.kernels.vector_math cimport row_loops_here
 
 cnp.import_array()
@@ -93,16 +92,16 @@ cdef int max_pool(Operator op, IValue *r, const int32_t *at, int last, int n) ex
     cdef bint inside
     cdef ReleasedGil gil_state
     if g == NULL or x == NULL or pool_indices == NULL:
-        return run_with_contiguous_inputs(op, r, at)
+        return UNSUPPORTED
     kind = scalar_type(&r[at[1]])
     if scalar_type(&r[at[0]]) != kind or scalar_type(&r[at[last]]) != INT64 or not same_shape(g, pool_indices):
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     if not n < ndim_of(x) <= n + 2 or ndim_of(g) != ndim_of(x) or size_of(x) == 0 or size_of(g) == 0:
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     for d in range(ndim_of(x)):
         if d < ndim_of(x) - n:
             if dims_of(g)[d] != dims_of(x)[d]:
-                return call_python_kernel(op, r, at)
+                return UNSUPPORTED
             planes *= dims_of(x)[d]
         else:
             plane *= dims_of(x)[d]
@@ -116,7 +115,7 @@ cdef int max_pool(Operator op, IValue *r, const int32_t *at, int last, int n) ex
         inside = add_at_indices[double](
             <double *>data_of(g), <int64_t *>data_of(pool_indices), planes, count, plane, <double *>data_of(<PyArrayObject *>result))
     take_gil(gil_state)
-    return set_result(&r[at[op.nargs]], result, kind) if inside else call_python_kernel(op, r, at)
+    return set_result(&r[at[op.nargs]], result, kind) if inside else UNSUPPORTED
 
 
 cdef bint all_at_least(IValue *numbers, int64_t bound) noexcept:
@@ -131,7 +130,7 @@ cdef int max_pool_with_windows(Operator op, IValue *r, const int32_t *at, int n)
     """Run the backward of max pooling after a check of the window arguments, which the backward does not use."""
     if all_at_least(&r[at[2]], 1) and all_at_least(&r[at[3]], 1) and all_at_least(&r[at[4]], 0) and all_at_least(&r[at[5]], 1):
         return max_pool(op, r, at, 7, n)
-    return call_python_kernel(op, r, at)
+    return UNSUPPORTED
 
 
 cdef int max_pool2d(Operator op, IValue *r, const int32_t *at) except -1:
@@ -181,12 +180,12 @@ cdef int embedding(Operator op, IValue *r, const int32_t *at) except -1:
     cdef bint inside
     cdef ReleasedGil gil_state
     if g == NULL or indices == NULL:
-        return run_with_contiguous_inputs(op, r, at)
+        return UNSUPPORTED
     if scalar_type(&r[at[1]]) != INT64 or ndim_of(g) != ndim_of(indices) + 1 or r[at[4]].v.i or rows <= 0 or size_of(g) == 0:
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     for d in range(ndim_of(indices)):
         if dims_of(g)[d] != dims_of(indices)[d]:
-            return call_python_kernel(op, r, at)
+            return UNSUPPORTED
     kind, shape[0], shape[1] = scalar_type(&r[at[0]]), rows, dims_of(g)[ndim_of(g) - 1]
     result = zeros(2, shape, kind)
     gil_state = leave_gil(size_of(g), r, at, op.nargs)
@@ -199,7 +198,7 @@ cdef int embedding(Operator op, IValue *r, const int32_t *at) except -1:
             <double *>data_of(g), <int64_t *>data_of(indices), size_of(indices), shape[1], rows, skipped,
             <double *>data_of(<PyArrayObject *>result))
     take_gil(gil_state)
-    return set_result(&r[at[op.nargs]], result, kind) if inside else call_python_kernel(op, r, at)
+    return set_result(&r[at[op.nargs]], result, kind) if inside else UNSUPPORTED
 
 
 # ---------------------------------------------------------------- softmax
@@ -213,12 +212,12 @@ cdef int softmax_rows(Operator op, IValue *r, const int32_t *at, bint logarithm)
     cdef void *out
     cdef ReleasedGil gil_state
     if g == NULL or y == NULL:
-        return run_with_contiguous_inputs(op, r, at)
+        return UNSUPPORTED
     kind = scalar_type(&r[at[1]])
     if scalar_type(&r[at[0]]) != kind or not same_dtype(&r[at[3]], kind) or not same_shape(g, y):
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     if size_of(y) == 0 or (dim != -1 and dim != ndim_of(y) - 1) or ndim_of(y) == 0:
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     n = dims_of(y)[ndim_of(y) - 1]
     rows = size_of(y) // n
     result = new_like(y, kind)
@@ -245,10 +244,10 @@ cdef int log_softmax(Operator op, IValue *r, const int32_t *at) except -1:
     return softmax_rows(op, r, at, True)
 
 
-register_kernel("aten::max_pool2d_with_indices_backward", max_pool2d)
-register_kernel("aten::max_pool3d_with_indices_backward", max_pool3d)
-register_kernel("aten::adaptive_max_pool2d_backward", adaptive_max_pool2d)
-register_kernel("aten::adaptive_max_pool3d_backward", adaptive_max_pool3d)
-register_kernel("aten::embedding_dense_backward", embedding)
-register_kernel("aten::_softmax_backward_data", softmax)
-register_kernel("aten::_log_softmax_backward_data", log_softmax)
+register_kernel("aten::max_pool2d_with_indices_backward", max_pool2d, CONTIGUOUS)
+register_kernel("aten::max_pool3d_with_indices_backward", max_pool3d, CONTIGUOUS)
+register_kernel("aten::adaptive_max_pool2d_backward", adaptive_max_pool2d, CONTIGUOUS)
+register_kernel("aten::adaptive_max_pool3d_backward", adaptive_max_pool3d, CONTIGUOUS)
+register_kernel("aten::embedding_dense_backward", embedding, CONTIGUOUS)
+register_kernel("aten::_softmax_backward_data", softmax, CONTIGUOUS)
+register_kernel("aten::_log_softmax_backward_data", log_softmax, CONTIGUOUS)

@@ -2,8 +2,8 @@
 
     cdef int my_kernel(Operator op, IValue *r, const int32_t *at) except -1:
         cdef PyArrayObject *x = contiguous_array_or_null(&r[at[0]])
-        if x == NULL:                       # another device or layout: run the record's Python kernel
-            return call_python_kernel(op, r, at)
+        if x == NULL:                       # another device or layout
+            return UNSUPPORTED
         result = new_like(x, kind)
         gil_state = leave_gil(size_of(x), r, at, op.nargs)
         ...                                 # reads x and writes result, without access to Python objects

@@ -1,19 +1,21 @@
 """Binding of C kernels to operators on the CPU.
 
 `bind` sets the C kernel of an operator: the kernel named by the record's field `loop`, else the kernel
-registered for the operator's name and overload, else a kernel that calls the loops of the record's ufunc.
+registered for the operator's name and overload, else a kernel that calls the loops of the record's ufunc. `bind` also
+sets the fallback that converts arguments to the requirement of the kernel.
 """
 
 from ts._core.dispatch.operator cimport Kernel, Operator, set_kernel
 from ts._core.tensor.tensor cimport BACKEND_CPU
+from ts.backends.cpu.kernels.kernel_registry cimport fallback_of, find_kernel
 from ts.backends.cpu.kernels.pointwise cimport bind_loops
-from ts.backends.cpu.kernels.kernel_registry cimport find_kernel
 
 
 def bind(Operator op not None):
     """Set the operator's C kernel for the CPU. Do nothing if only the record's Python kernel exists."""
-    cdef Kernel kernel = find_kernel(op.record.loop or op.key)
+    cdef str name = op.record.loop or op.key
+    cdef Kernel kernel = find_kernel(name)
     if kernel != NULL:
-        set_kernel(op, BACKEND_CPU, kernel, None)
+        set_kernel(op, BACKEND_CPU, kernel, None, fallback_of(name))
     else:
         bind_loops(op)

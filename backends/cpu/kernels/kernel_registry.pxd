@@ -94,7 +94,21 @@ cdef bint is_conversion(str name) except -1
 cdef int register_loops(str name, object loops) except -1
 cdef object find_loops(str name)
 
-# Register a kernel under the value of a record's field `loop`, or under the operator's name and overload.
-cdef int register_kernel(str name, Kernel kernel) except -1
+# Arguments that a kernel requires. For other arguments, the kernel returns UNSUPPORTED.
+ctypedef enum Requirement:
+    ANY_LAYOUT  # tensors of any layout. Without support for the arguments, the record's Python kernel runs.
+    CONTIGUOUS  # contiguous tensors. Others are copied (`contiguous_arguments`).
+    # contiguous tensors, which are not float16 or bfloat16. These are converted to float32 (`upcast_half`). Only
+    # operators that PyTorch computes in float32 may declare this requirement.
+    FLOAT32_CONTIGUOUS
+
+# Register a kernel and its requirement under the value of a record's field `loop`, or under the operator's name and
+# overload.
+cdef int register_kernel(str name, Kernel kernel, Requirement requirement=*) except -1
 # Return the kernel of a name, or NULL if none is registered.
 cdef Kernel find_kernel(str name) except? NULL
+# Return the fallback for arguments that do not meet the requirement of a registered kernel.
+cdef Kernel fallback_of(str name) except NULL
+# Register the fallback for a requirement. The module that registers it is imported at the first use.
+cdef int register_fallback(Requirement requirement, Kernel fallback) except -1
+cdef Kernel find_fallback(Requirement requirement) except NULL

@@ -1,16 +1,20 @@
 """Registry of the C kernels of the CPU. Looking up a name imports the module that registers it.
 
-    register_kernel("aten::cumsum", cumsum)        for the overload without a name
-    register_kernel("softmax", softmax)            for records with `loop="softmax"`
+    register_kernel("aten::cumsum", cumsum, FLOAT32_CONTIGUOUS)    for the overload without a name
+    register_kernel("select", select)                              for records with `loop="select"`
 
 The generated index `OPERATOR_TO_MODULE` maps names to modules.
 """
 
 from importlib import import_module
 
+from ts._core.dispatch.operator cimport call_python_kernel
 from ts.backends.cpu.kernels.kernel_index import OPERATOR_TO_MODULE
 
 cdef dict kernels = {}                 # name -> address of the kernel function
+cdef dict requirements = {}            # name -> Requirement of the kernel
+cdef dict fallbacks = {ANY_LAYOUT: <size_t><void *>call_python_kernel}
+cdef dict FALLBACK_MODULES = {CONTIGUOUS: "contiguous_arguments", FLOAT32_CONTIGUOUS: "upcast_half"}
 cdef dict tiles = {}
 cdef dict channels = {}
 cdef dict views = {}
@@ -41,13 +45,29 @@ cdef void *find_address(dict registry, str name) except? NULL:
     return <void *><size_t>registry.get(name, 0)
 
 
-cdef int register_kernel(str name, Kernel kernel) except -1:
+cdef int register_kernel(str name, Kernel kernel, Requirement requirement=ANY_LAYOUT) except -1:
     kernels[name] = <size_t><void *>kernel
+    requirements[name] = requirement
     return 0
 
 
 cdef Kernel find_kernel(str name) except? NULL:
     return <Kernel>find_address(kernels, name)
+
+
+cdef int register_fallback(Requirement requirement, Kernel fallback) except -1:
+    fallbacks[requirement] = <size_t><void *>fallback
+    return 0
+
+
+cdef Kernel find_fallback(Requirement requirement) except NULL:
+    if requirement not in fallbacks:
+        import_module(f"ts.backends.cpu.kernels.{FALLBACK_MODULES[requirement]}")
+    return <Kernel><void *><size_t>fallbacks[requirement]
+
+
+cdef Kernel fallback_of(str name) except NULL:
+    return find_fallback(requirements[name])
 
 
 cdef int register_tile(str name, ReadTile read) except -1:

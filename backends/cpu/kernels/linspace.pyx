@@ -10,7 +10,7 @@ cimport numpy as cnp
 from libc.stdint cimport int32_t, int64_t
 from numpy cimport npy_intp
 
-from ts._core.dispatch.operator cimport Operator, call_python_kernel
+from ts._core.dispatch.operator cimport Operator, UNSUPPORTED
 from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, PyArrayObject, data_of
 from ts._core.value.ivalue cimport IValue
 from ts.backends.cpu.kernels.create cimport is_plain_cpu, read_dtype
@@ -40,11 +40,11 @@ cdef int linspace(Operator op, IValue *r, const int32_t *at) except -1:
     cdef npy_intp n = r[at[2]].v.i
     cdef int kind = read_dtype(&r[at[3]], -1)
     if (kind != FLOAT and kind != DOUBLE) or not 0 <= n <= MAX_ELEMENTS or not is_plain_cpu(&r[at[4]], &r[at[5]], &r[at[6]]):
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     if not read_number(&r[at[0]], kind, &start) or not read_number(&r[at[1]], kind, &end):
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     if not (-exact <= start <= exact and -exact <= end <= exact):
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     result = new_contiguous(1, &n, kind)
     if kind == FLOAT:
         fill_line(<float *>data_of(<PyArrayObject *>result), n, start, start if n == 1 else end)

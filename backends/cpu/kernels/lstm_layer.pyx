@@ -24,7 +24,7 @@ from libc.stdint cimport int32_t, uintptr_t
 from libc.string cimport memcpy, memset
 from numpy cimport npy_intp
 
-from ts._core.dispatch.operator cimport Operator, call_python_kernel
+from ts._core.dispatch.operator cimport Operator, UNSUPPORTED
 from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, UINT8, PyArrayObject, data_of, dims_of, ndim_of, size_of
 from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor
 from ts._core.thread.deadline cimport charge_time, timed
@@ -104,17 +104,17 @@ cdef int run_forward(Operator op, IValue *r, const int32_t *at) except -1:
     cdef object x, hx, cx, sizes, out, workspace, input_gates
     cdef int dtype
     if not is_tensor(&r[at[0]]) or r[at[9]].v.i != LSTM_MODE:
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     dtype = scalar_type(&r[at[0]])
     x, hx, cx = read_array(&r[at[0]], dtype, 3), read_state(&r[at[5]], dtype), read_state(&r[at[6]], dtype)
     if (dtype != FLOAT and dtype != DOUBLE) or x is None or hx is None or cx is None:
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     times, batch, inputs = x.shape
     width, total = dims_of(<PyArrayObject *>hx)[1], times * batch
     packed_ih, packed_hh = cached_panels_of(&r[at[1]], total), cached_panels_of(&r[at[2]], batch)
     w = layer_weights(r, at, dtype, r[at[12]].v.i != 0)
     if w is None or not w.match_shapes(inputs, width) or not has_shape(hx, batch, width) or not has_shape(cx, batch, width):
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     w.packed_ih, w.packed_hh = packed_ih, packed_hh
     sizes = read_batch_sizes(NULL, times, batch, total)
     workspace, out, hx, cx = new_matrix(5 * total, width, dtype), new_matrix(total, width, dtype), hx.copy(), cx.copy()
@@ -123,7 +123,7 @@ cdef int run_forward(Operator op, IValue *r, const int32_t *at) except -1:
         w, x.reshape(total, inputs), sizes, r[at[7]].v.i != 0, hx, cx, data_of(<PyArrayObject *>out), width, input_gates,
         data_of(<PyArrayObject *>workspace) + 4 * total * width * item_size(dtype)
     ):
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     set_result(&r[at[op.nargs]], out.reshape(times, batch, width), dtype)
     set_result(&r[at[op.nargs + 1]], hx.reshape(shape_at(&r[at[5]])), dtype)
     set_result(&r[at[op.nargs + 2]], cx.reshape(shape_at(&r[at[6]])), dtype)
@@ -358,11 +358,11 @@ cdef int layer_backward(Operator op, IValue *r, const int32_t *at) except -1:
     cdef list result = [None] * 7
     cdef int i, dtype
     if not is_tensor(&r[at[0]]) or r[at[14]].v.i != LSTM_MODE or (op.nargs == 24 and (<List>r[at[23]].v.o).size != 7):
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     dtype = scalar_type(&r[at[0]])
     b = compute_gate_gradients(r, at)
     if b is None:
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     if is_gradient_required(op, r, at, 0):
         result[0] = b.input_gradient()
     if is_gradient_required(op, r, at, 1):
@@ -376,7 +376,7 @@ cdef int layer_backward(Operator op, IValue *r, const int32_t *at) except -1:
             result[i] = np.zeros(shape_at(&r[at[i]]), b.gates.dtype)
     for i in range(3):
         if result[i] is None and is_gradient_required(op, r, at, i):
-            return call_python_kernel(op, r, at)
+            return UNSUPPORTED
     if result[0] is not None:
         result[0] = result[0].reshape(b.output.shape[0], b.output.shape[1], -1)
     result[5], result[6] = b.of_hx.reshape(shape_at(&r[at[5]])), b.of_cx.reshape(shape_at(&r[at[6]]))

@@ -15,9 +15,8 @@ from libc.math cimport fabs, isfinite
 from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t
 from numpy cimport npy_intp
 
-from ts._core.dispatch.operator cimport Operator, call_python_kernel
-from ts.backends.cpu.kernels.contiguous_arguments cimport run_with_contiguous_inputs
-from ts.backends.cpu.kernels.kernel_registry cimport register_choice, register_kernel
+from ts._core.dispatch.operator cimport Operator, UNSUPPORTED
+from ts.backends.cpu.kernels.kernel_registry cimport CONTIGUOUS, register_choice, register_kernel
 from ts._core.value.ivalue cimport IValue, TAG_BOOL, TAG_FLOAT, TAG_INT, TAG_OBJECT
 from ts._core.tensor.ndarray cimport BOOL, DOUBLE, FLOAT, INT64
 from ts._core.tensor.ndarray cimport PyArrayObject, data_of, dims_of, flags_of, ndim_of, same_shape, size_of
@@ -165,22 +164,22 @@ cdef int where(Operator op, IValue *r, const int32_t *at) except -1:
     cdef int kind = -1, i
     cdef npy_intp width = 0
     if mask == NULL or scalar_type(&r[at[0]]) != BOOL:
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     for i in range(2):
         arrays[i] = NULL
         if r[at[i + 1]].tag == TAG_OBJECT:
             arrays[i] = aligned_array(&r[at[i + 1]])
             if arrays[i] == NULL or (kind >= 0 and scalar_type(&r[at[i + 1]]) != kind):
-                return call_python_kernel(op, r, at)
+                return UNSUPPORTED
             kind = scalar_type(&r[at[i + 1]])
             width = item_size(arrays[i])
             data[i] = data_of(arrays[i])
     if kind < 0 or not has_integer_width(width):
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     for i in range(2):
         if arrays[i] == NULL:
             if not store_exact_scalar(&r[at[i + 1]], kind, numbers[i]):
-                return call_python_kernel(op, r, at)
+                return UNSUPPORTED
             data[i] = numbers[i]
     if not (
         flags_of(mask) & CONTIGUOUS_FLAGS == CONTIGUOUS_FLAGS
@@ -210,10 +209,10 @@ cdef int where_nd(
     for i in range(nd):
         shape[i] = 1
     if not broadcast_into(shape, nd, mask):
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     for i in range(2):
         if arrays[i] != NULL and not broadcast_into(shape, nd, arrays[i]):
-            return call_python_kernel(op, r, at)
+            return UNSUPPORTED
     set_operand_strides(&operands[0], mask, nd, shape)
     for i in range(2):
         if arrays[i] == NULL:
@@ -234,17 +233,17 @@ cdef int masked_fill(Operator op, IValue *r, const int32_t *at) except -1:
     cdef char scalar_bytes[8]
     cdef int kind, nd, d
     if a == NULL or mask == NULL or scalar_type(&r[at[1]]) != BOOL:
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     kind = scalar_type(&r[at[0]])
     if not has_integer_width(item_size(a)) or not store_exact_scalar(&r[at[2]], kind, scalar_bytes):
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     if flags_of(a) & flags_of(mask) & CONTIGUOUS_FLAGS == CONTIGUOUS_FLAGS and same_shape(a, mask):
         return store_selected(op, r, at, kind, mask, scalar_bytes, 0, data_of(a), 1)
     nd = max(ndim_of(a), ndim_of(mask))
     for d in range(nd):
         shape[d] = 1
     if not broadcast_into(shape, nd, a) or not broadcast_into(shape, nd, mask):
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     result = new_contiguous(nd, shape, kind)
     set_operand_strides(&operands[0], mask, nd, shape)
     set_operand_strides(&operands[2], a, nd, shape)
@@ -269,20 +268,20 @@ cdef int masked_fill_inplace(Operator op, IValue *r, const int32_t *at) except -
     cdef char scalar_bytes[8]
     cdef int kind, nd, d
     if a == NULL or mask == NULL or scalar_type(&r[at[1]]) != BOOL or ndim_of(mask) > ndim_of(a):
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     kind = scalar_type(&r[at[0]])
     if not has_integer_width(item_size(a)) or not store_exact_scalar(&r[at[2]], kind, scalar_bytes):
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     if not flags_of(a) & cnp.NPY_ARRAY_WRITEABLE or has_internal_overlap(a) or share_memory(a, mask):
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     nd = ndim_of(a)
     for d in range(nd):
         shape[d] = dims_of(a)[d]
     if not broadcast_into(shape, nd, mask):
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     for d in range(nd):  # for a mask that is larger than the tensor, the Python kernel raises the error
         if shape[d] != dims_of(a)[d]:
-            return call_python_kernel(op, r, at)
+            return UNSUPPORTED
     set_operand_strides(&operands[0], mask, nd, shape)
     set_operand_strides(&operands[2], a, nd, shape)
     operands[3] = operands[2]
@@ -342,7 +341,7 @@ cdef object select_by_mask(int nargs, IValue *r, const int32_t *at, IValue *sour
 
 cdef int masked_select(Operator op, IValue *r, const int32_t *at) except -1:
     result = select_by_mask(op.nargs, r, at, &r[at[0]], &r[at[1]])
-    return run_with_contiguous_inputs(op, r, at) if result is None else set_result_with_own_dtype(&r[at[op.nargs]], result)
+    return UNSUPPORTED if result is None else set_result_with_own_dtype(&r[at[op.nargs]], result)
 
 
 cdef int nonzero(Operator op, IValue *r, const int32_t *at) except -1:
@@ -355,7 +354,7 @@ cdef int nonzero(Operator op, IValue *r, const int32_t *at) except -1:
     cdef object result
     cdef ReleasedGil gil_state
     if a == NULL or scalar_type(&r[at[0]]) != BOOL or not 1 <= ndim_of(a) <= 2:
-        return run_with_contiguous_inputs(op, r, at)
+        return UNSUPPORTED
     mask = <const uint8_t *>data_of(a)
     n = size_of(a)
     dims[0] = count_true(mask, n)
@@ -392,5 +391,5 @@ register_kernel("aten::where.ScalarOther", where)
 register_kernel("aten::where.ScalarSelf", where)
 register_kernel("aten::masked_fill.Scalar", masked_fill)
 register_kernel("aten::masked_fill_.Scalar", masked_fill_inplace)
-register_kernel("aten::masked_select", masked_select)
-register_kernel("aten::nonzero", nonzero)
+register_kernel("aten::masked_select", masked_select, CONTIGUOUS)
+register_kernel("aten::nonzero", nonzero, CONTIGUOUS)

@@ -15,10 +15,8 @@ from libc.stdint cimport INT32_MAX, int32_t, int64_t
 from libc.string cimport memcpy
 from numpy cimport npy_bool, npy_intp
 
-from ts._core.dispatch.operator cimport Operator
-from ts.backends.cpu.kernels.contiguous_arguments cimport run_with_contiguous_inputs
-from ts.backends.cpu.kernels.kernel_registry cimport EpilogueArgs, register_epilogue, register_kernel
-from ts.backends.cpu.kernels.upcast_half cimport run_upcast_to_float32
+from ts._core.dispatch.operator cimport Operator, UNSUPPORTED
+from ts.backends.cpu.kernels.kernel_registry cimport FLOAT32_CONTIGUOUS, EpilogueArgs, register_epilogue, register_kernel
 from ts._core.value.ivalue cimport IValue
 from ts._core.tensor.ndarray cimport BOOL, DOUBLE, FLOAT, HALF, INT32, INT64, PyArrayObject, data_of, size_of
 from ts.backends.cpu.kernels.gil cimport ReleasedGil, leave_gil, take_gil
@@ -89,13 +87,13 @@ cdef int run_extreme(Operator op, IValue *r, const int32_t *at, bint largest, IV
     cdef int kind
     cdef ReleasedGil gil_state
     if a == NULL or not read_shape(a, dims, keepdim, &s):
-        return run_with_contiguous_inputs(op, r, at)
+        return UNSUPPORTED
     kind = scalar_type(&r[at[0]])
     if kind == HALF or kind > DOUBLE and kind != BOOL:
-        return run_upcast_to_float32(op, r, at)
+        return UNSUPPORTED
     loop = (_maximum if largest else _minimum).function[kind]
     if loop == NULL:
-        return run_with_contiguous_inputs(op, r, at)
+        return UNSUPPORTED
     result = new_contiguous(s.nd, s.dims, kind)
     gil_state = leave_gil(size_of(a), r, at, op.nargs)
     reduce_by_loop(loop, data_of(a), item_size(a), &s, data_of(<PyArrayObject *>result))
@@ -224,10 +222,10 @@ cdef int run_extreme_index(Operator op, IValue *r, const int32_t *at, bint large
     cdef int kind
     cdef ReleasedGil gil_state
     if a == NULL or not read_shape(a, &r[at[1]], r[at[2]].v.i, &s) or s.n > INT32_MAX:
-        return run_with_contiguous_inputs(op, r, at)
+        return UNSUPPORTED
     kind = scalar_type(&r[at[0]])
     if kind not in (FLOAT, DOUBLE, INT32, INT64) and not (kind == BOOL and with_values):
-        return run_upcast_to_float32(op, r, at)
+        return UNSUPPORTED
     indices = new_contiguous(s.nd, s.dims, INT64)
     values = new_contiguous(s.nd, s.dims, kind) if with_values else None
     out = data_of(<PyArrayObject *>values) if with_values else NULL
@@ -253,11 +251,11 @@ cdef int smallest_with_index(Operator op, IValue *r, const int32_t *at) except -
     return run_extreme_index(op, r, at, False, True)
 
 
-register_kernel("aten::max", largest_all)
-register_kernel("aten::min", smallest_all)
-register_kernel("aten::amax", largest)
-register_kernel("aten::amin", smallest)
-register_kernel("aten::argmax", largest_index)
-register_kernel("aten::argmin", smallest_index)
-register_kernel("aten::max.dim", largest_with_index)
-register_kernel("aten::min.dim", smallest_with_index)
+register_kernel("aten::max", largest_all, FLOAT32_CONTIGUOUS)
+register_kernel("aten::min", smallest_all, FLOAT32_CONTIGUOUS)
+register_kernel("aten::amax", largest, FLOAT32_CONTIGUOUS)
+register_kernel("aten::amin", smallest, FLOAT32_CONTIGUOUS)
+register_kernel("aten::argmax", largest_index, FLOAT32_CONTIGUOUS)
+register_kernel("aten::argmin", smallest_index, FLOAT32_CONTIGUOUS)
+register_kernel("aten::max.dim", largest_with_index, FLOAT32_CONTIGUOUS)
+register_kernel("aten::min.dim", smallest_with_index, FLOAT32_CONTIGUOUS)

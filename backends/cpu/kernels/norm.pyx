@@ -18,10 +18,8 @@ from libc.stdint cimport int32_t, int64_t
 from numpy cimport npy_intp
 
 from ts._core.value.container cimport List, list_item
-from ts._core.dispatch.operator cimport Operator, call_python_kernel
-from ts.backends.cpu.kernels.contiguous_arguments cimport run_with_contiguous_inputs
-from ts.backends.cpu.kernels.kernel_registry cimport EpilogueArgs, register_epilogue, register_kernel
-from ts.backends.cpu.kernels.upcast_half cimport run_upcast_to_float32
+from ts._core.dispatch.operator cimport Operator, UNSUPPORTED
+from ts.backends.cpu.kernels.kernel_registry cimport CONTIGUOUS, FLOAT32_CONTIGUOUS, EpilogueArgs, register_epilogue, register_kernel
 from ts._core.value.ivalue cimport IValue, TAG_FLOAT, TAG_NONE
 from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, PyArrayObject, data_of, dims_of, flags_of, ndim_of, size_of
 from ts.backends.cpu.kernels.gil cimport EXPENSIVE_ELEMENT_COST, ReleasedGil, leave_gil, release_gil_for_arrays, take_gil
@@ -211,12 +209,12 @@ cdef int normalise_layers(Operator op, IValue *r, const int32_t *at, bint with_m
     cdef object result, mean = None, scale = None
     cdef ReleasedGil gil_state
     if n == 0 or size_of(a) == 0:
-        return run_with_contiguous_inputs(op, r, at)
+        return UNSUPPORTED
     kind = scalar_type(&r[at[0]])
     if (kind != FLOAT and kind != DOUBLE) or not read_normalized_shape(&r[at[2]], kind, ndim_of(a), dims_of(a), shape, n, &weight):
-        return call_python_kernel(op, r, at) if with_moments else run_upcast_to_float32(op, r, at)
+        return UNSUPPORTED
     if not read_normalized_shape(&r[at[3]], kind, ndim_of(a), dims_of(a), shape, n, &bias):
-        return run_with_contiguous_inputs(op, r, at)
+        return UNSUPPORTED
     result = new_like(a, kind)
     out = data_of(<PyArrayObject *>result)
     if with_moments:
@@ -286,10 +284,10 @@ cdef int rms_norm(Operator op, IValue *r, const int32_t *at) except -1:
     cdef object result
     cdef ReleasedGil gil_state
     if n == 0 or size_of(a) == 0:
-        return run_with_contiguous_inputs(op, r, at)
+        return UNSUPPORTED
     kind = scalar_type(&r[at[0]])
     if (kind != FLOAT and kind != DOUBLE) or not read_normalized_shape(&r[at[2]], kind, ndim_of(a), dims_of(a), shape, n, &weight):
-        return run_with_contiguous_inputs(op, r, at)
+        return UNSUPPORTED
     eps = read_eps(&r[at[3]], kind)
     result = new_like(a, kind)
     out = data_of(<PyArrayObject *>result)
@@ -311,9 +309,9 @@ cdef int native_group_norm(Operator op, IValue *r, const int32_t *at) except -1:
     """Run group norm. If the size arguments contradict the tensor's shape, the record's Python kernel runs."""
     cdef PyArrayObject *a = contiguous_array_or_null(&r[at[0]])
     if a == NULL or ndim_of(a) < 2 or dims_of(a)[0] != r[at[3]].v.i or dims_of(a)[1] != r[at[4]].v.i:
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     if size_of(a) != dims_of(a)[0] * dims_of(a)[1] * r[at[5]].v.i:
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     return normalise_channels(op, r, at, a, r[at[6]].v.i, &r[at[1]], &r[at[2]], r[at[7]].v.f, True)
 
 
@@ -330,13 +328,13 @@ cdef int normalise_channels(
     cdef object result, mean = None, scale = None
     cdef ReleasedGil gil_state
     if a == NULL or ndim_of(a) < 2 or size_of(a) == 0 or groups <= 0 or dims_of(a)[1] % groups:
-        return run_with_contiguous_inputs(op, r, at)
+        return UNSUPPORTED
     kind = scalar_type(&r[at[0]])
     channels = dims_of(a)[1]
     if (kind != FLOAT and kind != DOUBLE) or not read_vector(weights, kind, channels, False, &weight):
-        return call_python_kernel(op, r, at) if with_moments else run_upcast_to_float32(op, r, at)
+        return UNSUPPORTED
     if not read_vector(biases, kind, channels, False, &bias):
-        return run_with_contiguous_inputs(op, r, at)
+        return UNSUPPORTED
     inner = size_of(a) // (dims_of(a)[0] * channels)
     result = new_like(a, kind)
     out = data_of(<PyArrayObject *>result)
@@ -417,8 +415,8 @@ cdef bint read_rms_norm(int kind, int ndim, const npy_intp *dims, IValue **other
 register_epilogue("aten::layer_norm", read_layer_norm)
 register_epilogue("aten::rms_norm", read_rms_norm)
 
-register_kernel("aten::layer_norm", layer_norm)
-register_kernel("aten::rms_norm", rms_norm)
-register_kernel("aten::group_norm", group_norm)
-register_kernel("aten::native_layer_norm", native_layer_norm)
-register_kernel("aten::native_group_norm", native_group_norm)
+register_kernel("aten::layer_norm", layer_norm, FLOAT32_CONTIGUOUS)
+register_kernel("aten::rms_norm", rms_norm, CONTIGUOUS)
+register_kernel("aten::group_norm", group_norm, FLOAT32_CONTIGUOUS)
+register_kernel("aten::native_layer_norm", native_layer_norm, CONTIGUOUS)
+register_kernel("aten::native_group_norm", native_group_norm, CONTIGUOUS)

@@ -19,15 +19,14 @@ from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memset
 from numpy cimport npy_intp
 
-from ts._core.dispatch.operator cimport Operator, call_python_kernel
+from ts._core.dispatch.operator cimport Operator, UNSUPPORTED
 from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, PyArrayObject, data_of, dims_of, ndim_of, size_of
 from ts._core.value.container cimport List, list_item
 from ts._core.value.ivalue cimport IValue, TAG_NONE
 from ts.backends.cpu.kernels.gil cimport ReleasedGil, leave_gil, take_gil
-from ts.backends.cpu.kernels.contiguous_arguments cimport run_with_contiguous_inputs
 from ts.backends.cpu.kernels.kernel cimport contiguous_array_or_null, float_array, new_contiguous, new_like, set_result, scalar_type
 from ts.backends.cpu.kernels.row_loops cimport RowLoops
-from ts.backends.cpu.kernels.kernel_registry cimport register_kernel
+from ts.backends.cpu.kernels.kernel_registry cimport CONTIGUOUS, register_kernel
 from ts.backends.cpu.kernels.vector_math cimport row_loops_here
 
 cnp.import_array()
@@ -139,18 +138,18 @@ cdef int layer_norm(Operator op, IValue *r, const int32_t *at) except -1:
     cdef list arrays = []
     cdef ReleasedGil gil_state
     if x == NULL or contiguous_array_or_null(&r[at[0]]) == NULL:
-        return run_with_contiguous_inputs(op, r, at)
+        return UNSUPPORTED
     first = ndim_of(x) - <int>shape.size
     if size_of(x) == 0 or shape.size == 0 or first < 0:
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     for d in range(<int>shape.size):
         if list_item(<PyObject *>shape, d).v.i != dims_of(x)[first + d]:
-            return call_python_kernel(op, r, at)
+            return UNSUPPORTED
         n *= dims_of(x)[first + d]
     kind, rows = scalar_type(&r[at[1]]), size_of(x) // n
     g, mean, scale = read_gradient(&r[at[0]], x, kind), read_contiguous(&r[at[3]], kind, rows), read_contiguous(&r[at[4]], kind, rows)
     if g == NULL or mean == NULL or scale == NULL or not read_weights(&r[at[5]], kind, n, &weight):
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     gradients.of_input = new_gradient(arrays, 0, &r[at[7]], ndim_of(x), dims_of(x), kind, False)
     gradients.of_weight = new_gradient(arrays, 1, &r[at[7]], <int>shape.size, dims_of(x) + first, kind, True)
     gradients.of_bias = new_gradient(arrays, 2, &r[at[7]], <int>shape.size, dims_of(x) + first, kind, True)
@@ -221,15 +220,15 @@ cdef int group_norm(Operator op, IValue *r, const int32_t *at) except -1:
     cdef list arrays = []
     cdef ReleasedGil gil_state
     if x == NULL or contiguous_array_or_null(&r[at[0]]) == NULL:
-        return run_with_contiguous_inputs(op, r, at)
+        return UNSUPPORTED
     if size_of(x) == 0 or ndim_of(x) < 2 or groups <= 0 or c % groups or dims_of(x)[0] != n or dims_of(x)[1] != c:
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     s.images, s.groups, s.channels, s.inner = n, groups, c // groups, size_of(x) // (n * c)
     kind = scalar_type(&r[at[1]])
     g = read_gradient(&r[at[0]], x, kind)
     mean, scale = read_contiguous(&r[at[2]], kind, n * groups), read_contiguous(&r[at[3]], kind, n * groups)
     if g == NULL or mean == NULL or scale == NULL or s.inner != area or not read_weights(&r[at[4]], kind, c, &weight):
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     gradients.of_input = new_gradient(arrays, 0, &r[at[9]], ndim_of(x), dims_of(x), kind, False)
     gradients.of_weight = new_gradient(arrays, 1, &r[at[9]], 1, &channels, kind, True)
     gradients.of_bias = new_gradient(arrays, 2, &r[at[9]], 1, &channels, kind, True)
@@ -347,16 +346,16 @@ cdef int batch_norm(Operator op, IValue *r, const int32_t *at) except -1:
     cdef list arrays = []
     cdef ReleasedGil gil_state
     if x == NULL or contiguous_array_or_null(&r[at[0]]) == NULL:
-        return run_with_contiguous_inputs(op, r, at)
+        return UNSUPPORTED
     if size_of(x) == 0 or ndim_of(x) < 2:
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     kind, channels, s.training, s.eps = scalar_type(&r[at[1]]), dims_of(x)[1], r[at[7]].v.i != 0, r[at[8]].v.f
     s.images, s.channels, s.inner = dims_of(x)[0], channels, size_of(x) // (dims_of(x)[0] * channels)
     g = read_gradient(&r[at[0]], x, kind)
     mean = read_contiguous(&r[at[5 if s.training else 3]], kind, channels)
     spread = read_contiguous(&r[at[6 if s.training else 4]], kind, channels)
     if g == NULL or mean == NULL or spread == NULL or not read_weights(&r[at[2]], kind, channels, &weight):
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     gradients.of_input = new_gradient(arrays, 0, &r[at[9]], ndim_of(x), dims_of(x), kind, False)
     gradients.of_weight = new_gradient(arrays, 1, &r[at[9]], 1, &channels, kind, False)
     gradients.of_bias = new_gradient(arrays, 2, &r[at[9]], 1, &channels, kind, False)
@@ -378,6 +377,6 @@ cdef int batch_norm(Operator op, IValue *r, const int32_t *at) except -1:
     return store_gradients(op, r, at, arrays, kind)
 
 
-register_kernel("aten::native_layer_norm_backward", layer_norm)
-register_kernel("aten::native_group_norm_backward", group_norm)
-register_kernel("aten::native_batch_norm_backward", batch_norm)
+register_kernel("aten::native_layer_norm_backward", layer_norm, CONTIGUOUS)
+register_kernel("aten::native_group_norm_backward", group_norm, CONTIGUOUS)
+register_kernel("aten::native_batch_norm_backward", batch_norm, CONTIGUOUS)

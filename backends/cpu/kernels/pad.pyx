@@ -16,7 +16,7 @@ from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memcpy, memset
 from numpy cimport npy_intp
 
-from ts._core.dispatch.operator cimport Operator, call_python_kernel
+from ts._core.dispatch.operator cimport Operator, UNSUPPORTED
 from ts._core.tensor.ndarray cimport BOOL, PyArrayObject, data_of, dims_of, ndim_of, size_of
 from ts._core.value.container cimport List, list_item
 from ts._core.value.ivalue cimport IValue, TAG_BOOL, TAG_FLOAT, TAG_INT, TAG_NONE, TAG_OBJECT
@@ -222,12 +222,12 @@ cdef int run_pad(Operator op, IValue *r, const int32_t *at, PadGeometry *p, IVal
     cdef char *out
     cdef ReleasedGil gil_state
     if a == NULL or p.mode == UNKNOWN or not read_geometry(p, a, &r[at[1]]):
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     kind = scalar_type(&r[at[0]])
     if not (read_fill(value, kind, p.fill) if p.mode == CONSTANT else value.tag == TAG_NONE):
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     if (kind == BOOL or size_of(a) == 0) and p.mode != CONSTANT and p.mode != CIRCULAR:
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     result = new_contiguous(p.nd, p.new, kind)
     out = data_of(<PyArrayObject *>result)
     for d in range(p.first):

@@ -15,7 +15,7 @@ from libc.stdint cimport int32_t
 from libc.stdlib cimport free, malloc
 from numpy cimport npy_intp
 
-from ts._core.dispatch.operator cimport Operator, call_python_kernel
+from ts._core.dispatch.operator cimport Operator, UNSUPPORTED
 from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, PyArrayObject, data_of, dims_of, ndim_of, size_of
 from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor
 from ts._core.value.container cimport List, list_item
@@ -78,14 +78,14 @@ cdef int mean_of_planes(Operator op, IValue *r, const int32_t *at) except -1:
     cdef double *sums = NULL
     cdef ReleasedGil gil_state
     if not is_tensor(&r[at[0]]) or (<Tensor>r[at[0]].v.o).backend != BACKEND_CPU or not are_ones(&r[at[1]]):
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     a = <PyArrayObject *>(<Tensor>r[at[0]].v.o).array
     kind = scalar_type(&r[at[0]])
     if ndim_of(a) != 4 or size_of(a) == 0 or (kind != FLOAT and kind != DOUBLE):
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     channels_last = is_channels_last(a)
     if not (dense_channels_last(a) if channels_last else contiguous_array_or_null(&r[at[0]]) != NULL):
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     shape[0], shape[1], shape[2], shape[3] = dims_of(a)[0], dims_of(a)[1], 1, 1
     n = dims_of(a)[2] * dims_of(a)[3]
     result = new_channels_last(4, shape, kind) if channels_last else new_contiguous(4, shape, kind)

@@ -12,14 +12,14 @@ from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF
 from libc.stdint cimport int32_t
 
-from ts._core.dispatch.operator cimport Kernel, Operator, call_python_kernel, set_kernel
+from ts._core.dispatch.operator cimport Kernel, Operator, UNSUPPORTED, set_kernel
 from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor
 from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, PyArrayObject
 from ts._core.tensor.overlap cimport share_memory
 from ts._core.value.ivalue cimport IValue, TAG_FLOAT, TAG_INT, TAG_OBJECT, set_object, set_object_steal
 from ts.backends.cpu.kernels.elementwise cimport Loops, binary, binary_inplace, unary, unary_inplace, write_result
 from ts.backends.cpu.kernels.kernel cimport float_array, is_tensor
-from ts.backends.cpu.kernels.kernel_registry cimport find_kernel, find_loops
+from ts.backends.cpu.kernels.kernel_registry cimport fallback_of, find_kernel, find_loops
 
 from ts.backends.cpu.kernels.elementwise import ufunc_loops
 
@@ -94,7 +94,7 @@ cdef inline Loops get_loops(Operator op):
 cdef inline int store_result(Operator op, IValue *r, const int32_t *at, PyObject *result) except -1:
     """Store `result`. If it is NULL, run the Python kernel of the operator record."""
     if result == NULL:
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     set_object_steal(&r[at[op.nargs]], result)
     return 0
 
@@ -127,9 +127,9 @@ cdef int compute_output(Operator op, IValue *r, const int32_t *at, IValue *other
     cdef IValue *x = &r[at[0]]
     cdef IValue *out = &r[at[op.nargs - 1]]
     if not is_tensor(x) or not is_tensor(out):
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     if not write_result(get_loops(op), <Tensor>x.v.o, other, <Tensor>out.v.o):
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     set_object(&r[at[op.nargs]], <object>out.v.o)
     return 0
 
@@ -144,12 +144,12 @@ cdef int run_binary_out(Operator op, IValue *r, const int32_t *at) except -1:
 
 cdef int run_scaled_out(Operator op, IValue *r, const int32_t *at) except -1:
     """Compute x op alpha * y with `out=`. If alpha is not 1, the record's Python kernel runs."""
-    return compute_output(op, r, at, &r[at[1]]) if is_one(&r[at[2]], &r[at[0]]) else call_python_kernel(op, r, at)
+    return compute_output(op, r, at, &r[at[1]]) if is_one(&r[at[2]], &r[at[0]]) else UNSUPPORTED
 
 
 cdef int run_scaled(Operator op, IValue *r, const int32_t *at) except -1:
     """Compute x op alpha * y. If alpha is not 1, the record's Python kernel runs."""
-    return run_binary(op, r, at) if is_one(&r[at[2]], &r[at[0]]) else call_python_kernel(op, r, at)
+    return run_binary(op, r, at) if is_one(&r[at[2]], &r[at[0]]) else UNSUPPORTED
 
 
 cdef int run_scaled_inplace(Operator op, IValue *r, const int32_t *at) except -1:
@@ -159,7 +159,7 @@ cdef int run_scaled_inplace(Operator op, IValue *r, const int32_t *at) except -1
     if is_one(&r[at[2]], &r[at[0]]):
         return run_binary_inplace(op, r, at)
     if not can_scale_in_place(&r[at[0]], &r[at[1]], &r[at[2]]):
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     product.v.o = binary(multiply_loops(), <Tensor>r[at[1]].v.o, &r[at[2]])
     if product.v.o != NULL:
         product.tag = TAG_OBJECT
@@ -201,10 +201,13 @@ cdef int run_sum(Operator op, IValue *r, const int32_t *at) except -1:
     """Compute x + alpha * y: by the loops of `add` if alpha is 1, else in one pass by `add_scaled`."""
     cdef IValue *x = &r[at[0]]
     cdef PyObject *result = NULL
+    cdef Kernel scaled_sum
     if is_one(&r[at[2]], x) and is_tensor(x):
         result = binary(get_loops(op), <Tensor>x.v.o, &r[at[1]])
     if result == NULL:
-        return find_scaled_sum()(op, r, at)
+        scaled_sum = find_scaled_sum()
+        op.fallbacks[BACKEND_CPU] = fallback_of("scaled_sum")
+        return scaled_sum(op, r, at)
     set_object_steal(&r[at[op.nargs]], result)
     return 0
 

@@ -17,18 +17,16 @@ from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport free, malloc
 from numpy cimport npy_intp
 
-from ts._core.dispatch.operator cimport Operator, call_python_kernel
+from ts._core.dispatch.operator cimport Operator, UNSUPPORTED
 from ts._core.tensor.ndarray cimport FLOAT, INT64, PyArrayObject, data_of, dims_of, ndim_of, size_of
 from ts._core.value.container cimport List, list_item
 from ts._core.value.ivalue cimport IValue, TAG_INT, TAG_OBJECT
 from ts.backends.cpu.kernels.gil cimport ReleasedGil, leave_gil, take_gil
-from ts.backends.cpu.kernels.contiguous_arguments cimport run_with_contiguous_inputs
 from ts.backends.cpu.kernels.kernel cimport float_array, new_contiguous, set_result, scalar_type
 from ts.backends.cpu.kernels.channels_last cimport is_channels_last
 from ts.backends.cpu.kernels.plane_mean cimport are_ones, mean_of_planes
 from ts.backends.cpu.kernels.pooling_windows cimport Windows, pool_max, pool_mean, real
-from ts.backends.cpu.kernels.kernel_registry cimport register_kernel
-from ts.backends.cpu.kernels.upcast_half cimport run_upcast_to_float32
+from ts.backends.cpu.kernels.kernel_registry cimport CONTIGUOUS, FLOAT32_CONTIGUOUS, register_kernel
 
 from ts.backends.cpu import thread_pool
 
@@ -207,16 +205,16 @@ cdef int max_pool(Operator op, IValue *r, const int32_t *at, int n) except -1:
     cdef PyArrayObject *a = float_array(&r[at[0]])
     cdef PoolGeometry p
     if a == NULL:
-        return run_upcast_to_float32(op, r, at)
+        return UNSUPPORTED
     if not read_planes(&p, a, n) or not read_sizes(&r[at[1]], n, 1, p.kernel) or not read_sizes(&r[at[3]], n, 0, p.padding):
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     if not read_sizes(&r[at[1]] if is_empty_list(&r[at[2]]) else &r[at[2]], n, 1, p.stride):
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     if not read_sizes(&r[at[4]], n, 1, p.windows.dilation) or not set_sliding_windows(&p, r[at[5]].v.i != 0):
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     if uses_threads(a, &p):
         free(p.memory)
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     return store_maxima(op, r, at, a, &p, op.nrets == 1)
 
 
@@ -283,19 +281,19 @@ cdef int avg_pool(Operator op, IValue *r, const int32_t *at, int n) except -1:
     cdef PoolGeometry p
     cdef int d
     if a == NULL:
-        return run_with_contiguous_inputs(op, r, at) if n == 3 else run_upcast_to_float32(op, r, at)
+        return UNSUPPORTED
     if not read_planes(&p, a, n) or not read_sizes(&r[at[1]], n, 1, p.kernel) or not read_sizes(&r[at[3]], n, 0, p.padding):
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     if not read_sizes(&r[at[1]] if is_empty_list(&r[at[2]]) else &r[at[2]], n, 1, p.stride):
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     for d in range(3):
         if n == 3 and p.windows.size[d] < p.kernel[d]:
-            return call_python_kernel(op, r, at)
+            return UNSUPPORTED
     if (overridden and r[at[6]].v.i == 0) or not set_sliding_windows(&p, r[at[4]].v.i != 0):
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     if uses_threads(a, &p):
         free(p.memory)
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     return store_means(
         op, r, at, a, &p, FIXED if overridden else WITH_PADDING if r[at[5]].v.i else WITHOUT_PADDING, r[at[6]].v.i if overridden else 0
     )
@@ -317,12 +315,12 @@ cdef int adaptive_pool(Operator op, IValue *r, const int32_t *at, int n, bint ma
     cdef PyArrayObject *a = float_array(&r[at[0]])
     cdef PoolGeometry p
     if a == NULL:
-        return run_upcast_to_float32(op, r, at)
+        return UNSUPPORTED
     if not read_planes(&p, a, n) or not read_sizes(&r[at[1]], n, 1, p.windows.output_size) or not set_adaptive_windows(&p):
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     if uses_threads(a, &p):
         free(p.memory)
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     return store_maxima(op, r, at, a, &p, False) if maxima else store_means(op, r, at, a, &p, WITHOUT_PADDING, 0)
 
 
@@ -339,16 +337,16 @@ cdef int adaptive_max_pool2d(Operator op, IValue *r, const int32_t *at) except -
     return adaptive_pool(op, r, at, 2, True)
 
 
-register_kernel("aten::max_pool1d", max_pool1d)
-register_kernel("aten::max_pool2d", max_pool2d)
-register_kernel("aten::max_pool3d", max_pool3d)
-register_kernel("aten::max_pool1d_with_indices", max_pool1d)
-register_kernel("aten::max_pool2d_with_indices", max_pool2d)
-register_kernel("aten::max_pool3d_with_indices", max_pool3d)
-register_kernel("aten::avg_pool1d", avg_pool1d)
-register_kernel("aten::avg_pool2d", avg_pool2d)
-register_kernel("aten::avg_pool3d", avg_pool3d)
-register_kernel("aten::adaptive_avg_pool1d", adaptive_avg_pool1d)
-register_kernel("aten::adaptive_avg_pool2d", adaptive_avg_pool2d)
-register_kernel("aten::adaptive_max_pool1d", adaptive_max_pool1d)
-register_kernel("aten::adaptive_max_pool2d", adaptive_max_pool2d)
+register_kernel("aten::max_pool1d", max_pool1d, FLOAT32_CONTIGUOUS)
+register_kernel("aten::max_pool2d", max_pool2d, FLOAT32_CONTIGUOUS)
+register_kernel("aten::max_pool3d", max_pool3d, FLOAT32_CONTIGUOUS)
+register_kernel("aten::max_pool1d_with_indices", max_pool1d, FLOAT32_CONTIGUOUS)
+register_kernel("aten::max_pool2d_with_indices", max_pool2d, FLOAT32_CONTIGUOUS)
+register_kernel("aten::max_pool3d_with_indices", max_pool3d, FLOAT32_CONTIGUOUS)
+register_kernel("aten::avg_pool1d", avg_pool1d, FLOAT32_CONTIGUOUS)
+register_kernel("aten::avg_pool2d", avg_pool2d, FLOAT32_CONTIGUOUS)
+register_kernel("aten::avg_pool3d", avg_pool3d, CONTIGUOUS)
+register_kernel("aten::adaptive_avg_pool1d", adaptive_avg_pool1d, FLOAT32_CONTIGUOUS)
+register_kernel("aten::adaptive_avg_pool2d", adaptive_avg_pool2d, FLOAT32_CONTIGUOUS)
+register_kernel("aten::adaptive_max_pool1d", adaptive_max_pool1d, FLOAT32_CONTIGUOUS)
+register_kernel("aten::adaptive_max_pool2d", adaptive_max_pool2d, FLOAT32_CONTIGUOUS)

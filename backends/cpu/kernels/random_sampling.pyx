@@ -16,7 +16,7 @@ from libc.math cimport fabs
 from libc.stdint cimport int32_t, int64_t, uint32_t
 from numpy cimport npy_intp
 
-from ts._core.dispatch.operator cimport Operator, call_python_kernel
+from ts._core.dispatch.operator cimport Operator, UNSUPPORTED
 from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, INT64, PyArrayObject, data_of, flags_of, size_of
 from ts._core.tensor.tensor cimport Tensor, wrote
 from ts._core.value.ivalue cimport IValue, TAG_NONE
@@ -40,9 +40,9 @@ cdef int sample_new(Operator op, IValue *r, const int32_t *at, Fill fill, double
     cdef npy_intp dims[MAX_DIMS]
     cdef int nd, kind = read_dtype(&r[at[1]], -1)
     if (kind != FLOAT and kind != DOUBLE) or not is_plain_cpu(&r[at[2]], &r[at[3]], &r[at[4]]):
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     if default_stream() is None or not read_sizes(&r[at[0]], dims, &nd):
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     result = new_contiguous(nd, dims, kind)
     fill(<PyArrayObject *>result, kind, first, second)
     return set_result(&r[at[op.nargs]], result, kind)
@@ -53,10 +53,10 @@ cdef int sample_like(Operator op, IValue *r, const int32_t *at, Fill fill, doubl
     cdef IValue *format = &r[at[5]]
     cdef int kind
     if a == NULL or default_stream() is None or not is_plain_cpu(&r[at[2]], &r[at[3]], &r[at[4]]):
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     kind = scalar_type(&r[at[0]])
     if not same_dtype(&r[at[1]], kind) or (format.tag != TAG_NONE and format.v.i > 1):
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     result = new_like(a, kind)
     fill(<PyArrayObject *>result, kind, first, second)
     return set_result(&r[at[op.nargs]], result, kind)
@@ -67,9 +67,9 @@ cdef int sample_in_place(
 ) except -1:
     cdef PyArrayObject *a = float_array(&r[at[0]])
     if not supported or a == NULL or generator.tag != TAG_NONE or default_stream() is None:
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     if not flags_of(a) & cnp.NPY_ARRAY_WRITEABLE:
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     fill(a, scalar_type(&r[at[0]]), first, second)
     wrote(<Tensor>r[at[0]].v.o)
     return set_object_result(&r[at[op.nargs]], <object>r[at[0]].v.o)
@@ -106,11 +106,11 @@ cdef int run_randint(Operator op, IValue *r, const int32_t *at, int64_t low, int
     cdef int64_t *out
     cdef MersenneTwister stream = default_stream()
     if stream is None or (dtype.tag != TAG_NONE and dtype.v.i != INT64) or not -(1 << 60) < low < high < 1 << 60:
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     if high - low >= 1 << 28 or not is_plain_cpu(&r[at[sizes_at + 2]], &r[at[sizes_at + 3]], &r[at[sizes_at + 4]]):
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     if not read_sizes(&r[at[sizes_at]], dims, &nd):
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     span = <uint32_t>(high - low)
     result = new_contiguous(nd, dims, INT64)
     out = <int64_t *>data_of(<PyArrayObject *>result)
@@ -129,9 +129,9 @@ cdef int randint_low(Operator op, IValue *r, const int32_t *at) except -1:
 cdef int randperm(Operator op, IValue *r, const int32_t *at) except -1:
     cdef MersenneTwister stream = default_stream()
     if stream is None or (r[at[1]].tag != TAG_NONE and r[at[1]].v.i != INT64) or not 0 <= r[at[0]].v.i < 1 << 40:
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     if not is_plain_cpu(&r[at[2]], &r[at[3]], &r[at[4]]):
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     return set_result(&r[at[op.nargs]], stream.permutation(r[at[0]].v.i), INT64)
 
 
@@ -170,11 +170,11 @@ cdef int bernoulli(Operator op, IValue *r, const int32_t *at) except -1:
     cdef npy_intp n
     cdef void *out
     if a == NULL or r[at[1]].tag != TAG_NONE or default_stream() is None:
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     kind = scalar_type(&r[at[0]])
     n = size_of(a)
     if not (are_probabilities(<float *>data_of(a), n) if kind == FLOAT else are_probabilities(<double *>data_of(a), n)):
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     result = new_like(a, kind)
     out = data_of(<PyArrayObject *>result)
     if kind == FLOAT:
@@ -194,7 +194,7 @@ cdef void fill_bernoulli(PyArrayObject *a, int kind, double p, double value) noe
 cdef int bernoulli_p(Operator op, IValue *r, const int32_t *at) except -1:
     cdef PyArrayObject *a = float_array(&r[at[0]])
     if a == NULL or r[at[2]].tag != TAG_NONE or default_stream() is None or not 0 <= r[at[1]].v.f <= 1:
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     result = new_like(a, scalar_type(&r[at[0]]))
     fill_bernoulli(<PyArrayObject *>result, scalar_type(&r[at[0]]), r[at[1]].v.f, 1)
     return set_result(&r[at[op.nargs]], result, scalar_type(&r[at[0]]))
@@ -220,7 +220,7 @@ cdef int dropout(Operator op, IValue *r, const int32_t *at) except -1:
     if (not r[at[2]].v.i and 0 <= p <= 1) or p == 0:
         return set_object_result(&r[at[op.nargs]], <object>r[at[0]].v.o)
     if a == NULL or not r[at[2]].v.i or not 0 < p < 1 or size_of(a) == 0 or default_stream() is None:
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     kind = scalar_type(&r[at[0]])
     result = new_like(a, kind)
     noise = <PyArrayObject *>result

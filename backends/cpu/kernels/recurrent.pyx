@@ -19,7 +19,7 @@ from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memcpy
 from numpy cimport npy_intp
 
-from ts._core.dispatch.operator cimport Operator, call_python_kernel
+from ts._core.dispatch.operator cimport Operator, UNSUPPORTED
 from ts._core.tensor.ndarray cimport (
     DOUBLE, FLOAT, INT64, RELEASE_GIL_FROM, PyArrayObject, data_of, dims_of, ndim_of, new_array, size_of
 )
@@ -475,7 +475,7 @@ cdef int run_stack(Operator op, IValue *r, const int32_t *at, Cell kind, bint pa
     cdef Weights w
     cdef object x, hidden, cell, sizes, out = None
     if not is_tensor(&r[at[0]]) or (<Tensor>r[at[0]].v.o).backend != BACKEND_CPU:
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     dtype = scalar_type(&r[at[0]])
     x = (<Tensor>r[at[0]].v.o).array
     if batch_first and cnp.PyArray_NDIM(<cnp.ndarray>x) == 3:
@@ -490,7 +490,7 @@ cdef int run_stack(Operator op, IValue *r, const int32_t *at, Cell kind, bint pa
         or not 0 < layers <= len(weights) or not read_number(&r[at[options + 3]], dtype, &dropout)
         or (dropout != 0 and r[at[options + 4]].v.i and layers > 1)
     ):
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     slabs = layers * directions
     weights_per_layer = len(weights) // slabs
     hidden, cell = states
@@ -502,7 +502,7 @@ cdef int run_stack(Operator op, IValue *r, const int32_t *at, Cell kind, bint pa
         sizes is None or len(weights) != weights_per_layer * slabs or dims_of(<PyArrayObject *>hidden)[0] != slabs
         or (weights_per_layer != (4 if biased else 2) and (kind != LSTM or weights_per_layer != (5 if biased else 3)))
     ):
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     x = cnp.PyArray_GETCONTIGUOUS(<cnp.ndarray>x).reshape(total, inputs)
     for i in range(slabs):
         if i % directions == 0:
@@ -518,7 +518,7 @@ cdef int run_stack(Operator op, IValue *r, const int32_t *at, Cell kind, bint pa
             w, x, sizes, i % directions == 1, hidden[i], own,
             data_of(<PyArrayObject *>out) + i % directions * width * item_size(dtype), width * directions, w.new_gates(total), NULL
         ):
-            return call_python_kernel(op, r, at)
+            return UNSUPPORTED
     set_result(&r[at[op.nargs]], out.swapaxes(0, 1) if batch_first else out, dtype)
     set_result(&r[at[op.nargs + 1]], hidden, dtype)
     if kind == LSTM:
@@ -609,7 +609,7 @@ cdef int run_cell(Operator op, IValue *r, const int32_t *at, Cell kind) except -
     cdef object x, hidden, cell, input_gates, hidden_gates
     cdef Packed packed_ih = None, packed_hh = None
     if not is_tensor(&r[at[0]]) or (<Tensor>r[at[0]].v.o).backend != BACKEND_CPU:
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     dtype = scalar_type(&r[at[0]])
     x = (<Tensor>r[at[0]].v.o).array
     a = <PyArrayObject *>x
@@ -618,15 +618,15 @@ cdef int run_cell(Operator op, IValue *r, const int32_t *at, Cell kind) except -
         packed_ih, packed_hh = cached_panels_of(&r[at[2]], dims_of(a)[0]), cached_panels_of(&r[at[3]], dims_of(a)[0])
     w = make_weights(kind, dtype, [read_weight(&r[at[i]], dtype) for i in range(2, 6)], True)
     if (dtype != FLOAT and dtype != DOUBLE) or ndim_of(a) != 2 or size_of(a) == 0 or states is None or w is None:
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     hidden, cell = states
     w.packed_ih, w.packed_hh = packed_ih, packed_hh
     rows, width = dims_of(a)[0], dims_of(<PyArrayObject *>hidden)[1]
     if not w.match_shapes(dims_of(a)[1], width) or not has_shape(hidden, rows, w.width) or not has_shape(cell, rows, w.width):
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     input_gates, hidden_gates = w.new_gates(rows), w.new_gates(rows)
     if not w.compute_input_gates(x, input_gates) or not multiply_into(hidden, transposed(w.w_hh), hidden_gates, 1, 0, None, w.packed_hh, NULL, NULL):
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     advance(w, rows, data_of(<PyArrayObject *>input_gates), hidden_gates, cell, hidden, rows * w.width * gate_count(kind) >= RELEASE_GIL_FROM)
     set_result(&r[at[op.nargs]], hidden, dtype)
     if kind == LSTM:

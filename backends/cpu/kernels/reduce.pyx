@@ -21,12 +21,10 @@ from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t
 from numpy cimport npy_intp
 
 from ts._core.value.container cimport List, list_item
-from ts._core.dispatch.operator cimport Operator, call_python_kernel
-from ts.backends.cpu.kernels.contiguous_arguments cimport run_with_contiguous_inputs
+from ts._core.dispatch.operator cimport Operator, UNSUPPORTED
 from ts.backends.cpu.kernels.row_loops cimport RowLoops
-from ts.backends.cpu.kernels.kernel_registry cimport EpilogueArgs, register_epilogue, register_kernel
+from ts.backends.cpu.kernels.kernel_registry cimport FLOAT32_CONTIGUOUS, EpilogueArgs, register_epilogue, register_kernel
 from ts.backends.cpu.kernels.vector_math cimport row_loops_here
-from ts.backends.cpu.kernels.upcast_half cimport is_half_tensor, run_upcast_to_float32
 from ts._core.value.ivalue cimport IValue, TAG_FLOAT, TAG_INT, TAG_NONE, TAG_OBJECT
 from ts._core.tensor.ndarray cimport BOOL, DOUBLE, FLOAT, INT8, INT16, INT32, INT64, UINT8
 from ts._core.tensor.ndarray cimport PyArrayObject, data_of, dims_of, ndim_of, size_of
@@ -357,20 +355,18 @@ cdef int run_reduction(
     cdef void *out
     cdef ReleasedGil gil_state
     if a == NULL or not read_shape(a, dims, keepdim, &s):
-        return run_with_contiguous_inputs(op, r, at)
+        return UNSUPPORTED
     kind = result = scalar_type(&r[at[0]])
     if kind != FLOAT and kind != DOUBLE:
-        if is_half_tensor(&r[at[0]]):
-            return run_upcast_to_float32(op, r, at)
         result = INT64
         if (reduction != SUM and reduction != PRODUCT) or kind not in (BOOL, UINT8, INT8, INT16, INT32, INT64):
-            return run_with_contiguous_inputs(op, r, at)
+            return UNSUPPORTED
     if (reduction == VARIANCE or reduction == DEVIATION) and s.n <= correction:
         owner = <object>a
         warn(UserWarning, VAGUE_DEVIATION if reduction == DEVIATION else VAGUE_VARIANCE, 1)
         # If the warning ran Python code that replaced the array, the Python kernel reads the new array.
         if contiguous_array_or_null(&r[at[0]]) != a:
-            return call_python_kernel(op, r, at)
+            return UNSUPPORTED
     output = new_contiguous(s.nd, s.dims, result)
     x = data_of(a)
     out = data_of(<PyArrayObject *>output)
@@ -398,9 +394,9 @@ cdef inline int run_reduction_with_dtype(
 ) except -1:
     """Run a reduction with an optional dtype argument. The loops support only the tensor's own dtype."""
     if dtype.tag != TAG_NONE and not (contiguous_array_or_null(&r[at[0]]) != NULL and same_dtype(dtype, scalar_type(&r[at[0]]))):
-        return run_with_contiguous_inputs(op, r, at)
+        return UNSUPPORTED
     if dtype.tag != TAG_NONE and dtype.v.i not in (FLOAT, DOUBLE, INT64):
-        return run_with_contiguous_inputs(op, r, at)
+        return UNSUPPORTED
     return run_reduction(op, r, at, reduction, dims, keepdim, 0)
 
 
@@ -444,7 +440,7 @@ cdef bint read_correction(IValue *x, double *correction) noexcept:
 cdef int moment_corrected(Operator op, IValue *r, const int32_t *at, Reduction reduction) except -1:
     cdef double correction
     if not read_correction(&r[at[2]], &correction):
-        return run_with_contiguous_inputs(op, r, at)
+        return UNSUPPORTED
     return run_reduction(op, r, at, reduction, &r[at[1]], r[at[3]].v.i, correction)
 
 cdef int variance_all(Operator op, IValue *r, const int32_t *at) except -1:
@@ -474,7 +470,7 @@ cdef inline bint is_two(IValue *p) noexcept:
 
 cdef int norm(Operator op, IValue *r, const int32_t *at, IValue *dims, bint keepdim) except -1:
     if contiguous_array_or_null(&r[at[0]]) == NULL or scalar_type(&r[at[0]]) not in (FLOAT, DOUBLE) or not is_two(&r[at[1]]):
-        return run_upcast_to_float32(op, r, at)
+        return UNSUPPORTED
     return run_reduction(op, r, at, NORM, dims, keepdim, 0)
 
 
@@ -488,7 +484,7 @@ cdef int norm_dims(Operator op, IValue *r, const int32_t *at) except -1:
 
 cdef int vector_norm(Operator op, IValue *r, const int32_t *at) except -1:
     if r[at[4]].tag != TAG_NONE:
-        return run_with_contiguous_inputs(op, r, at)
+        return UNSUPPORTED
     return norm(op, r, at, &r[at[2]], r[at[3]].v.i)
 
 
@@ -643,18 +639,18 @@ register_epilogue("aten::norm.Scalar", epilogue_norm_all)
 register_epilogue("aten::norm.ScalarOpt_dim", epilogue_norm_dims)
 register_epilogue("aten::linalg_vector_norm", epilogue_vector_norm)
 
-register_kernel("aten::sum", sum_all)
-register_kernel("aten::sum.dim_IntList", sum_dims)
-register_kernel("aten::mean", mean_all)
-register_kernel("aten::mean.dim", mean_dims)
-register_kernel("aten::prod", product_all)
-register_kernel("aten::prod.dim_int", product_dim)
-register_kernel("aten::var", variance_all)
-register_kernel("aten::std", deviation_all)
-register_kernel("aten::var.dim", variance_dims)
-register_kernel("aten::std.dim", deviation_dims)
-register_kernel("aten::var.correction", variance_corrected)
-register_kernel("aten::std.correction", deviation_corrected)
-register_kernel("aten::norm.Scalar", norm_all)
-register_kernel("aten::norm.ScalarOpt_dim", norm_dims)
-register_kernel("aten::linalg_vector_norm", vector_norm)
+register_kernel("aten::sum", sum_all, FLOAT32_CONTIGUOUS)
+register_kernel("aten::sum.dim_IntList", sum_dims, FLOAT32_CONTIGUOUS)
+register_kernel("aten::mean", mean_all, FLOAT32_CONTIGUOUS)
+register_kernel("aten::mean.dim", mean_dims, FLOAT32_CONTIGUOUS)
+register_kernel("aten::prod", product_all, FLOAT32_CONTIGUOUS)
+register_kernel("aten::prod.dim_int", product_dim, FLOAT32_CONTIGUOUS)
+register_kernel("aten::var", variance_all, FLOAT32_CONTIGUOUS)
+register_kernel("aten::std", deviation_all, FLOAT32_CONTIGUOUS)
+register_kernel("aten::var.dim", variance_dims, FLOAT32_CONTIGUOUS)
+register_kernel("aten::std.dim", deviation_dims, FLOAT32_CONTIGUOUS)
+register_kernel("aten::var.correction", variance_corrected, FLOAT32_CONTIGUOUS)
+register_kernel("aten::std.correction", deviation_corrected, FLOAT32_CONTIGUOUS)
+register_kernel("aten::norm.Scalar", norm_all, FLOAT32_CONTIGUOUS)
+register_kernel("aten::norm.ScalarOpt_dim", norm_dims, FLOAT32_CONTIGUOUS)
+register_kernel("aten::linalg_vector_norm", vector_norm, FLOAT32_CONTIGUOUS)

@@ -16,7 +16,7 @@ from cpython.ref cimport PyObject
 from libc.stdint cimport INT64_MAX, int32_t, int64_t
 from numpy cimport npy_intp
 
-from ts._core.dispatch.operator cimport Operator, call_python_kernel
+from ts._core.dispatch.operator cimport Operator, UNSUPPORTED
 from ts._core.tensor.ndarray cimport CDOUBLE, CFLOAT, DOUBLE, FLOAT
 from ts._core.tensor.ndarray cimport PyArrayObject, data_of, dims_of, flags_of, ndim_of, size_of, strides_of
 from ts._core.tensor.basic_indexing cimport view_with_dtype
@@ -99,7 +99,7 @@ cdef int store_reshaped(Operator op, IValue *r, const int32_t *at, PyArrayObject
     if fit_strides(a, nd, dims, strides):
         return store_view(&r[at[op.nargs]], <Tensor>r[at[0]].v.o, nd, dims, strides, 0)
     if not may_copy:
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     shape.ptr, shape.len = dims, nd
     result = cnp.PyArray_Newshape(<cnp.ndarray>contiguous_copy(a), &shape, cnp.NPY_CORDER)
     return set_result(&r[at[op.nargs]], result, scalar_type(&r[at[0]]))
@@ -110,7 +110,7 @@ cdef int run_reshape(Operator op, IValue *r, const int32_t *at, bint may_copy) e
     cdef List sizes = <List>r[at[1]].v.o
     cdef npy_intp dims[MAX_DIMS]
     if a == NULL or not read_sizes(sizes, size_of(a), dims):
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     return store_reshaped(op, r, at, a, <int>sizes.size, dims, may_copy)
 
 
@@ -126,7 +126,7 @@ cdef int view_as(Operator op, IValue *r, const int32_t *at) except -1:
     cdef PyArrayObject *a = cpu_array(&r[at[0]])
     cdef PyArrayObject *b = cpu_array(&r[at[1]])
     if a == NULL or b == NULL or size_of(a) == 0 or size_of(b) != size_of(a):
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     return store_reshaped(op, r, at, a, ndim_of(b), dims_of(b), False)
 
 
@@ -135,10 +135,10 @@ cdef int flatten(Operator op, IValue *r, const int32_t *at) except -1:
     cdef npy_intp dims[MAX_DIMS]
     cdef int start, end, i, nd = 0
     if a == NULL or size_of(a) == 0:
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     start, end = wrap_dim(r[at[1]].v.i, ndim_of(a)), wrap_dim(r[at[2]].v.i, ndim_of(a))
     if start < 0 or end < start:
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     if end == start:
         return set_object_result(&r[at[op.nargs]], <object>r[at[0]].v.o)
     for i in range(ndim_of(a)):
@@ -159,9 +159,9 @@ cdef int unflatten(Operator op, IValue *r, const int32_t *at) except -1:
     cdef npy_intp stride
     cdef int axis = -1 if a == NULL else wrap_dim(r[at[1]].v.i, ndim_of(a)), i, more
     if axis < 0 or sizes.size == 0 or ndim_of(a) - 1 + sizes.size > MAX_DIMS:
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     if not read_sizes(sizes, dims_of(a)[axis], dims + axis):
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     more = <int>sizes.size - 1
     stride = strides_of(a)[axis]
     for i in range(axis + more, axis - 1, -1):
@@ -182,7 +182,7 @@ cdef int expand(Operator op, IValue *r, const int32_t *at) except -1:
     cdef npy_intp dims[MAX_DIMS]
     cdef Py_ssize_t i
     if a == NULL or sizes.size > MAX_DIMS:
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     for i in range(sizes.size):
         dims[i] = list_item(<PyObject *>sizes, i).v.i
     return store_expanded(op, r, at, a, <int>sizes.size, dims)
@@ -194,7 +194,7 @@ cdef int expand_as(Operator op, IValue *r, const int32_t *at) except -1:
     cdef npy_intp dims[MAX_DIMS]
     cdef npy_intp strides[MAX_DIMS]
     if a == NULL or b == NULL:
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     copy_layout(b, dims, strides)
     return store_expanded(op, r, at, a, ndim_of(b), dims)
 
@@ -205,14 +205,14 @@ cdef int store_expanded(Operator op, IValue *r, const int32_t *at, PyArrayObject
     cdef int i, extra = nd - ndim_of(a)
     cdef npy_intp n, room = INT64_MAX // cnp.PyArray_ITEMSIZE(<cnp.ndarray>a)
     if extra < 0:
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     for i in range(nd - 1, -1, -1):
         n = dims[i]
         if i >= extra and (n == -1 or n == dims_of(a)[i - extra]):
             dims[i] = dims_of(a)[i - extra]
             strides[i] = strides_of(a)[i - extra]
         elif n < 0 or (i >= extra and dims_of(a)[i - extra] != 1):
-            return call_python_kernel(op, r, at)
+            return UNSUPPORTED
         elif n != 1:
             strides[i] = 0
         else:  # A new dimension of size 1 gets the stride that `unsqueeze` would give it.
@@ -221,7 +221,7 @@ cdef int store_expanded(Operator op, IValue *r, const int32_t *at, PyArrayObject
             room //= dims[i]
     # If the view exceeds the maximal byte size of an array, the record's Python kernel raises the error.
     if room == 0:
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     return store_view(&r[at[op.nargs]], <Tensor>r[at[0]].v.o, nd, dims, strides, 0)
 
 
@@ -233,7 +233,7 @@ cdef int view_as_real(Operator op, IValue *r, const int32_t *at) except -1:
     cdef npy_intp strides[MAX_DIMS]
     cdef int nd, kind = -1 if a == NULL else scalar_type(&r[at[0]])
     if (kind != CFLOAT and kind != CDOUBLE) or ndim_of(a) == MAX_DIMS:
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     nd = copy_layout(a, dims, strides)
     dims[nd] = 2
     strides[nd] = 4 if kind == CFLOAT else 8
@@ -250,14 +250,14 @@ cdef int view_as_complex(Operator op, IValue *r, const int32_t *at) except -1:
     cdef npy_intp item
     cdef int nd, d, kind = -1 if a == NULL else scalar_type(&r[at[0]])
     if (kind != FLOAT and kind != DOUBLE) or ndim_of(a) == 0:
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     item = 4 if kind == FLOAT else 8
     nd = copy_layout(a, dims, strides) - 1
     if dims[nd] != 2 or strides[nd] != item or <size_t>data_of(a) % (2 * item):
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     for d in range(nd):
         if strides[d] % (2 * item):
-            return call_python_kernel(op, r, at)
+            return UNSUPPORTED
     set_object_steal(
         &r[at[1]], view_with_dtype(<Tensor>r[at[0]].v.o, CFLOAT if kind == FLOAT else CDOUBLE, nd, dims, strides)
     )

@@ -16,7 +16,7 @@ from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t
 from libc.string cimport memcpy
 from numpy cimport npy_intp
 
-from ts._core.dispatch.operator cimport Operator, call_python_kernel
+from ts._core.dispatch.operator cimport Operator, UNSUPPORTED
 from ts.backends.cpu.kernels.kernel_registry cimport register_kernel
 from ts._core.value.ivalue cimport (
     IValue,
@@ -94,7 +94,7 @@ cdef int read_element(IValue *x, IValue *out) noexcept:
 cdef int to_float(Operator op, IValue *r, const int32_t *at) except -1:
     cdef IValue x
     if not read_element(&r[at[0]], &x):
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     set_float(&r[at[1]], x.v.f if x.tag == TAG_FLOAT else <double>x.v.i)
     return 0
 
@@ -102,7 +102,7 @@ cdef int to_float(Operator op, IValue *r, const int32_t *at) except -1:
 cdef int to_int(Operator op, IValue *r, const int32_t *at) except -1:
     cdef IValue x
     if not read_element(&r[at[0]], &x) or (x.tag == TAG_FLOAT and not -9.2e18 < x.v.f < 9.2e18):
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     set_int(&r[at[1]], <int64_t>x.v.f if x.tag == TAG_FLOAT else x.v.i)
     return 0
 
@@ -110,7 +110,7 @@ cdef int to_int(Operator op, IValue *r, const int32_t *at) except -1:
 cdef int to_bool(Operator op, IValue *r, const int32_t *at) except -1:
     cdef IValue x
     if not read_element(&r[at[0]], &x):
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     set_bool(&r[at[1]], x.v.f != 0 if x.tag == TAG_FLOAT else x.v.i != 0)
     return 0
 
@@ -118,7 +118,7 @@ cdef int to_bool(Operator op, IValue *r, const int32_t *at) except -1:
 cdef int item(Operator op, IValue *r, const int32_t *at) except -1:
     cdef IValue x
     if not read_element(&r[at[0]], &x):
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     if x.tag == TAG_FLOAT:
         set_float(&r[at[1]], x.v.f)
     elif x.tag == TAG_INT:
@@ -140,9 +140,9 @@ cdef int tensor_of_number(Operator op, IValue *r, const int32_t *at) except -1:
     cdef double value
     cdef Tensor result
     if x.tag == TAG_OBJECT or x.tag == TAG_NONE or (device.tag == TAG_OBJECT and <object>device.v.o is not devices.CPU):
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     if op.nargs == 4 and r[at[3]].v.i:
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     if r[at[1]].tag != TAG_NONE:
         kind = <int>r[at[1]].v.i
     elif x.tag == TAG_FLOAT:
@@ -151,7 +151,7 @@ cdef int tensor_of_number(Operator op, IValue *r, const int32_t *at) except -1:
         kind = INT64 if x.tag == TAG_INT else BOOL
     value = x.v.f if x.tag == TAG_FLOAT else <double>x.v.i
     if not (kind == FLOAT or kind == DOUBLE or (kind == INT64 and x.tag != TAG_FLOAT) or kind == BOOL):
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     array = new_array(0, NULL, number_of_scalar_type(kind))
     data = data_of(<PyArrayObject *>array)
     if kind == FLOAT:
@@ -175,20 +175,20 @@ cdef int copy_into(Operator op, IValue *r, const int32_t *at) except -1:
     cdef object owners
     cdef int i
     if type(<object>to) is not Tensor or type(<object>source) is not Tensor:
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     if (<Tensor>to).backend != BACKEND_CPU or (<Tensor>source).backend != BACKEND_CPU:
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     if (<Tensor>to).scalar_type != (<Tensor>source).scalar_type:
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     a = <PyArrayObject *>(<Tensor>to).array
     b = <PyArrayObject *>(<Tensor>source).array
     if ndim_of(b) != 0 and ndim_of(b) != ndim_of(a):
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     for i in range(ndim_of(b)):
         if dims_of(a)[i] != dims_of(b)[i]:
-            return call_python_kernel(op, r, at)
+            return UNSUPPORTED
     if not flags_of(a) & cnp.NPY_ARRAY_WRITEABLE or has_internal_overlap(a) or has_partial_overlap(a, b):
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     owners = (<object>a, <object>b)  # keeps the arrays alive, because NumPy may release the GIL during the copy
     copy_array(a, b)
     wrote(<Tensor>to)

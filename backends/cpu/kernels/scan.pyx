@@ -13,11 +13,9 @@ cimport numpy as cnp
 from libc.stdint cimport int32_t, int64_t
 from numpy cimport npy_intp
 
-from ts._core.dispatch.operator cimport Operator
-from ts.backends.cpu.kernels.contiguous_arguments cimport run_with_contiguous_inputs
-from ts.backends.cpu.kernels.kernel_registry cimport register_kernel
-from ts.backends.cpu.kernels.upcast_half cimport is_half_tensor, run_upcast_to_float32
-from ts._core.value.ivalue cimport IValue, TAG_NONE
+from ts._core.dispatch.operator cimport Operator, UNSUPPORTED
+from ts.backends.cpu.kernels.kernel_registry cimport FLOAT32_CONTIGUOUS, register_kernel
+from ts._core.value.ivalue cimport IValue
 from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, INT64, PyArrayObject, data_of, size_of
 from ts.backends.cpu.kernels.gil cimport ReleasedGil, leave_gil, take_gil
 from ts.backends.cpu.kernels.kernel cimport (
@@ -118,14 +116,12 @@ cdef int run_scan(Operator op, IValue *r, const int32_t *at, bint product) excep
     cdef void *out
     cdef ReleasedGil gil_state
     if a == NULL:
-        return run_with_contiguous_inputs(op, r, at)
+        return UNSUPPORTED
     kind = scalar_type(&r[at[0]])
-    if r[at[2]].tag == TAG_NONE and is_half_tensor(&r[at[0]]):
-        return run_upcast_to_float32(op, r, at)
     if kind not in (FLOAT, DOUBLE, INT64) or size_of(a) == 0 or not same_dtype(&r[at[2]], kind):
-        return run_with_contiguous_inputs(op, r, at)
+        return UNSUPPORTED
     if read_axis(a, r[at[1]].v.i, &axis) < 0:
-        return run_with_contiguous_inputs(op, r, at)
+        return UNSUPPORTED
     result = new_like(a, kind)
     out = data_of(<PyArrayObject *>result)
     gil_state = leave_gil(size_of(a), r, at, op.nargs)
@@ -147,5 +143,5 @@ cdef int cumprod(Operator op, IValue *r, const int32_t *at) except -1:
     return run_scan(op, r, at, True)
 
 
-register_kernel("aten::cumsum", cumsum)
-register_kernel("aten::cumprod", cumprod)
+register_kernel("aten::cumsum", cumsum, FLOAT32_CONTIGUOUS)
+register_kernel("aten::cumprod", cumprod, FLOAT32_CONTIGUOUS)

@@ -16,7 +16,7 @@ from libc.math cimport INFINITY
 from libc.stdint cimport INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN, int32_t, int64_t, uint8_t
 from numpy cimport npy_intp
 
-from ts._core.dispatch.operator cimport Kernel, Operator, call_python_kernel
+from ts._core.dispatch.operator cimport Kernel, Operator, UNSUPPORTED
 from ts._core.tensor.ndarray cimport (
     BOOL, DOUBLE, FLOAT, INT32, INT64, PyArrayObject, data_of, dims_of, flags_of, ndim_of, same_shape, size_of, strides_of
 )
@@ -180,7 +180,7 @@ cdef int reduce_into(
     cdef bint done = True
     cdef ReleasedGil gil_state
     if target is None or (reduction.mean and kind != FLOAT and kind != DOUBLE) or (reduction.index_op != PUT and not supports_arithmetic(kind)):
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     if reduction.mean:
         times = new_like(a, INT64)
         counted = <int64_t *>data_of(<PyArrayObject *>times)
@@ -195,7 +195,7 @@ cdef int reduce_into(
     if reduction.mean:
         done = done and count_indices(walk, counted, by) and divide(kind, array, counted, size_of(a))
     take_gil(gil_state)
-    return store_target(op, r, at, target, kind, in_place) if done else call_python_kernel(op, r, at)
+    return store_target(op, r, at, target, kind, in_place) if done else UNSUPPORTED
 
 
 # ---------------------------------------------------------------- scatter
@@ -216,24 +216,24 @@ cdef int run_scatter(Operator op, IValue *r, const int32_t *at, Reduction reduct
     cdef int d, kind, nd
     cdef bint in_place = op.name.endswith("_")
     if a == NULL or index == NULL or size_of(index) == 0 or ndim_of(a) == 0:
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     nd, kind = ndim_of(a), scalar_type(&r[at[0]])
     axis += nd if axis < 0 else 0
     if not 0 <= axis < nd or ndim_of(index) != nd:
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     if source == NULL:
         if not store_exact_scalar(&r[at[3]], kind, scalar_bytes):
-            return call_python_kernel(op, r, at)
+            return UNSUPPORTED
     elif ndim_of(source) != nd or scalar_type(&r[at[3]]) != kind:
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     else:
         other = data_of(source)
     for d in range(nd):
         if (d != axis and dims_of(index)[d] > dims_of(a)[d]) or (source != NULL and dims_of(index)[d] > dims_of(source)[d]):
-            return call_python_kernel(op, r, at)
+            return UNSUPPORTED
     target = new_target(&r[at[0]], in_place, index, source)
     if target is None:
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     t = <PyArrayObject *>target
     begin_iteration(&walk, item_size(t), strides_of(t)[axis], dims_of(t)[axis], scalar_type(&r[at[2]]) == INT32)
     for d in range(nd):
@@ -261,7 +261,7 @@ cdef int scatter_add(Operator op, IValue *r, const int32_t *at) except -1:
 cdef int scatter_reduce(Operator op, IValue *r, const int32_t *at) except -1:
     cdef Reduction reduction
     if not read_reduction(&r[at[4]], r[at[5]].v.i != 0, &reduction):
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     return run_scatter(op, r, at, reduction)
 
 
@@ -281,17 +281,17 @@ cdef int run_slices(Operator op, IValue *r, const int32_t *at, Reduction reducti
     cdef int d, nd
     cdef bint in_place = op.name.endswith("_")
     if a == NULL or index == NULL or source == NULL or ndim_of(a) == 0 or ndim_of(index) != 1 or size_of(index) == 0:
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     nd = ndim_of(a)
     axis += nd if axis < 0 else 0
     if not 0 <= axis < nd or ndim_of(source) != nd or scalar_type(&r[at[0]]) != scalar_type(&r[at[3]]):
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     for d in range(nd):
         if dims_of(source)[d] != (dims_of(index)[0] if d == axis else dims_of(a)[d]):
-            return call_python_kernel(op, r, at)
+            return UNSUPPORTED
     target = new_target(&r[at[0]], in_place, index, source)
     if target is None:
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     t = <PyArrayObject *>target
     begin_iteration(&walk, item_size(t), strides_of(t)[axis], dims_of(t)[axis], scalar_type(&r[at[2]]) == INT32)
     for d in range(nd):
@@ -306,7 +306,7 @@ cdef int index_add(Operator op, IValue *r, const int32_t *at) except -1:
     cdef IValue *alpha = &r[at[4]]
     if (alpha.tag == TAG_INT and alpha.v.i == 1) or (alpha.tag == TAG_FLOAT and alpha.v.f == 1):
         return run_slices(op, r, at, plain_reduction(ADD))
-    return call_python_kernel(op, r, at)
+    return UNSUPPORTED
 
 
 cdef int index_copy(Operator op, IValue *r, const int32_t *at) except -1:
@@ -316,7 +316,7 @@ cdef int index_copy(Operator op, IValue *r, const int32_t *at) except -1:
 cdef int index_reduce(Operator op, IValue *r, const int32_t *at) except -1:
     cdef Reduction reduction
     if not read_reduction(&r[at[4]], r[at[5]].v.i != 0, &reduction) or reduction.index_op == ADD and not reduction.mean:
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     return run_slices(op, r, at, reduction)
 
 
@@ -334,31 +334,31 @@ cdef int index_put(Operator op, IValue *r, const int32_t *at) except -1:
     cdef npy_intp n, rows = 1
     cdef bint in_place = op.name.endswith("_"), accumulate = r[at[3]].v.i != 0
     if r[at[1]].tag != TAG_OBJECT or type(<object>r[at[1]].v.o) is not List:
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     cdef List indices = <List>r[at[1]].v.o
     if a == NULL or values == NULL or scalar_type(&r[at[0]]) != scalar_type(&r[at[2]]):
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     count = <int>indices.size
     if count == 1 and is_tensor(list_slot(<PyObject *>indices, 0)) and scalar_type(list_slot(<PyObject *>indices, 0)) == BOOL:
         return fill_masked(op, r, at, a, list_slot(<PyObject *>indices, 0), values, in_place, accumulate)
     if not 0 < count <= ndim_of(a):
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     linear = linear_indices(indices, dims_of(a))
     if linear is None:
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     index = <PyArrayObject *>linear
     nd = ndim_of(index) + ndim_of(a) - count
     lead = nd - ndim_of(values)
     if lead < 0 or nd > MAX_DIMS:
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     for d in range(nd):
         n = dims_of(index)[d] if d < ndim_of(index) else dims_of(a)[d - ndim_of(index) + count]
         if d >= lead and dims_of(values)[d - lead] != 1 and dims_of(values)[d - lead] != n:
-            return call_python_kernel(op, r, at)
+            return UNSUPPORTED
         steps[d] = 0 if d < lead or dims_of(values)[d - lead] == 1 else strides_of(values)[d - lead]
     target = new_target(&r[at[0]], in_place, index, values)
     if target is None:
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     t = <PyArrayObject *>target
     for d in range(count):
         rows *= dims_of(t)[d]
@@ -383,10 +383,10 @@ cdef int fill_masked(
     cdef char *x = data_of(value)
     cdef ReleasedGil gil_state
     if mask == NULL or adds or size_of(value) != 1 or ndim_of(value) > 1 or not same_shape(a, mask) or ndim_of(a) == 0:
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     target = new_target(&r[at[0]], in_place, mask, value)
     if target is None:
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     n, true, to = size_of(mask), <const uint8_t *>data_of(mask), data_of(<PyArrayObject *>target)
     gil_state = leave_gil(n, r, at, op.nargs)
     for i in range(n):

@@ -20,11 +20,9 @@ from libc.string cimport memcpy
 from numpy cimport npy_intp
 
 from ts._core.value.container cimport List, list_item
-from ts._core.dispatch.operator cimport Operator
+from ts._core.dispatch.operator cimport Operator, UNSUPPORTED
 from ts.backends.cpu.kernels.aligned_memory cimport malloc_aligned
-from ts.backends.cpu.kernels.contiguous_arguments cimport run_with_contiguous_inputs
-from ts.backends.cpu.kernels.kernel_registry cimport EpilogueArgs, register_epilogue, register_kernel
-from ts.backends.cpu.kernels.upcast_half cimport is_half_tensor, run_upcast_to_float32
+from ts.backends.cpu.kernels.kernel_registry cimport FLOAT32_CONTIGUOUS, EpilogueArgs, register_epilogue, register_kernel
 from ts._core.value.ivalue cimport IValue, TAG_NONE, TAG_OBJECT
 from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, PyArrayObject, data_of, dims_of, ndim_of, size_of
 from ts.backends.cpu.kernels.gil cimport EXPENSIVE_ELEMENT_COST, ReleasedGil, leave_gil, take_gil
@@ -346,11 +344,11 @@ cdef int run_softmax(Operator op, IValue *r, const int32_t *at, SoftmaxKind what
     cdef ReleasedGil gil_state
     cdef bint done
     if a == NULL:
-        return run_with_contiguous_inputs(op, r, at)
+        return UNSUPPORTED
     kind = scalar_type(&r[at[0]])
     dim = read_axis(a, dim, &axis)
     if (kind != FLOAT and kind != DOUBLE) or dim < 0 or size_of(a) == 0:
-        return run_with_contiguous_inputs(op, r, at)
+        return UNSUPPORTED
     for i in range(ndim_of(a)):
         if i != dim or what != LOG_SUM_EXP or keepdim:
             dims[nd] = 1 if i == dim and what == LOG_SUM_EXP else dims_of(a)[i]
@@ -369,30 +367,24 @@ cdef int run_softmax(Operator op, IValue *r, const int32_t *at, SoftmaxKind what
 
 
 cdef int softmax(Operator op, IValue *r, const int32_t *at) except -1:
-    if r[at[2]].tag == TAG_NONE and is_half_tensor(&r[at[0]]):
-        return run_upcast_to_float32(op, r, at)
     if is_tensor(&r[at[0]]) and not same_dtype(&r[at[2]], scalar_type(&r[at[0]])):
-        return run_with_contiguous_inputs(op, r, at)
+        return UNSUPPORTED
     return run_softmax(op, r, at, SOFTMAX, r[at[1]].v.i, True)
 
 
 cdef int log_softmax(Operator op, IValue *r, const int32_t *at) except -1:
-    if r[at[2]].tag == TAG_NONE and is_half_tensor(&r[at[0]]):
-        return run_upcast_to_float32(op, r, at)
     if is_tensor(&r[at[0]]) and not same_dtype(&r[at[2]], scalar_type(&r[at[0]])):
-        return run_with_contiguous_inputs(op, r, at)
+        return UNSUPPORTED
     return run_softmax(op, r, at, LOG_SOFTMAX, r[at[1]].v.i, True)
 
 
 cdef int log_sum_exp(Operator op, IValue *r, const int32_t *at) except -1:
     cdef List dims
-    if is_half_tensor(&r[at[0]]):
-        return run_upcast_to_float32(op, r, at)
     if r[at[1]].tag != TAG_OBJECT or type(<object>r[at[1]].v.o) is not List:
-        return run_with_contiguous_inputs(op, r, at)
+        return UNSUPPORTED
     dims = <List>r[at[1]].v.o
     if dims.size != 1:
-        return run_with_contiguous_inputs(op, r, at)
+        return UNSUPPORTED
     return run_softmax(op, r, at, LOG_SUM_EXP, list_item(<PyObject *>dims, 0).v.i, r[at[2]].v.i)
 
 
@@ -448,9 +440,9 @@ register_epilogue("aten::special_log_softmax", read_log_softmax_epilogue)
 register_epilogue("aten::logsumexp", read_log_sum_exp_epilogue)
 register_epilogue("aten::special_logsumexp", read_log_sum_exp_epilogue)
 
-register_kernel("aten::softmax.int", softmax)
-register_kernel("aten::special_softmax", softmax)
-register_kernel("aten::log_softmax.int", log_softmax)
-register_kernel("aten::special_log_softmax", log_softmax)
-register_kernel("aten::logsumexp", log_sum_exp)
-register_kernel("aten::special_logsumexp", log_sum_exp)
+register_kernel("aten::softmax.int", softmax, FLOAT32_CONTIGUOUS)
+register_kernel("aten::special_softmax", softmax, FLOAT32_CONTIGUOUS)
+register_kernel("aten::log_softmax.int", log_softmax, FLOAT32_CONTIGUOUS)
+register_kernel("aten::special_log_softmax", log_softmax, FLOAT32_CONTIGUOUS)
+register_kernel("aten::logsumexp", log_sum_exp, FLOAT32_CONTIGUOUS)
+register_kernel("aten::special_logsumexp", log_sum_exp, FLOAT32_CONTIGUOUS)

@@ -16,15 +16,13 @@ from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.stdlib cimport free
 from numpy cimport npy_intp
 
-from ts._core.dispatch.operator cimport Operator
+from ts._core.dispatch.operator cimport Operator, UNSUPPORTED
 from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, INT32, INT64, UINT8, PyArrayObject, data_of, dims_of, ndim_of, size_of
 from ts._core.value.ivalue cimport IValue, TAG_NONE
 from ts.backends.cpu.kernels.gil cimport ReleasedGil, leave_gil, take_gil
-from ts.backends.cpu.kernels.contiguous_arguments cimport run_with_contiguous_inputs
 from ts.backends.cpu.kernels.kernel cimport MAX_DIMS, Axis, contiguous_array_or_null, new_contiguous, set_result, read_axis, scalar_type
 from ts.backends.cpu.kernels.sort cimport Item, allocate_items, quickselect, select_smallest, sort
-from ts.backends.cpu.kernels.kernel_registry cimport register_kernel
-from ts.backends.cpu.kernels.upcast_half cimport run_upcast_to_float32
+from ts.backends.cpu.kernels.kernel_registry cimport FLOAT32_CONTIGUOUS, register_kernel
 
 cnp.import_array()
 
@@ -176,17 +174,17 @@ cdef int run_ranks(
     cdef int64_t *indices
     cdef ReleasedGil gil_state
     if a == NULL or size_of(a) == 0:
-        return run_with_contiguous_inputs(op, r, at)
+        return UNSUPPORTED
     kind, nd = scalar_type(&r[at[0]]), ndim_of(a)
     if not has_keys(kind):
-        return run_upcast_to_float32(op, r, at)
+        return UNSUPPORTED
     axis = read_axis(a, dim, &task.axis)
     if axis < 0 or task.k < 0 or task.k > task.axis.n or (task.selection == NTH and task.k >= task.axis.n):
-        return run_with_contiguous_inputs(op, r, at)
+        return UNSUPPORTED
     if task.selection <= ALL_STABLE:
         task.k = task.axis.n
     elif task.selection <= FIRST_UNORDERED and task.k == 0:
-        return run_with_contiguous_inputs(op, r, at)
+        return UNSUPPORTED
     for d in range(nd):
         if d != axis:
             shape[left] = dims_of(a)[d]
@@ -277,10 +275,10 @@ cdef int median_of_all(Operator op, IValue *r, const int32_t *at, SelectionKind 
     cdef void *value
     cdef ReleasedGil gil_state
     if a == NULL or size_of(a) == 0:
-        return run_with_contiguous_inputs(op, r, at)
+        return UNSUPPORTED
     kind = scalar_type(&r[at[0]])
     if not has_keys(kind):
-        return run_upcast_to_float32(op, r, at)
+        return UNSUPPORTED
     task.axis.outer = task.axis.inner = 1
     task.axis.n = size_of(a)
     result = new_contiguous(0, &none, kind)
@@ -300,14 +298,14 @@ cdef int nanmedian(Operator op, IValue *r, const int32_t *at) except -1:
     return median_of_all(op, r, at, MEDIAN_OF_NUMBERS)
 
 
-register_kernel("aten::sort", sort_)
-register_kernel("aten::sort.stable", sort_stable)
-register_kernel("aten::argsort", argsort)
-register_kernel("aten::argsort.stable", argsort_stable)
-register_kernel("aten::msort", msort)
-register_kernel("aten::topk", topk)
-register_kernel("aten::kthvalue", kthvalue)
-register_kernel("aten::median", median)
-register_kernel("aten::median.dim", median_along)
-register_kernel("aten::nanmedian", nanmedian)
-register_kernel("aten::nanmedian.dim", nanmedian_along)
+register_kernel("aten::sort", sort_, FLOAT32_CONTIGUOUS)
+register_kernel("aten::sort.stable", sort_stable, FLOAT32_CONTIGUOUS)
+register_kernel("aten::argsort", argsort, FLOAT32_CONTIGUOUS)
+register_kernel("aten::argsort.stable", argsort_stable, FLOAT32_CONTIGUOUS)
+register_kernel("aten::msort", msort, FLOAT32_CONTIGUOUS)
+register_kernel("aten::topk", topk, FLOAT32_CONTIGUOUS)
+register_kernel("aten::kthvalue", kthvalue, FLOAT32_CONTIGUOUS)
+register_kernel("aten::median", median, FLOAT32_CONTIGUOUS)
+register_kernel("aten::median.dim", median_along, FLOAT32_CONTIGUOUS)
+register_kernel("aten::nanmedian", nanmedian, FLOAT32_CONTIGUOUS)
+register_kernel("aten::nanmedian.dim", nanmedian_along, FLOAT32_CONTIGUOUS)

@@ -16,15 +16,14 @@ from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport calloc, free
 from numpy cimport npy_intp
 
-from ts._core.dispatch.operator cimport Operator, call_python_kernel
+from ts._core.dispatch.operator cimport Operator, UNSUPPORTED
 from ts._core.tensor.ndarray cimport CDOUBLE, CFLOAT, DOUBLE, FLOAT, PyArrayObject, data_of, dims_of, ndim_of, size_of
 from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor
 from ts._core.value.ivalue cimport IValue, TAG_BOOL, TAG_INT, TAG_NONE, TAG_OBJECT
 from ts.backends.cpu.kernels.fourier cimport COMPLEX_TO_REAL, REAL_TO_COMPLEX, transform_rows
 from ts.backends.cpu.kernels.gil cimport ReleasedGil, leave_gil, take_gil
-from ts.backends.cpu.kernels.contiguous_arguments cimport run_with_contiguous_inputs
 from ts.backends.cpu.kernels.kernel cimport contiguous_array_or_null, float_array, is_tensor, new_contiguous, set_result, scalar_type
-from ts.backends.cpu.kernels.kernel_registry cimport register_kernel
+from ts.backends.cpu.kernels.kernel_registry cimport CONTIGUOUS, register_kernel
 from ts.backends.cpu.kernels.tensor_iterator cimport contiguous_copy
 
 cnp.import_array()
@@ -113,30 +112,30 @@ cdef int run_stft(
     cdef void *weights = NULL
     cdef ReleasedGil gil_state
     if x == NULL:
-        return run_with_contiguous_inputs(op, r, at)
+        return UNSUPPORTED
     kind, result = scalar_type(&r[at[0]]), CFLOAT if scalar_type(&r[at[0]]) == FLOAT else CDOUBLE
     if not 1 <= ndim_of(x) <= 2 or not is_none_or(onesided, 1) or complex_.tag != TAG_BOOL or not complex_.v.i:
-        return run_with_contiguous_inputs(op, r, at)
+        return UNSUPPORTED
     f.n = r[at[1]].v.i
     f.hop = int_or(&r[at[2]], f.n // 4)
     f.width = int_or(&r[at[3]], f.n)
     f.samples = dims_of(x)[ndim_of(x) - 1]
     f.batch = dims_of(x)[0] if ndim_of(x) == 2 else 1
     if not is_none_or(aligned, 0) or (center and aligned.tag != TAG_NONE) or f.hop <= 0 or not 0 < f.width <= f.n:
-        return run_with_contiguous_inputs(op, r, at)
+        return UNSUPPORTED
     f.pad = f.n // 2 if center else 0
     padded = f.samples + 2 * f.pad
     if (center and f.pad >= f.samples) or f.n > padded or size_of(x) == 0:
-        return run_with_contiguous_inputs(op, r, at)
+        return UNSUPPORTED
     f.left = (f.n - f.width) // 2
     f.count = 1 + (padded - f.n) // f.hop
     rows = f.batch * f.count
     if rows > MAX_FRAME_ELEMENTS // f.n:
-        return run_with_contiguous_inputs(op, r, at)
+        return UNSUPPORTED
     if r[at[4]].tag != TAG_NONE:
         window = read_window(&r[at[4]], kind, f.width)
         if window == NULL:
-            return run_with_contiguous_inputs(op, r, at)
+            return UNSUPPORTED
         weights = data_of(window)
     shape[0], shape[1], shape[2] = f.batch, f.count, f.n
     frames = new_contiguous(3, shape, kind)
@@ -164,7 +163,7 @@ cdef int stft(Operator op, IValue *r, const int32_t *at) except -1:
 
 cdef int stft_center(Operator op, IValue *r, const int32_t *at) except -1:
     if r[at[5]].v.i and not is_reflect_mode(&r[at[6]]):
-        return run_with_contiguous_inputs(op, r, at)
+        return UNSUPPORTED
     return run_stft(op, r, at, r[at[5]].v.i != 0, &r[at[7]], &r[at[8]], &r[at[9]], &r[at[10]])
 
 
@@ -237,11 +236,11 @@ cdef int istft(Operator op, IValue *r, const int32_t *at) except -1:
     cdef bint is_valid
     cdef ReleasedGil gil_state
     if not is_tensor(&r[at[0]]) or (<Tensor>r[at[0]].v.o).backend != BACKEND_CPU:
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     a = <PyArrayObject *>(<Tensor>r[at[0]].v.o).array
     spectrum_kind = scalar_type(&r[at[0]])
     if (spectrum_kind != CFLOAT and spectrum_kind != CDOUBLE) or not 2 <= ndim_of(a) <= 3 or size_of(a) == 0 or r[at[9]].v.i:
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     kind = FLOAT if spectrum_kind == CFLOAT else DOUBLE
     f.n = r[at[1]].v.i
     f.hop = int_or(&r[at[2]], f.n // 4)
@@ -249,14 +248,14 @@ cdef int istft(Operator op, IValue *r, const int32_t *at) except -1:
     f.batch = dims_of(a)[0] if ndim_of(a) == 3 else 1
     rows, f.count = dims_of(a)[ndim_of(a) - 2], dims_of(a)[ndim_of(a) - 1]
     if not is_none_or(&r[at[7]], 1) or rows != f.n // 2 + 1 or not 0 < f.hop <= f.width <= f.n or rows == f.n:
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     if f.batch * f.count > MAX_FRAME_ELEMENTS // f.n:
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     f.left = (f.n - f.width) // 2
     if r[at[4]].tag != TAG_NONE:
         window = read_window(&r[at[4]], kind, f.width)
         if window == NULL:
-            return call_python_kernel(op, r, at)
+            return UNSUPPORTED
         weights = data_of(window)
     total = (f.count - 1) * f.hop + f.n
     first = f.n // 2 if r[at[5]].v.i else 0
@@ -266,7 +265,7 @@ cdef int istft(Operator op, IValue *r, const int32_t *at) except -1:
         length = max(r[at[8]].v.i, <int64_t>0)
         last = min(total, first + length)
     if last <= first or length > MAX_FRAME_ELEMENTS:
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     transposed = cnp.PyArray_SwapAxes(<cnp.ndarray>a, ndim_of(a) - 2, ndim_of(a) - 1)
     by_frames = contiguous_copy(<PyArrayObject *>transposed)
     frames = transform_rows(COMPLEX_TO_REAL, kind, by_frames, f.n, "ortho" if r[at[6]].v.i else "")
@@ -289,10 +288,10 @@ cdef int istft(Operator op, IValue *r, const int32_t *at) except -1:
     take_gil(gil_state)
     free(scratch)
     if not is_valid:
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     return set_result(&r[at[op.nargs]], result, kind)
 
 
-register_kernel("aten::stft", stft)
-register_kernel("aten::stft.center", stft_center)
+register_kernel("aten::stft", stft, CONTIGUOUS)
+register_kernel("aten::stft.center", stft_center, CONTIGUOUS)
 register_kernel("aten::istft", istft)

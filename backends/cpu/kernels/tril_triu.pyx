@@ -14,14 +14,13 @@ from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memcpy, memset
 from numpy cimport npy_intp
 
-from ts._core.dispatch.operator cimport Operator, call_python_kernel
+from ts._core.dispatch.operator cimport Operator, UNSUPPORTED
 from ts._core.tensor.ndarray cimport INT64, PyArrayObject, data_of, dims_of, ndim_of, size_of
 from ts._core.value.ivalue cimport IValue, TAG_BOOL
 from ts.backends.cpu.kernels.create cimport is_plain_cpu, read_dtype, store_scalar
 from ts.backends.cpu.kernels.gil cimport ReleasedGil, leave_gil, take_gil
-from ts.backends.cpu.kernels.contiguous_arguments cimport run_with_contiguous_inputs
 from ts.backends.cpu.kernels.kernel cimport contiguous_array_or_null, item_size, new_contiguous, new_like, set_result, same_dtype, scalar_type
-from ts.backends.cpu.kernels.kernel_registry cimport register_kernel
+from ts.backends.cpu.kernels.kernel_registry cimport CONTIGUOUS, register_kernel
 
 cnp.import_array()
 
@@ -77,7 +76,7 @@ cdef int run_triangle(Operator op, IValue *r, const int32_t *at, bint upper) exc
     cdef char *out
     cdef ReleasedGil gil_state
     if a == NULL or ndim_of(a) < 2 or size_of(a) == 0:
-        return run_with_contiguous_inputs(op, r, at)
+        return UNSUPPORTED
     nd, width = ndim_of(a), item_size(a)
     rows, columns = dims_of(a)[nd - 2], dims_of(a)[nd - 1]
     matrices = size_of(a) // (rows * columns)
@@ -111,9 +110,9 @@ cdef int indices(Operator op, IValue *r, const int32_t *at, bint upper) except -
     cdef int64_t *row
     cdef int64_t *column
     if not (0 <= rows <= MAX_ELEMENTS and 0 <= columns <= MAX_ELEMENTS and same_dtype(&r[at[3]], INT64)):
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     if rows * columns > MAX_ELEMENTS or not is_plain_cpu(&r[at[4]], &r[at[5]], &r[at[6]]):
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     diagonal = clamp_diagonal(r[at[2]].v.i, rows, columns) - (1 if upper else 0)
     dims[0], dims[1] = 2, 0
     for i in range(rows):
@@ -151,11 +150,11 @@ cdef int identity(Operator op, IValue *r, const int32_t *at, int64_t rows, int64
     one.tag = TAG_BOOL
     one.v.i = 1
     if not (0 <= rows <= MAX_ELEMENTS and 0 <= columns <= MAX_ELEMENTS) or rows * columns > MAX_ELEMENTS:
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     if kind < 0 or not store_scalar(&one, kind, scalar_bytes):
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     if not is_plain_cpu(&r[at[dtype_at + 1]], &r[at[dtype_at + 2]], &r[at[dtype_at + 3]]):
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     dims[0], dims[1] = rows, columns
     result = new_contiguous(2, dims, kind)
     out, width = data_of(<PyArrayObject *>result), item_size(<PyArrayObject *>result)
@@ -173,8 +172,8 @@ cdef int eye_m(Operator op, IValue *r, const int32_t *at) except -1:
     return identity(op, r, at, r[at[0]].v.i, r[at[1]].v.i, 2)
 
 
-register_kernel("aten::tril", tril)
-register_kernel("aten::triu", triu)
+register_kernel("aten::tril", tril, CONTIGUOUS)
+register_kernel("aten::triu", triu, CONTIGUOUS)
 register_kernel("aten::tril_indices", tril_indices)
 register_kernel("aten::triu_indices", triu_indices)
 register_kernel("aten::eye", eye)

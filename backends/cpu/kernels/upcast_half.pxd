@@ -1,9 +1,9 @@
-"""Second call of a kernel, with half-precision arguments converted to float32. The results are rounded once.
+"""Fallback of C kernels that compute float32: it converts half-precision arguments to float32, and rounds the results.
 
-    if kind != FLOAT and kind != DOUBLE:
-        return run_upcast_to_float32(op, r, at)     # for other arguments: `run_with_contiguous_inputs`
+    register_kernel("aten::softplus", softplus, FLOAT32_CONTIGUOUS)
 
-This is correct only for operators that PyTorch computes in float32, and if no argument requests another dtype.
+For arguments that are not half-precision tensors, or with an argument `dtype`, the fallback is
+`run_with_contiguous_inputs`.
 """
 
 from libc.stdint cimport int32_t

@@ -6,13 +6,14 @@
 from libc.math cimport fabs
 from libc.stdint cimport int32_t
 
-from ts._core.dispatch.operator cimport Operator
+from ts._core.dispatch.operator cimport Operator, UNSUPPORTED, read_signature
 from ts._core.tensor.ndarray cimport FLOAT, HALF, PyArrayObject
 from ts._core.tensor.overlap cimport has_internal_overlap
 from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor, number_of_scalar_type, wrap_cpu
 from ts._core.value.ivalue cimport IValue, TAG_FLOAT, TAG_INT, TAG_NONE, copy_value, release, set_object
 from ts.backends.cpu.kernels.contiguous_arguments cimport run_with_contiguous_inputs
 from ts.backends.cpu.kernels.kernel cimport is_tensor, scalar_type
+from ts.backends.cpu.kernels.kernel_registry cimport FLOAT32_CONTIGUOUS, register_fallback
 from ts.backends.cpu.kernels.short_floats cimport BFLOAT16, to_float32, to_half_precision
 
 cdef enum:
@@ -24,18 +25,23 @@ cdef bint is_half_tensor(IValue *x) noexcept:
     return is_tensor(x) and (scalar_type(x) == HALF or scalar_type(x) == BFLOAT16)
 
 
-cdef bint can_upcast(Operator op, IValue *r, const int32_t *at) noexcept:
+cdef bint can_upcast(Operator op, IValue *r, const int32_t *at) except -1:
     """Return whether the arguments can be computed in float32.
 
     All tensors must be CPU tensors of one 16-bit dtype without overlapping elements. Numbers must not exceed
-    MAX_HALF_NUMBER.
+    MAX_HALF_NUMBER, and an argument `dtype` must be None.
     """
     cdef int i
     cdef Tensor x
-    if op.nargs + op.nrets > MAX_REGISTERS or not is_half_tensor(&r[at[0]]):
+    if op.nargs + op.nrets > MAX_REGISTERS or not is_half_tensor(&r[at[0]]) or op.record.variant:
         return False
+    if op.signature_ is None:
+        read_signature(op)
     for i in range(op.nargs):
-        if is_tensor(&r[at[i]]):
+        if op.parameters[i].name == "dtype":
+            if r[at[i]].tag != TAG_NONE:
+                return False
+        elif is_tensor(&r[at[i]]):
             x = <Tensor>r[at[i]].v.o
             if x.backend != BACKEND_CPU or x.scalar_type != scalar_type(&r[at[0]]) or has_internal_overlap(<PyArrayObject *>x.array):
                 return False
@@ -51,7 +57,7 @@ cdef int run_upcast_to_float32(Operator op, IValue *r, const int32_t *at) except
     cdef int32_t index[MAX_REGISTERS]
     cdef Tensor x
     cdef int i, j, kind, n = op.nargs
-    if not can_upcast(op, r, at) or op.record.variant:
+    if not can_upcast(op, r, at):
         return run_with_contiguous_inputs(op, r, at)
     kind = scalar_type(&r[at[0]])
     for i in range(n + op.nrets):
@@ -63,7 +69,8 @@ cdef int run_upcast_to_float32(Operator op, IValue *r, const int32_t *at) except
                 set_object(&q[i], wrap_cpu(to_float32(<PyArrayObject *>(<Tensor>r[at[i]].v.o).array), FLOAT))
             else:
                 copy_value(&q[i], &r[at[i]])
-        op.kernels[BACKEND_CPU](op, q, index)
+        if op.kernels[BACKEND_CPU](op, q, index) == UNSUPPORTED:
+            run_with_contiguous_inputs(op, q, index)
         for j in range(n, n + op.nrets):
             if is_tensor(&q[j]) and scalar_type(&q[j]) == FLOAT:
                 x = <Tensor>q[j].v.o
@@ -74,3 +81,6 @@ cdef int run_upcast_to_float32(Operator op, IValue *r, const int32_t *at) except
         for i in range(n + op.nrets):
             release(&q[i])
     return 0
+
+
+register_fallback(FLOAT32_CONTIGUOUS, run_upcast_to_float32)

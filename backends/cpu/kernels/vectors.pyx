@@ -14,14 +14,13 @@ from cpython.ref cimport Py_INCREF
 from libc.stdint cimport int32_t
 from numpy cimport npy_intp
 
-from ts._core.dispatch.operator cimport Operator, call_python_kernel
+from ts._core.dispatch.operator cimport Operator, UNSUPPORTED
 from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, PyArrayObject, data_of, dims_of, flags_of, ndim_of, same_shape, size_of, strides_of
 from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor, wrap_cpu
 from ts._core.value.ivalue cimport IValue, TAG_NONE, set_object_steal
 from ts.backends.cpu.kernels.gil cimport ReleasedGil, leave_gil, release_gil_for_arrays, take_gil
-from ts.backends.cpu.kernels.contiguous_arguments cimport run_with_contiguous_inputs
 from ts.backends.cpu.kernels.kernel cimport Axis, float_array, is_tensor, new_contiguous, new_like, set_result, read_axis, scalar_type
-from ts.backends.cpu.kernels.kernel_registry cimport register_kernel
+from ts.backends.cpu.kernels.kernel_registry cimport CONTIGUOUS, register_kernel
 
 cnp.import_array()
 
@@ -106,7 +105,7 @@ cdef int store_product(Operator op, IValue *r, const int32_t *at, int ndim) exce
             if ndim_of(<PyArrayObject *>y.array) == 1:
                 result = vector_product(x, y)
     if result == NULL:
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     set_object_steal(&r[at[2]], result)
     return 0
 
@@ -136,10 +135,10 @@ cdef int outer(Operator op, IValue *r, const int32_t *at) except -1:
     cdef char *out
     cdef ReleasedGil gil_state
     if a == NULL or b == NULL:
-        return run_with_contiguous_inputs(op, r, at)
+        return UNSUPPORTED
     kind = scalar_type(&r[at[0]])
     if ndim_of(a) != 1 or ndim_of(b) != 1 or scalar_type(&r[at[1]]) != kind or size_of(b) > 1 << 30 or size_of(a) > 1 << 30:
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     dims[0], dims[1] = size_of(a), size_of(b)
     result = new_contiguous(2, dims, kind)
     out = data_of(<PyArrayObject *>result)
@@ -175,15 +174,15 @@ cdef int cross(Operator op, IValue *r, const int32_t *at) except -1:
     cdef char *out
     cdef ReleasedGil gil_state
     if a == NULL or b == NULL:
-        return run_with_contiguous_inputs(op, r, at)
+        return UNSUPPORTED
     kind = scalar_type(&r[at[0]])
     if scalar_type(&r[at[1]]) != kind or not same_shape(a, b) or size_of(a) == 0:
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     if r[at[2]].tag == TAG_NONE:  # Without `dim`, the first dimension of size 3 is used.
         while d < ndim_of(a) and dims_of(a)[d] != 3:
             d += 1
     if read_axis(a, d if r[at[2]].tag == TAG_NONE else r[at[2]].v.i, &axis) < 0 or axis.n != 3:
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     result = new_like(a, kind)
     out = data_of(<PyArrayObject *>result)
     gil_state = leave_gil(size_of(a), r, at, op.nargs)
@@ -198,7 +197,7 @@ cdef int cross(Operator op, IValue *r, const int32_t *at) except -1:
 register_kernel("aten::dot", dot)
 register_kernel("aten::vdot", dot)
 register_kernel("aten::mv", mv)
-register_kernel("aten::outer", outer)
-register_kernel("aten::ger", outer)
-register_kernel("aten::cross", cross)
-register_kernel("aten::linalg_cross", cross)
+register_kernel("aten::outer", outer, CONTIGUOUS)
+register_kernel("aten::ger", outer, CONTIGUOUS)
+register_kernel("aten::cross", cross, CONTIGUOUS)
+register_kernel("aten::linalg_cross", cross, CONTIGUOUS)

@@ -17,7 +17,7 @@ from libc.stdint cimport int32_t, int64_t
 from numpy cimport npy_intp
 
 from ts._core.value.container cimport List, list_item, list_new, list_slot
-from ts._core.dispatch.operator cimport Operator, call_python_kernel
+from ts._core.dispatch.operator cimport Operator, UNSUPPORTED
 from ts.backends.cpu.kernels.kernel_registry cimport MAX_VIEW_ARGUMENTS, ReadView, View, register_kernel, register_view
 from ts._core.value.ivalue cimport IValue, TAG_NONE, TAG_OBJECT, TENSOR_SPEC, list_spec, set_object, set_object_steal
 from ts._core.thread.deadline cimport count_items
@@ -36,12 +36,12 @@ cdef int run_view(ReadView read, Operator op, IValue *r, const int32_t *at) exce
     cdef View v
     cdef int i
     if a == NULL:
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     for i in range(1, op.nargs):
         others[i - 1] = &r[at[i]]
     init_view(&v, a)
     if not read(&v, others, 0, 0):
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     return store_view(&r[at[op.nargs]], <Tensor>r[at[0]].v.o, v.nd, v.dims, v.strides, v.offset)
 
 
@@ -157,7 +157,7 @@ cdef int split(Operator op, IValue *r, const int32_t *at) except -1:
     cdef int64_t size = r[at[1]].v.i
     cdef int axis = -1 if a == NULL else wrap_dim(r[at[2]].v.i, ndim_of(a))
     if axis < 0 or size <= 0:
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     return store_chunks(r, at, axis, size, &r[at[3]])
 
 
@@ -166,7 +166,7 @@ cdef int chunk(Operator op, IValue *r, const int32_t *at) except -1:
     cdef int64_t count = r[at[1]].v.i
     cdef int axis = -1 if a == NULL else wrap_dim(r[at[2]].v.i, ndim_of(a))
     if axis < 0 or count <= 0 or dims_of(a)[axis] == 0:
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     return store_chunks(r, at, axis, (dims_of(a)[axis] - 1) // count + 1, &r[at[3]])
 
 
@@ -179,7 +179,7 @@ cdef int split_sizes(Operator op, IValue *r, const int32_t *at) except -1:
     cdef int axis = -1 if a == NULL else wrap_dim(r[at[2]].v.i, ndim_of(a)), nd
     cdef int64_t start = 0, i = 0, total
     if axis < 0:
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     nd = copy_layout(a, dims, strides)
     total = dims[axis]
     owner = <object>a
@@ -187,7 +187,7 @@ cdef int split_sizes(Operator op, IValue *r, const int32_t *at) except -1:
     while i < sizes.size and i < views.capacity:
         dims[axis] = list_item(<PyObject *>sizes, i).v.i
         if not 0 <= dims[axis] <= total - start:
-            return call_python_kernel(op, r, at)
+            return UNSUPPORTED
         count_items(0)
         list_slot(<PyObject *>views, i).v.o = strided_view(<Tensor>r[at[0]].v.o, a, nd, dims, strides, start * strides[axis])
         list_slot(<PyObject *>views, i).tag = TAG_OBJECT
@@ -195,7 +195,7 @@ cdef int split_sizes(Operator op, IValue *r, const int32_t *at) except -1:
         i += 1
         views.size = i
     if start != total:
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     set_object(&r[at[3]], views)
     return 0
 
@@ -209,7 +209,7 @@ cdef int unbind(Operator op, IValue *r, const int32_t *at) except -1:
     cdef int64_t i
     cdef int nd, j
     if axis < 0:
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     nd = copy_layout(a, dims, strides) - 1
     count, stride = dims[axis], strides[axis]
     for j in range(axis, nd):
@@ -274,10 +274,10 @@ cdef int move_dimension(Operator op, IValue *r, const int32_t *at) except -1:
     cdef npy_intp n, stride
     cdef int source, target, nd, i
     if a == NULL:
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     source, target = wrap_dim(r[at[1]].v.i, ndim_of(a)), wrap_dim(r[at[2]].v.i, ndim_of(a))
     if source < 0 or target < 0:
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     nd = copy_layout(a, dims, strides)
     n, stride = dims[source], strides[source]
     for i in range(source, target):
@@ -296,11 +296,11 @@ cdef int permute(Operator op, IValue *r, const int32_t *at) except -1:
     cdef int i, axis
     cdef int64_t seen = 0
     if a == NULL or order.size != ndim_of(a):
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     for i in range(ndim_of(a)):
         axis = wrap_dim(list_item(<PyObject *>order, i).v.i, ndim_of(a))
         if axis < 0 or seen >> axis & 1:
-            return call_python_kernel(op, r, at)
+            return UNSUPPORTED
         seen |= <int64_t>1 << axis
         dims[i] = dims_of(a)[axis]
         strides[i] = strides_of(a)[axis]
@@ -345,7 +345,7 @@ cdef int store_squeezed(IValue *r, const int32_t *at, PyArrayObject *a, int axis
 cdef int squeeze(Operator op, IValue *r, const int32_t *at) except -1:
     cdef PyArrayObject *a = cpu_array(&r[at[0]])
     if a == NULL:
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     return store_squeezed(r, at, a, -1, &r[at[1]])
 
 
@@ -353,7 +353,7 @@ cdef int squeeze_dim(Operator op, IValue *r, const int32_t *at) except -1:
     cdef PyArrayObject *a = cpu_array(&r[at[0]])
     cdef int axis = -1 if a == NULL else wrap_dim(r[at[1]].v.i, ndim_of(a))
     if axis < 0:
-        return call_python_kernel(op, r, at)
+        return UNSUPPORTED
     return store_squeezed(r, at, a, axis, &r[at[2]])
 
 

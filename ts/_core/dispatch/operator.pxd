@@ -6,9 +6,12 @@ A kernel reads its arguments from registers and writes its results to registers:
     at[nargs .. nargs + nrets)     indices into r of the results, which are written last and release the old values
                                    (a result register may also be an argument register)
 
-It returns 0, or -1 with a Python exception set. Kernels are called with the GIL held, except those of `scalar`
-operators, which may be called without the GIL. Such a kernel accesses no Python objects, and acquires the GIL to
-raise an error.
+It returns 0, or -1 with a Python exception set, or UNSUPPORTED if it does not support the arguments. A kernel that
+returns UNSUPPORTED has changed no register and no tensor. `run_kernel` then calls the operator's fallback for the
+backend. The fallback calls the kernel again with converted arguments, or runs the Python kernel of the record.
+
+Kernels are called with the GIL held, except those of `scalar` operators, which may be called without the GIL. Such a
+kernel accesses no Python objects, and acquires the GIL to raise an error.
 
 The interpreter and Python call kernels through `invoke`, also for indexing and conversions. `invoke` first calls the
 handlers of the dispatch keys that are active according to the thread's context flags. Only basic indexing of CPU
@@ -17,6 +20,7 @@ tensors that do not require grad uses neither `invoke` nor a kernel (`basic_inde
     kernels[backend]     of an operator with a record: set at the first call (`Backend.bind_kernel`),
                      or `call_python_kernel` if the backend has no C kernel
     kernels[0]           of an operator of the language (on numbers, strings, lists), which has no backends
+    fallbacks[backend]   called if the kernel returns UNSUPPORTED
 """
 
 from cpython.object cimport PyObject
@@ -30,6 +34,7 @@ from ts._core.value.ivalue cimport IValue, TAG_NONE, TAG_OBJECT, TypeSpec
 ctypedef int (*Kernel)(Operator op, IValue *r, const int32_t *at) except -1
 
 cdef enum:
+    UNSUPPORTED = 2  # result of a kernel that does not support the arguments
     MAX_BACKENDS = 16  # length of tables with an entry for each backend. The last entry is for undefined tensors.
     # Context flags that make dispatch keys other than autograd active in a thread.
     WATCHED = LIMITED | PROFILING | LAYERED | AUTOCAST
@@ -61,6 +66,7 @@ cdef class Operator:
     # True if all arguments and results are numbers. The kernel can then run without the GIL.
     cdef readonly bint scalar
     cdef Kernel kernels[MAX_BACKENDS]
+    cdef Kernel fallbacks[MAX_BACKENDS]
     # backend number -> Python object that the kernel uses for this operator. The references are borrowed from
     # `owners`.
     cdef PyObject *state[MAX_BACKENDS]
@@ -88,11 +94,11 @@ cdef class Operator:
     cdef object __weakref__
 
 
-# Run the Python kernel of the record on arrays. This is the default kernel of every backend, and C kernels
-# call it for arguments that they do not support.
+# Run the Python kernel of the record on arrays. This is the default kernel and the default fallback of every backend.
 cdef int call_python_kernel(Operator op, IValue *r, const int32_t *at) except -1
-# Set the C kernel of a backend. `owner` becomes the kernel's object in `state`.
-cdef int set_kernel(Operator op, int backend, Kernel kernel, object owner) except -1
+# Set the C kernel of a backend and the fallback for arguments that the kernel does not support. `owner` becomes the
+# kernel's object in `state`.
+cdef int set_kernel(Operator op, int backend, Kernel kernel, object owner, Kernel fallback=*) except -1
 # Return whether a backend has a C kernel for `op`.
 cdef bint has_kernel(Operator op, int backend) except -1
 # Register the two handlers of a dispatch key. The key is active in threads whose context flag `flag` is set.
@@ -136,15 +142,23 @@ cdef inline int backend_at(Operator op, IValue *r, const int32_t *at) noexcept:
     return 0
 
 
+cdef inline int run_kernel(Operator op, IValue *r, const int32_t *at) except -1:
+    """Run the kernel of the arguments' backend, or its fallback if the kernel does not support the arguments."""
+    cdef int backend = backend_at(op, r, at)
+    if op.kernels[backend](op, r, at) == UNSUPPORTED:
+        return op.fallbacks[backend](op, r, at)
+    return 0
+
+
 cdef inline int invoke(Operator op, IValue *r, const int32_t *at) except -1:
     """Run an operator on registers."""
     if attention:
         return invoke_attended(op, r, at, NULL, NULL)
-    return op.kernels[backend_at(op, r, at)](op, r, at)
+    return run_kernel(op, r, at)
 
 
 cdef inline int invoke_at(Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1:
     """Run the operator of an instruction. The profiler receives `code` and `instruction`."""
     if attention:
         return invoke_attended(op, r, at, code, instruction)
-    return op.kernels[backend_at(op, r, at)](op, r, at)
+    return run_kernel(op, r, at)

@@ -6,8 +6,8 @@ In: registers or Python arguments. Out: results, wrapped as tensors.
     op(x)                       call from Python, with arguments bound by the schema
     invoke(op, r, at)           call with arguments in registers: from the interpreter, and from Python for C kernels
 
-`invoke` selects the kernel by the backend of the first tensor. If the backend has no C kernel, or the C
-kernel does not support the arguments, `call_python_kernel` runs the record's Python kernel (`record_kernels`).
+`invoke` selects the kernel by the backend of the first tensor. If the backend has no C kernel, or if neither the C
+kernel nor its fallback supports the arguments, `call_python_kernel` runs the record's Python kernel (`record_kernels`).
 """
 
 from weakref import WeakSet
@@ -80,7 +80,7 @@ cdef class Operator:
         self.tensor_at = -1
         self.owners = []
         for i in range(MAX_BACKENDS):
-            self.kernels[i] = run_nothing
+            self.kernels[i] = self.fallbacks[i] = run_nothing
 
     def __init__(self, str schema_text not None, record=None):
         if self.schema_text:
@@ -211,7 +211,7 @@ cdef int invoke_attended(Operator op, IValue *r, const int32_t *at, PyObject *co
         return invoke_from(0, op, r, at, code, instruction)
     if differentiating(flags) and requires_gradient(op, r, at) and op.record is not None:
         return handlers[<int>AUTOGRAD_KEY].invoke(op, r, at, code, instruction)
-    return op.kernels[backend_at(op, r, at)](op, r, at)
+    return run_kernel(op, r, at)
 
 
 cdef int invoke_from(int key, Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1:
@@ -226,14 +226,14 @@ cdef int invoke_from(int key, Operator op, IValue *r, const int32_t *at, PyObjec
         ):
             return handlers[key].invoke(op, r, at, code, instruction)
         key += 1
-    return op.kernels[backend_at(op, r, at)](op, r, at)
+    return run_kernel(op, r, at)
 
 
 cdef int invoke_after(
     DispatchKey key, Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction
 ) except -1:
     if key >= AUTOGRAD_KEY and not context_flags() & WATCHED:
-        return op.kernels[backend_at(op, r, at)](op, r, at)
+        return run_kernel(op, r, at)
     return invoke_from(<int>key + 1, op, r, at, code, instruction)
 
 
@@ -282,6 +282,7 @@ cdef int unbind(Operator op) except -1:
     cdef int i
     for i in range(MAX_BACKENDS):
         op.kernels[i] = bind_and_run
+        op.fallbacks[i] = call_python_kernel
     op.implementations = [None] * MAX_BACKENDS
     return 0
 
@@ -303,13 +304,16 @@ cdef int bind_kernel(Operator op, int backend) except -1:
     return 0
 
 
-cdef int set_kernel(Operator op, int backend, Kernel kernel, object owner) except -1:
+cdef int set_kernel(
+    Operator op, int backend, Kernel kernel, object owner, Kernel fallback=call_python_kernel
+) except -1:
     for before in op.owners:
         if before is owner:
             break
     else:
         op.owners.append(owner)
     op.state[backend] = <PyObject *>owner
+    op.fallbacks[backend] = fallback
     op.kernels[backend] = kernel
     return 0
 
