@@ -60,6 +60,9 @@ class Symbol:
         divisor = Symbol.of(other).terms
         if len(divisor) == 1:
             ((product, factor),) = divisor.items()
+            rest = self.terms.get((), 0) % factor if not product else 0
+            if rest and all(not k % factor for names, k in self.terms.items() if names):
+                return (self - rest) // other
             if all(not k % factor and not set(product) - set(names) for names, k in self.terms.items()):
                 left = {}
                 for names, k in self.terms.items():

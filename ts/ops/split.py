@@ -9,6 +9,7 @@ In: an array, and lengths, a number of sections, or positions. Out: a list of vi
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -66,7 +67,7 @@ def split_by_size(self: Array, size: int, dim: int) -> list[Array]:
                 f"split_size can only be 0 if dimension size is 0, but got dimension size of {n}"
             )
         return [self]
-    count = max(-(-n // size), 1)
+    count = max(operator.index(size_guards.ceil_div(n, size)), 1)
     return split_sizes(self, [size] * (count - 1) + [n - size * (count - 1)], dim)
 
 
@@ -115,7 +116,7 @@ def _chunk(xp: Any, self: Array, chunks: int, dim: int = 0) -> list[Array]:
         raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
     n = self.shape[common.wrap_dim(dim, self.ndim)]
     if n:
-        return split_by_size(self, -(-n // chunks), dim)
+        return split_by_size(self, size_guards.ceil_div(n, chunks), dim)
     _check_memory(chunks)
     return split_sizes(self, [0] * chunks, dim)
 

@@ -154,7 +154,7 @@ def minimum(a: SizeLike, b: SizeLike) -> SizeLike:
 
 def ceil_div(n: SizeLike, step: SizeLike) -> SizeLike:
     """Return n / step, rounded up."""
-    return n if known_one(step) else -(-n // step)
+    return n if known_one(step) else (n + (step - 1)) // step
 
 
 def broadcast(*shapes: Sequence[SizeLike]) -> Shape:
