@@ -73,5 +73,5 @@ def test_a_size_that_is_the_sum_of_two():
     shapes = tuple({0: ts.export.Dim(name)} for name in "nmk")
     program = ts.export.export(Module(), (ts.rand(5), ts.rand(4), ts.rand(9)), dynamic_shapes=shapes)
     assert program.module()(ts.rand(2), ts.rand(5), ts.rand(7)).shape == (7,)
-    with pytest.raises(AssertionError, match="Guard failed: z"):
+    with pytest.raises(AssertionError, match=r"Guard failed: .*z\.size"):
         program.module()(ts.rand(2), ts.rand(5), ts.rand(8))

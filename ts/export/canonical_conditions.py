@@ -70,11 +70,14 @@ def as_multiple(condition: Any) -> Any:
         return condition
     difference = sympy.expand(condition.lhs - condition.rhs)
     for term in sympy.Add.make_args(difference):
-        factor, inside = term.as_coeff_Mul()
-        if isinstance(inside, e.FloorDiv) and inside.args[1] == abs(factor):
-            rest = sympy.expand((difference - term) * (1 if factor < 0 else -1))
-            if sympy.expand(rest - inside.args[0]) == 0:
-                return sympy.Eq(e.Mod(*inside.args), 0)
+        for quotient in sympy.Mul.make_args(term):
+            if not isinstance(quotient, e.FloorDiv):
+                continue
+            factor = term / quotient
+            if factor in (quotient.args[1], -quotient.args[1]):
+                rest = sympy.expand((term - difference) * (factor / quotient.args[1]))
+                if sympy.expand(rest - quotient.args[0]) == 0:
+                    return sympy.Eq(e.Mod(*quotient.args), 0)
     return condition
 
 

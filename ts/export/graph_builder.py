@@ -281,6 +281,21 @@ class FxGraphBuilder(TracerProtocol):
             node = node.next
         return node
 
+    def move_derived_sizes(self) -> None:
+        """Move the size nodes of expressions of other sizes from the placeholders to their first use.
+
+        As in PyTorch, only nodes of sizes that are symbols follow the placeholders.
+        """
+        sizes: list[Node] = []
+        node = self._last_placeholder
+        while node is not None and str(node.next.target) == "aten.sym_size.int":
+            node = node.next
+            sizes.append(node)
+        for node in sizes:
+            value = node.meta["val"]
+            if isinstance(value, SymInt) and not value.node.expr.is_Symbol and node.users:
+                min(node.users).prepend(node)
+
     def _computed(self, expression: Any) -> Node:
         """Create nodes that compute `expression` from the nodes of its symbols, and return the last node."""
         if isinstance(expression, sympy.Piecewise):

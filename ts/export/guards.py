@@ -122,6 +122,24 @@ class GuardBuilder:
         sources = {s: self.environment.sources[s][0] for s in expression.free_symbols}
         return guard_equal(source, expression, sources)
 
+    def related(self, source: Source, expression: Any) -> InputGuard:
+        """Return a guard that the size at `source` equals `expression`, written with the size of its symbol.
+
+        The symbol is a part of another size: s0 for `y.size()[0] == 2*s0 + 1`, if the size of x is 2*s0. The
+        guard is `1 + x.size()[0] == y.size()[0]`.
+        """
+        (symbol,) = expression.free_symbols
+        other = self.environment.sources[symbol][0]
+        size = sympy.Dummy(integer=True)
+        equal = sympy.expand(expression.xreplace({symbol: (size - other.offset) / other.factor}))
+        if not equal.is_integer:
+            return self.equal(source, expression)
+        sources = {size: other.size}
+        text = format_condition(equal, lambda s: str(sources[s]))
+        return InputGuard(
+            Operation("==", (to_formula(equal, sources), source.size)), f"{text} == {source.size}"
+        )
+
     def guard(self, condition: Any, where: Line | None = None) -> InputGuard:
         """Convert `condition` to a guard. All of its symbols must have locations in the arguments."""
         sources = {s: self.environment.sources[s][0] for s in condition.free_symbols}

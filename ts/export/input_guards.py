@@ -106,6 +106,11 @@ def guard_bound(source: Source, relation: str, bound: Any) -> InputGuard:
     )
 
 
+def guard_equal_sizes(source: Source, other: Source) -> InputGuard:
+    """Return the guard that the sizes or numbers at two locations are equal."""
+    return InputGuard(Operation("==", (source.size, other.size)), f"{source.size} == {other.size}")
+
+
 def guard_divisible(source: Source) -> InputGuard:
     """Return the guard `(size - offset) % factor == 0` for the size, offset and factor of `source`."""
     difference = Operation("-", (source.size, Constant(source.offset)))

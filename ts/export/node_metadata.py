@@ -90,9 +90,14 @@ def _kind_of(function: Any, name: str) -> str:
 
 
 def _symbol_in(n: Any) -> Any:
-    """Return the SymPy symbol of a symbolic number, or None if its expression is not a bare symbol."""
-    expression = n.node.expression if isinstance(n, SymNumber) else None
-    return expression if expression is not None and expression.is_Symbol else None
+    """Return the SymPy symbol of a symbolic number, or None if its expression is not a bare symbol.
+
+    Data-dependent numbers have their own symbols, even if the symbol is known to equal an expression.
+    """
+    if not isinstance(n, SymNumber):
+        return None
+    expression = n.node.expression if is_of_data(n.node.expression) else n.node.expr
+    return expression if expression.is_Symbol else None
 
 
 def rename_size_nodes(graph: Graph, used_sizes: int) -> dict[str, str]:
@@ -114,7 +119,7 @@ def rename_size_nodes(graph: Graph, used_sizes: int) -> dict[str, str]:
     sizes = [n for n in graph.nodes if str(n.target) == "aten.sym_size.int"]
     for node in sizes:
         value = node.meta["val"]
-        index = numbers.get(value.node.expression) if isinstance(value, SymNumber) else None
+        index = numbers.get(_symbol_in(value))
         name = f"sym_size_int_{index}" if index else "sym_size_int"
         before = node.name
         if name != before:

@@ -123,6 +123,9 @@ class _Insertion:
                 return True
         elif node.op == "call_function" and isinstance(value, SymNumber):
             expression = value.node.expression
+            # Equal sizes of arguments have one node. Data-dependent numbers keep their own symbols.
+            if not any(map(sympy_functions.is_of_data, expression.free_symbols)):
+                expression = value.node.expr
             existing = self.defined.get(expression)
             if existing is None and isinstance(value, SymInt) and not sympy_functions.is_of_data(expression):
                 self.defined[expression] = node

@@ -514,6 +514,13 @@ class ShapeEnv:
                 else ValueRange(-math.inf, (-lower_bound) // -factor)
             )
             self._narrow(symbol, before.intersection(limit))
+        elif isinstance(symbol, e.FloorDiv) and factor.is_Integer and symbol.args[1].is_positive:
+            numerator, divisor = symbol.args
+            if factor > 0:  # x // n >= k is x >= n * k
+                self._learn_lower_bound(sympy.expand(numerator - divisor * -(-lower_bound // int(factor))), 0)
+            else:  # x // n <= k is x < n * (k + 1)
+                limit = divisor * ((-lower_bound) // -int(factor) + 1)
+                self._learn_lower_bound(sympy.expand(limit - numerator), 1)
         elif isinstance(rest, sympy.Add):
             self._learn_bounds(rest, lower_bound)
 
@@ -561,6 +568,11 @@ class ShapeEnv:
         """Record the equality constraint `difference == 0`, and eliminate a symbol if it can be solved."""
         self._lower_bounds[without_constant(difference)[0]] = -without_constant(difference)[1]
         self._lower_bounds[-without_constant(difference)[0]] = without_constant(difference)[1]
+        # As in PyTorch, sizes with rounding are not substituted for symbols: both sizes remain.
+        if isinstance(difference, e.Mod):
+            self._learn_multiple(*difference.args)
+        if difference.has(e.FloorDiv, e.Mod):
+            return
         for symbol in sorted(difference.free_symbols, key=self._order, reverse=True):
             rest = (
                 difference.xreplace({symbol: sympy.Integer(0)}).doit()
@@ -582,8 +594,6 @@ class ShapeEnv:
                 if e.is_of_data(symbol) and solution.free_symbols:
                     self.ranges[symbol] = self.ranges[symbol].intersection(value_range(solution, self.ranges))
             return
-        if isinstance(difference, e.Mod):
-            self._learn_multiple(*difference.args)
 
     def _order(self, symbol: Any) -> tuple[bool, Any, int]:
         """Return the key for sorting symbols: backed before unbacked ones, by example value, then by age."""

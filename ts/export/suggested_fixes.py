@@ -10,6 +10,8 @@ dimensions, a `UserError` lists the conditions and suggests fixes:
 
 from __future__ import annotations
 
+import enum
+import functools
 import math
 from typing import Any, NamedTuple
 
@@ -17,6 +19,8 @@ import sympy
 
 from ts.errors import UserError, UserErrorType
 from ts.export import sympy_functions as e
+from ts.export.canonical_conditions import is_linear
+from ts.export.dim_relations import DimRelations
 from ts.export.expr_parser import Source
 from ts.export.guards import format_condition
 from ts.export.intervals import ValueRange
@@ -29,6 +33,15 @@ _SPECIALIZED = (
 )
 
 
+class SpecKind(enum.Enum):
+    """Kind of the spec of a dynamic dimension."""
+
+    AUTO = enum.auto()
+    DYNAMIC = enum.auto()
+    DIM = enum.auto()
+    DERIVED_DIM = enum.auto()  # a linear expression of a `Dim`
+
+
 class Named(NamedTuple):
     """Dynamic dimension of an argument: its name, symbol, location and range."""
 
@@ -36,7 +49,12 @@ class Named(NamedTuple):
     symbol: Any
     source: Source
     range: ValueRange  # range of sizes that the user specified
-    is_dim: bool  # True if the user specified a named `Dim`. Only then can a fix be suggested.
+    kind: SpecKind
+
+    @property
+    def is_dim(self) -> bool:
+        """True for named `Dim`s and linear expressions of them, such as `2 * batch`."""
+        return self.kind in (SpecKind.DIM, SpecKind.DERIVED_DIM)
 
     @property
     def size(self) -> str:
@@ -57,30 +75,36 @@ class Named(NamedTuple):
 class Fixes:
     """Conditions that contradict the specs of dimensions, and suggested changes of the specs."""
 
-    def __init__(self, environment: ShapeEnv, named: list[Named]) -> None:
+    def __init__(self, environment: ShapeEnv, named: list[Named], relations: DimRelations) -> None:
         self.environment = environment
-        self.named = {n.symbol: n for n in named}
-        self.violated: dict[str, None] = {}
-        self.relations: list[str] = []  # fixes that define one dimension by another, such as `dy = dx + 1`
-        self.specializations: list[str] = []  # fixes that replace a dimension by a constant
-        self.conditions: list[str] = []  # violated conditions that no fix can satisfy
-        self.fixes: list[str] = []
+        self.relations = relations
+        self.named = named
+        self.violated: set[str] = set()  # names of the dimensions
+        self.conditions: list[str] = []  # violated conditions
+        # Symbol -> dimensions whose size is the symbol, in order of the arguments.
+        self.by_symbol: dict[Any, list[Named]] = {}
+        for n in named:
+            expression = environment.simplify(n.symbol)
+            if expression.is_Symbol:
+                self.by_symbol.setdefault(expression, []).append(n)
 
     def raise_if_any(self) -> None:
         """Raise UserError if a guard contradicts the spec of a dimension."""
-        for n in self.named.values():
-            self._check_dimension(n)
+        for n in self.named:
+            self._check_constant(n)
+        for n in self.named:
+            self._check_relation(n)
+        self._check_conditions()
+        for symbol, dimensions in self.by_symbol.items():
+            self._check_range(symbol, dimensions)
         if not self.violated:
             return
         names = ", ".join(sorted(self.violated))
-        lines = "\n".join(
-            f"  - {line}" for line in (*self.relations, *self.specializations, *self.conditions)
-        )
+        lines = "\n".join(f"  - {line}" for line in self.conditions)
         message = (
             f'Constraints violated ({names})! For more information, run with TORCH_LOGS="+dynamic".\n{lines}'
         )
-        if self.fixes:
-            fixes = sorted(self.fixes, key=lambda fix: " = Dim(" not in fix)
+        if fixes := self._suggest_fixes():
             message += "\nSuggested fixes:\n" + "\n".join(f"  {fix}" for fix in fixes)
         message += (
             "\n\nThe error above occurred when calling torch.export.export. If you would like to view some "
@@ -89,58 +113,122 @@ class Fixes:
         )
         raise UserError(message, UserErrorType.CONSTRAINT_VIOLATION)
 
-    def _violation(self, n: Named, among: list[str], conditions: str, *fixes: str) -> None:
-        self.violated[n.name] = None
-        among.append(conditions)
-        if n.is_dim:
-            self.fixes += fixes
+    def _record_violation(self, n: Named, condition: str) -> None:
+        self.violated.add(n.name)
+        self.conditions.append(condition)
 
-    def _name(self, symbol: Any) -> str:
-        dimension = self.named.get(symbol)
-        return dimension.name if dimension is not None else str(self.environment.sources[symbol][0])
+    def _check_constant(self, n: Named) -> None:
+        expression = self.environment.simplify(n.symbol)
+        if e.is_constant(expression) and n.kind is not SpecKind.AUTO:
+            self._record_violation(n, _SPECIALIZED.format(n.name, expression))
 
-    def _check_dimension(self, n: Named) -> None:
-        environment = self.environment
-        expression = environment.simplify(n.symbol)
-        if e.is_constant(expression):
-            self._violation(
-                n, self.specializations, _SPECIALIZED.format(n.name, expression), f"{n.name} = {expression}"
+    def _find_related(self, n: Named) -> tuple[Named, Any] | None:
+        """Return the first dimension whose size determines the size of `n`, and the expression of its symbol.
+
+        Return None if this is `n`, or if the size of `n` is a constant or depends on several symbols.
+        """
+        expression = self.environment.simplify(n.symbol)
+        if len(expression.free_symbols) != 1:
+            return None
+        dimensions = self.by_symbol.get(*expression.free_symbols)
+        return (dimensions[0], expression) if dimensions and dimensions[0] is not n else None
+
+    def _check_relation(self, n: Named) -> None:
+        """Check that the specs declare the relation of a size to another size.
+
+        As in PyTorch, a dimension with a `Dim` may equal a dimension without, and the graph asserts relations
+        of several symbols at run time.
+        """
+        if (related := self._find_related(n)) is None:
+            return
+        first, expression = related
+        (symbol,) = expression.free_symbols
+        if expression.is_Symbol and not (n.is_dim and first.is_dim):
+            return
+        if not any(m.is_dim for m in self.by_symbol[symbol]):
+            return
+        if self.relations.declares(n.symbol, expression.xreplace({symbol: first.symbol})):
+            return
+        if expression.is_Symbol:
+            both = f"{n.name} = {n.size} and {first.name} = {first.size}"
+            condition = f"The values of {both} must always be equal."
+        else:
+            written = expression.xreplace({symbol: sympy.Symbol(first.name)})
+            condition = (
+                f"The values of {n.name} = {n.size} must always be related to the values of {first.name} = "
+                f"{first.size} by {n.name} = {written}."
             )
-            return
-        if not n.is_dim:  # `Dim.AUTO` and `Dim.DYNAMIC` accept all conditions
-            return
-        if expression != n.symbol:
-            # As in PyTorch, the graph asserts relations of several symbols at run time.
-            if len(expression.free_symbols) > 1:
-                return
-            if not expression.is_Symbol or (expression in self.named and self.named[expression].is_dim):
-                self._related(n, expression)
-                return
-            n = n._replace(symbol=expression)
-        n = n._replace(range=self._specified_range(n))
-        if self._divisible(n):
-            return
-        value_range = environment.ranges[n.symbol]
-        if value_range.low > max(n.range.low, 2) or value_range.high < n.range.high:
-            high = "IntInfinity()" if math.isinf(value_range.high) else value_range.high
-            self._violation(
-                n,
-                self.conditions,
-                n.not_all(f"{value_range.low} <= {n.size} and {n.size} <= {high}"),
-                _dim(n.name, value_range.low if value_range.low > 2 else None, value_range.high),
+        self._record_violation(n, condition)
+
+    def _check_conditions(self) -> None:
+        """Check the guards on one size. Guards that bound the size are checked by `_check_range`."""
+        checked: set[Any] = set()
+        for guard in self.environment.guards:
+            condition = self.environment.simplify(guard.condition)
+            if len(condition.free_symbols) != 1 or condition in checked:
+                continue
+            checked.add(condition)
+            (symbol,) = condition.free_symbols
+            dimensions = self.by_symbol.get(symbol, [])
+            if self.is_in_range(condition, symbol) or not any(m.is_dim for m in dimensions):
+                continue
+            for limits in dict.fromkeys(m.range for m in dimensions if m.is_dim):
+                n = dimensions[0]._replace(range=limits)
+                self._record_violation(n, n.not_all(f"{_of(n, condition)}."))
+
+    def _check_range(self, symbol: Any, dimensions: list[Named]) -> None:
+        """Check that the program accepts the specified ranges of the dimensions whose size is `symbol`."""
+        bounds = self.environment.ranges[symbol]
+        for limits in dict.fromkeys(m.range for m in dimensions if m.is_dim):
+            # The bounds of `Dim.AUTO` and `Dim.DYNAMIC` may be narrower than those of an equal dimension.
+            low, high = functools.reduce(
+                ValueRange.intersection, (m.range for m in dimensions if not m.is_dim), limits
             )
-        for guard in environment.guards:
-            condition = guard.condition
-            if condition.free_symbols == {n.symbol} and not self._in_range(condition, n.symbol):
-                self._violation(n, self.conditions, n.not_all(f"{_of(n, condition)}."))
+            if bounds.low > max(low, 2) or bounds.high < high:
+                upper = "IntInfinity()" if math.isinf(bounds.high) else bounds.high
+                n = dimensions[0]._replace(range=limits)
+                guard = f"{bounds.low} <= {n.size} and {n.size} <= {upper}"
+                self._record_violation(n, n.not_all(guard))
 
-    def _specified_range(self, n: Named) -> ValueRange:
-        """Return the intersection of the ranges that the user specified for `n` and equal dimensions."""
-        equal = [m.range for m in self.named.values() if self.environment.simplify(m.symbol) == n.symbol]
-        low, high = max([n.range.low, *(r.low for r in equal)]), min([n.range.high, *(r.high for r in equal)])
-        return ValueRange(low, high)
+    def _suggest_fixes(self) -> list[str]:
+        """Return the suggested definitions of dimensions: first `Dim`s, then other definitions.
 
-    def _in_range(self, condition: Any, symbol: Any) -> bool:
+        As in PyTorch, derived dimensions have no suggestions, because these would define an expression.
+        """
+        dims: list[str] = []
+        definitions: list[str] = []
+        for n in sorted(self.named, key=lambda n: n.size):
+            expression = self.environment.simplify(n.symbol)
+            if n.kind is SpecKind.DERIVED_DIM:
+                continue
+            if e.is_constant(expression):
+                definitions += [f"{n.name} = {expression}"] if n.is_dim else []
+            elif (related := self._find_related(n)) is not None:
+                first, expression = related
+                (symbol,) = expression.free_symbols
+                if first.is_dim and n.name != first.name and is_linear(expression, symbol):
+                    written = expression.xreplace({symbol: sympy.Symbol(first.name)})
+                    definitions.append(f"{n.name} = {written}")
+            elif n.is_dim and expression.is_Symbol:
+                dim, definition = self._suggest_range(n, expression)
+                dims += dim
+                definitions += definition
+        return list(dict.fromkeys([*sorted(dims, key=lambda dim: dim.startswith("_")), *definitions]))
+
+    def _suggest_range(self, n: Named, symbol: Any) -> tuple[list[str], list[str]]:
+        """Return the `Dim` that satisfies the guards, and the definition of `n` by another `Dim`, if any."""
+        for guard in self.environment.guards:
+            condition = self.environment.simplify(guard.condition)
+            if condition.free_symbols != {symbol}:
+                continue
+            if fixes := self._fixes_of_multiple(n, symbol, condition):
+                return fixes[:1], fixes[1:]
+        bounds = self.environment.ranges[symbol]
+        if bounds.low <= max(n.range.low, 2) and bounds.high >= n.range.high:
+            return [], []
+        return [_dim(n.name, bounds.low if bounds.low > 2 else None, bounds.high)], []
+
+    def is_in_range(self, condition: Any, symbol: Any) -> bool:
         """Return True if `condition` is an inequality that bounds `symbol`, and thus narrows its range."""
         if isinstance(condition, sympy.Eq | sympy.Ne) or not condition.is_Relational:
             return False
@@ -149,56 +237,25 @@ class Fixes:
         difference = sympy.expand(condition.lhs - condition.rhs)
         return difference.as_independent(symbol)[1].as_coeff_Mul()[1] == symbol  # type: ignore[no-any-return]
 
-    def _related(self, n: Named, expression: Any) -> None:
-        others = {s: sympy.Symbol(self._name(s)) for s in expression.free_symbols}
-        written = str(expression.xreplace(others))
-        if expression.is_Symbol:
-            first = self.named.get(expression)
-            other = f"{self._name(expression)} = {first.size}" if first else written
-            conditions = f"The values of {n.name} = {n.size} and {other} must always be equal."
-        else:
-            names = ", ".join(map(str, others.values()))
-            conditions = (
-                f"The values of {n.name} = {n.size} must always be related to the values of {names} by "
-                f"{n.name} = {written}."
-            )
-        self._violation(n, self.relations, conditions, f"{n.name} = {written}")
+    def _fixes_of_multiple(self, n: Named, symbol: Any, condition: Any) -> list[str]:
+        """Return the fixes for a guard that requires a multiple of k: `(size + offset) % k == 0`.
 
-    def _divisible(self, n: Named) -> bool:
-        """Return True if a guard requires a multiple of k: `(size + offset) % k == 0`.
-
-        Record the violation, with the fixes `_n = Dim('_n', ...)` and `n = k*_n - offset`.
+        They are `_n = Dim('_n', ...)` and `n = k*_n - offset`, or nothing for other guards.
         """
-        environment = self.environment
-        for guard in environment.guards:
-            condition = guard.condition
-            if (
-                not isinstance(condition, sympy.Eq)
-                or not isinstance(condition.lhs, e.Mod)
-                or condition.rhs != 0
-            ):
-                continue
-            inside, by = condition.lhs.args
-            rest = sympy.expand(inside - n.symbol)
-            if not by.is_Integer or not rest.is_Integer:
-                continue
-            by, rest = int(by), int(rest)
-            low, high = environment.ranges[n.symbol]
-            lower = -(-(low + rest) // by)
-            upper = high if math.isinf(high) else (high + rest) // by
-            less = "" if not rest else f" - {rest}" if rest > 0 else f" + {-rest}"
-            bounds = ", ".join(
-                [*([f"min={lower}"] if not rest else []), f"max={'oo' if math.isinf(upper) else upper}"]
-            )
-            self._violation(
-                n,
-                self.conditions,
-                n.not_all(f"{_of(n, condition)}."),
-                f"_{n.name} = Dim('_{n.name}', {bounds})",
-                f"{n.name} = {by}*_{n.name}{less}",
-            )
-            return True
-        return False
+        if not isinstance(condition, sympy.Eq) or not isinstance(condition.lhs, e.Mod) or condition.rhs != 0:
+            return []
+        inside, by = condition.lhs.args
+        rest = sympy.expand(inside - symbol)
+        if not by.is_Integer or not rest.is_Integer:
+            return []
+        by, rest = int(by), int(rest)
+        low, high = self.environment.ranges[symbol]
+        lower = -(-(low + rest) // by)
+        upper = high if math.isinf(high) else (high + rest) // by
+        less = "" if not rest else f" - {rest}" if rest > 0 else f" + {-rest}"
+        bounds = [f"min={lower}"] if lower != 2 else []
+        bounds.append(f"max={'oo' if math.isinf(upper) else upper}")
+        return [f"_{n.name} = Dim('_{n.name}', {', '.join(bounds)})", f"{n.name} = {by}*_{n.name}{less}"]
 
 
 def _of(n: Named, condition: Any) -> str:

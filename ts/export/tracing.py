@@ -21,12 +21,20 @@ from ts.export.arguments import argument_names, arguments_by_name
 from ts.export.builtin_functions import symbolic_builtins
 from ts.export.control_flow import name_inputs
 from ts.export.dim import _Hint
+from ts.export.dim_relations import DimRelations
 from ts.export.dynamic_shapes import AdditionalInputs, ShapesCollection, by_leaf
 from ts.export.expr_parser import Source
 from ts.export.fake import fake
 from ts.export.guards import GuardBuilder
 from ts.export.identifiers import word
-from ts.export.input_guards import InputGuard, guard_bound, guard_constant, guard_divisible, guard_size
+from ts.export.input_guards import (
+    InputGuard,
+    guard_bound,
+    guard_constant,
+    guard_divisible,
+    guard_equal_sizes,
+    guard_size,
+)
 from ts.export.intervals import ValueRange
 from ts.export.module_calls import ModuleCalls, ModuleCallSignature, argument
 from ts.export.module_state import Snapshot
@@ -48,10 +56,10 @@ from ts.export.signature import (
     SymIntArgument,
     TensorArgument,
 )
-from ts.export.suggested_fixes import Fixes, Named
+from ts.export.suggested_fixes import Fixes, Named, SpecKind
 from ts.export.sym_node import symbol_of
 from ts.export.tracer import ExportTracer
-from ts.export.value_ranges import ValueRanges, value_range
+from ts.export.value_ranges import ValueRanges
 from ts.fx.graph_module import GraphModule
 from ts.fx.node import Node
 from ts.nn.modules.module import Module
@@ -104,7 +112,7 @@ class Export:
             dynamic_shapes = dynamic_shapes.dynamic_shapes(mod, args, kwargs)
         self.named_arguments = arguments_by_name(mod, args, kwargs)
         self.shapes = by_leaf(self.named_arguments, dynamic_shapes)
-        self.symbols: dict[str, Any] = {}  # name of a `Dim` -> symbol of its dimensions
+        self.relations = DimRelations(self.environment)
         self.inputs: list[InputSpec] = []
         self.state_nodes: dict[int, Node] = {}  # id of a parameter or buffer -> its input node
         self.checks: list[InputGuard] = []
@@ -124,6 +132,7 @@ class Export:
         recorder = self.recorder
         state = self._lift_state()
         fakes, in_spec = self._lift_arguments()
+        roots = self.relations.create_missing_roots()
         args, kwargs = pytree.tree_unflatten(fakes, in_spec)
         snapshot = Snapshot(self.module)
         functions = recorder.functions = FunctionCounter()
@@ -142,7 +151,9 @@ class Export:
             snapshot.restore()
             self.environment.observer = None
         recorder.check_arguments()
-        self.fixes = Fixes(self.environment, self.named)
+        self.relations.require(roots)
+        recorder.move_derived_sizes()
+        self.fixes = Fixes(self.environment, self.named, self.relations)
         self.fixes.raise_if_any()
         outputs, specs = self._outputs(leaves)
         recorder.graph.output(tuple(outputs))
@@ -264,57 +275,58 @@ class Export:
         return sizes
 
     def _size_checks(self) -> list[InputGuard]:
-        """Return the guards on argument sizes: ranges, equalities and divisibility."""
-        environment = self.environment
+        """Return the guards on argument sizes, in PyTorch's order: ranges, equal sizes, recorded conditions.
+
+        The last guards state what PyTorch does not check, or what the recorded conditions imply.
+        """
+        environment, builder = self.environment, self.guard_builder
         checks: list[InputGuard] = []
-        divisible: list[InputGuard] = []
-        seen: set[Any] = set()
-        # Symbol -> sizes `factor * symbol + offset` in arguments, until a size that is the symbol is found.
-        before: dict[Any, list[tuple[Source, Any]]] = {}
+        last: list[InputGuard] = []
+        ranges = self._ranges()
         int_expressions = {s: environment.simplify(s) for s in self.int_symbols}
+        first: dict[Any, Source] = {}  # expression of a size -> its first location in the arguments
         for symbol, expression in int_expressions.items():
             if expression == symbol:
-                seen.add(symbol)
-                checks += self.guard_builder.range_guards(symbol)
+                first[symbol] = environment.sources[symbol][0]
+                checks += builder.range_guards(symbol)
         for source, leaf_index, sizes, _ in self.tensors:
             for i, size in enumerate(sizes):
                 at = Source(source, i, leaf=leaf_index)
                 expression = sympy_functions.to_sympy(size) if isinstance(size, int) else size.node.expr
-                if expression.is_Symbol and expression not in seen:
-                    seen.add(expression)
-                    environment.sources[expression] = [at]
-                    low, high = environment.ranges[expression]
-                    if low > 2:
-                        checks.append(guard_bound(at, ">=", low))
-                    if not math.isinf(high):
-                        checks.append(guard_bound(at, "<=", high))
-                    checks += itertools.starmap(self.guard_builder.equal, before.pop(expression, ()))
-                elif (derived := self._derived(expression, at)) is not None:
-                    checks += self._derived_range_checks(derived, expression)
-                    divisible += [guard_divisible(derived)] if derived.factor != 1 else []
-                    (symbol,) = expression.free_symbols
-                    before.setdefault(symbol, []).append((at, expression))
+                if not expression.free_symbols:
+                    checks.append(builder.equal(at, expression))
+                elif expression in first:
+                    checks.append(guard_equal_sizes(at, first[expression]))
                 else:
-                    lower_bound = environment.between(expression).low
-                    if expression.free_symbols and not expression.is_Symbol and 2 < lower_bound < math.inf:
-                        checks.append(guard_bound(at, ">=", lower_bound))
-                    checks.append(self.guard_builder.equal(at, expression))
-        checks += divisible
-        checks += [
-            self.guard_builder.equal(environment.sources[s][0], expression)
+                    first[expression] = at
+                    if expression.is_Symbol:
+                        environment.sources[expression] = [at]
+                    low, high = float(ranges[expression].lower), float(ranges[expression].upper)
+                    checks += [guard_bound(at, ">=", int(low))] if 2 < low < math.inf else []
+                    checks += [guard_bound(at, "<=", int(high))] if not math.isinf(high) else []
+        for expression, at in first.items():
+            if expression.is_Symbol:
+                continue
+            derived = self._derived(expression, at)
+            if derived is None and self.relations.has_created_root(expression):
+                checks.append(builder.related(at, expression))
+            elif derived is None:
+                last.append(builder.equal(at, expression))
+            elif derived.factor != 1:
+                last.append(guard_divisible(derived))
+        last += [
+            builder.equal(environment.sources[s][0], expression)
             for s, expression in int_expressions.items()
             if expression != s
         ]
-        checks += self.guard_builder.min_sizes(environment.min_sizes_in_calls)
+        last += builder.min_sizes(environment.min_sizes_in_calls)
         for guard in environment.guards:
-            condition = environment.simplify(guard.condition)
-            if (
-                condition.free_symbols
-                and environment.has_hint(condition)
-                and not self.fixes._in_range(condition, next(iter(condition.free_symbols)))
-            ):
-                checks.append(self.guard_builder.guard(condition, guard.where and guard.where.to_line()))
-        return checks
+            condition = guard.condition
+            if self.relations.has_created_root(condition):
+                condition = environment.simplify(condition)
+            if condition.free_symbols and environment.has_hint(condition):
+                checks.append(builder.guard(condition, guard.where and guard.where.to_line()))
+        return list(dict.fromkeys(checks + last))
 
     def _derived(self, expression: Any, at: Source) -> Source | None:
         """Return the location `at` with factor and offset, if its symbol is first defined there, or None.
@@ -326,16 +338,6 @@ class Export:
             if first.size == at and first != at:
                 return first
         return None
-
-    def _derived_range_checks(self, source: Source, expression: Any) -> list[InputGuard]:
-        """Return the guards on a size `factor * symbol + offset` that ensure the range of the symbol."""
-        (symbol,) = expression.free_symbols
-        value_range = self.environment.ranges[symbol]
-        return [
-            guard_bound(source, relation, end * source.factor + source.offset)
-            for relation, end in ((">=", value_range.low), ("<=", value_range.high))
-            if not math.isinf(end) and not (relation == ">=" and end <= 2)
-        ]
 
     def _size(self, dim: Any, n: int, source: Source) -> Any:
         """Return the SymInt of a dynamic dimension, or `n` for a constant one (0/1 specialization)."""
@@ -355,27 +357,19 @@ class Export:
                     )
                 return n
             symbol = environment.size(source, n, low, high)
-            if dim.kind == "DYNAMIC":
-                name = source.where
-                self.named.append(Named(name, symbol, source, ValueRange(low, high), False))
+            kind = SpecKind.DYNAMIC if dim.kind == "DYNAMIC" else SpecKind.AUTO
+            self.named.append(Named(source.where, symbol, source, ValueRange(low, high), kind))
             return symbol_of(symbol, environment)
-        root = dim.root
         if not dim.min <= n <= dim.max:
             end = "int_oo" if math.isinf(dim.max) else dim.max
             raise ConstraintViolationError(f"{n} not in range [{max(dim.min, 2)}, {end}]")
-        symbol = self.symbols.get(root.__name__)
-        if symbol is None:
-            hint = (n - dim.offset) // dim.factor
-            symbol = self.symbols[root.__name__] = environment.size(source, hint, max(root.min, 2), root.max)
-            if dim is not root:
-                environment.sources[symbol] = [source._replace(factor=dim.factor, offset=dim.offset)]
-            self.named.append(Named(root.__name__, symbol, source, ValueRange(root.min, root.max), True))
-            if hint < 2:
-                environment.assume(sympy.Eq(symbol, hint))
-        elif (hint := environment.hint(symbol) * dim.factor + dim.offset) != n:
-            first = environment.sources[symbol][0]
-            raise UserError(f"{source.where} = {n} is not equal to {first.where} = {hint}")
-        return symbol_of(symbol * dim.factor + dim.offset, environment)
+        symbol = environment.size(source, n, max(dim.min, 2), dim.max)
+        kind = SpecKind.DIM if dim.root is dim else SpecKind.DERIVED_DIM
+        self.named.append(Named(dim.__name__, symbol, source, ValueRange(dim.min, dim.max), kind))
+        self.relations.add(dim, symbol, source)
+        if n < 2:
+            environment.assume(sympy.Eq(symbol, n))
+        return symbol_of(symbol, environment)
 
     def _outputs(self, leaves: list[Any]) -> tuple[list[Any], list[OutputSpec]]:
         nodes, specs = [], []
@@ -425,38 +419,28 @@ class Export:
         return constants
 
     def _ranges(self) -> dict[Any, Any]:
-        """Return `range_constraints`: the ranges of symbols, and of sizes that are expressions of symbols."""
+        """Return `range_constraints`: the ranges of symbols, and of sizes that are expressions of symbols.
+
+        As in PyTorch, sizes with a named `Dim` have the range of the `Dim`, even if the program narrows it.
+        """
         environment = self.environment
         dim_ranges = {n.symbol: n.range for n in self.named if n.is_dim}
-
-        def range_of(symbol: Any, of_dim: bool = True) -> ValueRange:
-            """Return the range of a symbol.
-
-            The lower bound is that of the symbol's `Dim`, unless the program raised the bound.
-            """
-            bounds, range = environment.ranges[symbol], dim_ranges.get(symbol)
-            if of_dim and range is not None and bounds.low == max(range.low, 2):
-                return bounds._replace(low=range.low)
-            return bounds
-
-        constraints = {}
+        bounds: dict[Any, ValueRange] = {}
         for _, _, sizes, _ in self.tensors:
             for size in sizes:
-                expression = None if isinstance(size, int) else size.node.expr
-                if expression is not None and not expression.is_Symbol and expression.free_symbols:
-                    ranges = {s: range_of(s) for s in expression.free_symbols}
-                    constraints[expression] = ValueRanges(*value_range(expression, ranges))
+                if not isinstance(size, int) and (expression := size.node.expr).free_symbols:
+                    limits = dim_ranges.get(size.node.expression) or environment.between(expression)
+                    bounds[expression] = bounds.get(expression, ValueRange(0)).intersection(limits)
+        constraints: dict[Any, Any] = {s: ValueRanges(*limits) for s, limits in bounds.items()}
         for symbol in environment.ranges:
-            if "_" in str(symbol):
+            if "_" in str(symbol) or symbol in constraints:
                 continue
             if symbol in environment.replaced:
                 if sympy_functions.is_of_data(symbol):
-                    bounds = environment.between(symbol).intersection(environment.ranges[symbol])
-                    constraints[symbol] = ValueRanges(*bounds, bool(symbol.is_integer))
+                    limits = environment.between(symbol).intersection(environment.ranges[symbol])
+                    constraints[symbol] = ValueRanges(*limits, bool(symbol.is_integer))
             else:
-                first = next(iter(environment.sources.get(symbol, ())), None)
-                is_size = first is None or (first.factor, first.offset) == (1, 0)
-                constraints[symbol] = ValueRanges(*range_of(symbol, is_size), bool(symbol.is_integer))
+                constraints[symbol] = ValueRanges(*environment.ranges[symbol], bool(symbol.is_integer))
         return constraints
 
 
