@@ -60,7 +60,7 @@ diff | Return the `n`-th differences of adjacent elements along `dim`. | ts.diff
 dist | Return the p-norm of `input - other`. | ts.dist(ts.tensor([3.0, 0.0]), ts.tensor([0.0, 4.0]))
 div | Return the element-wise quotient, truncated or floored if `rounding_mode` is "trunc" or "floor". | ts.div(ts.tensor([7.0]), 2, rounding_mode="floor")
 dot | Return the dot product of two 1-D tensors. | ts.dot(ts.tensor([1, 2]), ts.tensor([3, 4]))
-dropout | Set elements to zero with probability `p` and scale the others by 1 / (1 - p) if `train` is true. | ts.dropout(ts.ones(2), 0.5, False)
+dropout | Set elements to zero with probability `p` and scale the others by 1 / (1 - p) during training. | ts.dropout(ts.ones(2), 0.5, False)
 elu | Return x for x > 0 and alpha * (exp(x) - 1) otherwise, element-wise. | ts.nn.functional.elu(ts.tensor([1.0, 0.0]))
 embedding | Return the rows of the matrix `weight` at the given indices. | ts.embedding(ts.tensor([[1, 2], [3, 4]]), ts.tensor([1, 0, 1]))
 empty | Return a tensor of the shape `size` with uninitialized elements. | ts.empty(2, 3).shape

@@ -98,7 +98,7 @@ cdef inline int64_t gcd_int(int64_t a, int64_t b) noexcept nogil:
 
 
 cdef inline int64_t pow_int(int64_t a, int64_t n) noexcept nogil:
-    """Return a ** n with wraparound. For negative n, the exact result is truncated towards 0."""
+    """Return a ** n by exponentiation by squaring, with wraparound. For negative n, the exact result is truncated towards 0."""
     if n < 0:
         return 1 if a == 1 else ((1 if n % 2 == 0 else -1) if a == -1 else 0)
     cdef int64_t result = 1

@@ -1,7 +1,7 @@
 """Function multiversioning: selection of specialized code by type guards on the arguments of a call.
 
 In: the arguments, in the first registers of a frame.  Out: the specialization whose guards match, or
-general code.
+general code, which the first call compiles (double-checked locking).
 
     specializations = Specializations("f", specs, result, [0, 2], make, make_general)       guards x and b of f(x, n, b)
     make([x, b])                  called at the first call with a combination of guards. Later calls reuse the code.

@@ -95,7 +95,7 @@ def _has_no_elements(input: Tensor) -> bool:
 def local_response_norm(
     input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0
 ) -> Tensor:
-    """Return x divided by a power of the mean square of `size` neighbouring channels."""
+    """Return x / (k + alpha * m) ** beta, where m is the mean square of `size` neighboring channels (LRN)."""
     if input.dim() < 3:
         raise ValueError(f"Expected 3D or higher dimensionality input (got {input.dim()} dimensions)")
     if _has_no_elements(input):
