@@ -295,7 +295,7 @@ def as_dtype(x: Any) -> dtype:
 
 
 def promote(a: dtype, b: dtype) -> dtype:
-    """Return the promoted dtype: that of the higher category, or the wider one within a category.
+    """Return the dtype after type promotion: that of the higher category, or the wider one of equal category.
 
     The categories are bool, integers, floating-point and complex numbers, in ascending order.
     """

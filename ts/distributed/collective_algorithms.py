@@ -1,4 +1,4 @@
-"""Collective algorithms (all-reduce, reduce-scatter, all-gather, all-to-all, barrier): messages of each rank.
+"""Collective algorithms (allreduce, reduce-scatter, allgather, all-to-all, barrier): messages of each rank.
 
     all_reduce(call, array, ReduceOp.SUM)        arrays are flat and contiguous
 

@@ -1,4 +1,4 @@
-"""Rules shared by all operators: promotion, broadcasting, dimensions, reductions, casts.
+"""Broadcasting, type promotion, dimensions, reductions and casts: rules shared by all operators.
 
 In: arrays of any backend (`shape`, `ndim`, `dtype`), Python numbers, dimensions as written by the
 user.  Out: NumPy dtypes, shapes and wrapped dimensions, or the error that PyTorch raises.
@@ -147,7 +147,7 @@ def _combine(high: DType | None, low: DType | None) -> DType | None:
 
 
 def result_type(*operands: Any) -> DType:
-    """Return the promoted dtype of `operands` (arrays and Python numbers)."""
+    """Return the dtype of `operands` (arrays and Python numbers) after type promotion."""
     dim: DType | None = None
     zero: DType | None = None
     scalar: DType | None = None
@@ -273,7 +273,7 @@ def check_factorised(name: str, *operands: Array) -> None:
 
 
 def broadcast_shapes(*shapes: Sequence[int]) -> Shape:
-    """Return the broadcast shape, or raise PyTorch's error, which names the mismatched dimension."""
+    """Return the shape after broadcasting, or raise PyTorch's error, which names the mismatched dimension."""
     if not shapes:
         return ()
     result = tuple(shapes[0])
