@@ -92,7 +92,10 @@ def norm(
 def norm(
     input: Any, p: Any = "fro", dim: Any = None, keepdim: Any = False, out: Any = None, dtype: Any = None
 ) -> Any:
-    """Return a vector norm (`p` a number or "fro") or the nuclear norm of matrices (`p` "nuc")."""
+    """Return a norm of `input`: the nuclear norm of matrices if `p` is "nuc", otherwise a vector norm.
+
+    A number `p` is the order of the vector norm. The order is 2 if `p` is "fro" or None.
+    """
     dims = [dim] if isinstance(dim, int) else dim
     if isinstance(p, str):
         if p == "nuc":
@@ -156,7 +159,7 @@ def tensordot(a: Tensor, b: Tensor, dims: Tensor, out: Tensor | None = None) -> 
 def tensordot(a: Any, b: Any, dims: Any = 2, out: Any = None) -> Any:
     """Sum the products of elements over the last `dims` dimensions of `a` and the first `dims` of `b`.
 
-    `dims` may be a pair of lists instead: the dimensions of `a`, and those of `b`.
+    `dims` may also be a pair of lists, which contain the dimensions of `a` and the dimensions of `b`.
     """
     if isinstance(dims, int):
         first, second = _last_and_first(a, b, dims)
@@ -304,9 +307,9 @@ def _lu_with_infos(
     get_infos: bool = False,
     out: tuple[Tensor, Tensor, Tensor] | None = None,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Return the LU factors in one matrix, the pivots, and, with `get_infos`, LAPACK's `info` numbers.
+    """Return the LU factors of matrices, the pivots and LAPACK's `info` numbers.
 
-    A positive `info` number is the index of a zero pivot.
+    One tensor contains both factors. A positive `info` number is the index, from 1, of a pivot that is zero.
     """
     factors, pivots, infos = ts._VF._lu_with_info(A, pivot, not get_infos)
     if out is not None:
@@ -374,7 +377,7 @@ def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
     return tuple(reversed(coordinates))
 
 
-# `Overridable` lets classes of arguments, and modes, override a function by `__torch_function__`. Scripts
-# compile the wrapped function.
+# With `Overridable`, the class of an argument, or an active mode, can override a function by a method
+# `__torch_function__`. Scripts ignore such methods and compile the wrapped function.
 for _name in ("cdist", "lu", "norm", "stft", "tensordot", "unique", "unique_consecutive", "unravel_index"):
     globals()[_name] = Overridable(globals()[_name])

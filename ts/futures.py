@@ -17,9 +17,9 @@ __all__ = ["Future", "collect_all", "wait_all"]
 
 
 def collect_all(futures: Sequence[Future[Any]]) -> Future[list[Future[Any]]]:
-    """Return a future of the list `futures`. It completes when all of them have finished.
+    """Return a future that finishes when all `futures` have finished. Its value is the list `futures`.
 
-    If some of them failed, the returned future raises the exception of the first of these in the list.
+    If some of `futures` failed, the returned future raises the exception of the first failed one in the list.
     """
     for future in futures:
         if not isinstance(future, Future):

@@ -70,9 +70,9 @@ def wait(future: Any) -> Any:
 
 
 def is_scripting() -> bool:
-    """Return False in Python. In compiled code, a call of this function is the constant True.
+    """Return False if called by Python. In compiled code, a call of this function is the constant True.
 
-    The compiler does not compile a branch that runs only in Python.
+    The compiler skips the branches of an `if` that compiled code never reaches because of this constant.
     """
     return False
 
@@ -153,7 +153,7 @@ def alternative_of(function: Any) -> str | None:
 
 
 def special_form(form: str) -> Callable[[F], F]:
-    """Return a decorator for functions of `ts`, whose calls the compiler emits as the special form `form`."""
+    """Return a decorator for a function of `ts`. The compiler emits calls of it as special form `form`."""
 
     def marked(function: F) -> F:
         setattr(function, _SPECIAL_FORM_ATTRIBUTE, form)
@@ -173,13 +173,16 @@ def modifier_of(function: Any) -> str | None:
     marker = getattr(function, _MARKER, None)
     if builtins.isinstance(marker, str):
         return marker
-    # Programs that also use PyTorch may apply its decorators, which set this attribute.
+    # A program that also uses PyTorch may apply PyTorch's decorators, which set this attribute.
     modifier = getattr(function, "_torchscript_modifier", None)
     return modifier.partition(" ")[0] if builtins.isinstance(modifier, str) else None
 
 
 class BooleanDispatch(NamedTuple):
-    """Pair of functions. The bool argument `name`, at index `position`, selects the called function."""
+    """Two functions, `if_true` and `if_false`: the bool argument `name` of a call selects one of them.
+
+    `position` is the index of this argument, and `default` is its value in calls without the argument.
+    """
 
     name: str
     position: int
@@ -270,7 +273,8 @@ def isinstance(obj: Any, target_type: Any) -> bool:
     origin, arguments = typing.get_origin(target_type), typing.get_args(target_type)
     if origin is None or (not arguments and target_type is not tuple[()]):
         if not builtins.isinstance(target_type, type | None):
-            # `to_type` raises an error for an invalid type such as `List` without an element type.
+            # The result of `to_type` is not needed: it raises an error for an invalid type, such as a `List`
+            # without an element type.
             annotations = resolve("annotations")
             annotations.to_type(target_type, annotations.Resolver())
         return builtins.isinstance(obj, target_type or type(None))
@@ -321,7 +325,10 @@ def set_module(obj: Any, module: str) -> None:
 
 
 def callable_argument_names(function: Callable[..., Any]) -> list[str]:
-    """Return the argument names, or an empty list if a parameter is not positional-or-keyword."""
+    """Return the names of a function's parameters.
+
+    Return an empty list if any parameter is not positional-or-keyword, or if the signature is unknown.
+    """
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):

@@ -146,7 +146,10 @@ def _equality(class_name: str, fields: Iterable[_Field], optional: set[str]) -> 
 
 
 def _comparison(name: str, class_name: str, fields: Iterable[_Field], optional: set[str]) -> list[str]:
-    """Return the source of a comparison method, which compares field by field up to the first difference."""
+    """Return the source lines of comparison method `name` of a dataclass.
+
+    The method compares two objects field by field, and returns at the first field that differs.
+    """
     sign, if_equal = _COMPARISONS[name]
     lines = [f"def {name}(self, other: {class_name}) -> bool:"]
     for field in fields:

@@ -1,4 +1,4 @@
-"""Default arguments of parameters, and defaults of fields: Python values as constants of a type.
+"""Conversion of the default values of parameters and fields to constants of the declared type.
 
 constant_of_type(1, FLOAT)          1.0
 constant_of_type("1", FLOAT)        NO_DEFAULT: not convertible

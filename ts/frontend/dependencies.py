@@ -1,6 +1,6 @@
-"""Dependency analysis of archive source: names of operators and definitions that it references.
+"""Dependency analysis of source files in an archive: the operators and definitions that a file references.
 
-In: a definition of a printed source file.  Out: the references in it, from `find_dependencies`:
+In: a definition in a source file of an archive.  Out: its references, from `find_dependencies`:
 
     torch.relu(x)                   Dependency("operator", "aten::relu", range)
     ops.quantized.linear(x, w)      Dependency("operator", "quantized::linear", range)

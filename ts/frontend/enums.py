@@ -59,8 +59,8 @@ def _declare_enum(cls: type[Enum], range: SourceRange | None) -> EnumType:
 def read_enum_type(name: str, members: dict[str, Any], range: SourceRange | None = None) -> EnumType:
     """Return the type of an enum that an archive defines.
 
-    If the program has an enum class of this name with equal members, this is the Python class of the type.
-    Otherwise, a new class is created.
+    If the running program has an enum class with this name and equal members, return the type of that class.
+    Otherwise, create a new Python class for the type.
     """
     existing_type = live_type(name)
     if isinstance(existing_type, EnumType) and dict(existing_type.members) == members:
@@ -85,7 +85,7 @@ def _class_of(members: dict[str, Any], name: str, module: str, range: SourceRang
     reserved = [member for member in members if re.fullmatch(_RESERVED, member)]
     if not reserved:
         enum_class: Any = Enum(name, members, module=module)  # type: ignore[misc]
-        # In a class `Color`, a private name such as `_Color__red` does not become a member.
+        # `Enum` does not make a member of a private name, for example of `_Color__red` in a class `Color`.
         reserved = [member for member in members if member not in enum_class.__members__]
     if reserved:
         raise CompilationError(f"'{reserved[0]}' cannot be the name of an enumeration's member", range)

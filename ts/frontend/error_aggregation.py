@@ -1,4 +1,4 @@
-"""Error recovery of the compiler: aggregation of errors across a function and its callees, each once.
+"""Error recovery of the compiler: one error reports the errors of a function and of its callees, each once.
 
 In: the errors raised while functions are compiled.  Out: one error that contains all of them:
 
@@ -80,16 +80,19 @@ class FunctionErrors:
         self.errors: list[FrontendError] = []
 
     def add(self, error: FrontendError) -> None:
-        """Record an error of a callee. Record an error in the function's own body only if it is the first.
+        """Record `error`, unless the function's own body raised it and another error is already recorded.
 
-        Later errors in the body may be consequences of the recorded ones.
+        Such an error may be a consequence of the recorded error. Errors of callees are always recorded.
         """
         if error.has_caller or not self.errors:
             self.errors.append(error)
 
 
 def calls_in(statement: ast.stmt) -> Iterator[ast.Call]:
-    """Yield the calls that a statement always executes. Of compound statements, only the header counts."""
+    """Yield the calls that a statement always executes.
+
+    In a compound statement such as `if`, these are calls in the header, but not in the nested statements.
+    """
     match statement:
         case ast.If(test=head) | ast.While(test=head) | ast.For(iter=head):
             heads: list[ast.AST] = [head]

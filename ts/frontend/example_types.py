@@ -27,7 +27,7 @@ _observed: WeakKeyDictionary[CodeType, dict[str, Any]] = WeakKeyDictionary()
 
 
 def observe(calls: Iterable[Call]) -> None:
-    """Execute the calls, and record the argument types of all functions that run."""
+    """Execute the calls, and record argument types of all Python functions that run, except those of `ts`."""
     observed_types: dict[CodeType, dict[str, list[Any]]] = {}
 
     def record_types(frame: FrameType, event: str, _: Any) -> None:
@@ -56,7 +56,10 @@ def observe(calls: Iterable[Call]) -> None:
 
 
 def annotation_of(function: FunctionType | MethodType | None, name: str) -> Any | None:
-    """Return the annotation of parameter `name` inferred from example inputs, or None if there are none."""
+    """Return the annotation of parameter `name`, inferred from the observed example calls of `function`.
+
+    Return None if no call of `function` was observed.
+    """
     if function is None or not _observed:
         return None
     return _observed.get(function.__code__, {}).get(name)

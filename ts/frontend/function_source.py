@@ -61,18 +61,19 @@ def source_of_function(function: FunctionType) -> FunctionSource:
 
 
 def _block(lines: list[str], code: CodeType) -> list[str]:
-    """Return the source lines of the function that starts at `lines[0]`, like `inspect.getblock`.
+    """Return the source lines of the function that starts at `lines[0]`, as `inspect.getblock` does.
 
-    `inspect.getblock` needs Python's tokenizer, whose regular expression takes milliseconds to compile.
+    `inspect.getblock` is called only if this function fails, because it needs Python's tokenizer, whose
+    regular expression takes milliseconds to compile.
     """
     column = _column(lines[0])
-    # The definition contains all lines of its instructions, so it ends at this line or later.
+    # A definition contains the lines of all instructions in its code, so its last line is at `stop` or later.
     stop = max(_lines_of(code)) - code.co_firstlineno + 1
     while stop < len(lines) and (_is_comment(lines[stop]) or _column(lines[stop]) > column):
         stop += 1
     try:
         tree = python_syntax.module("if True:\n" * (column > 0) + "".join(lines[:stop]))
-    # The text is too deeply nested, or incomplete because `stop` is inside a multi-line string, for example.
+    # The text is nested too deeply or is incomplete, for example because `stop` is in a multi-line string.
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return inspect.getblock(lines)
     block = tree.body[0].body if column > 0 and isinstance(tree.body[0], ast.If) else tree.body
@@ -106,7 +107,10 @@ def _is_comment(line: str) -> bool:
 
 
 def _align(lines: list[str]) -> list[str]:
-    """Indent lines that begin to the left of the `def` (comments, parts of strings) like the `def`."""
+    """Prepend the indentation of the `def` line to each line that does not begin with this indentation.
+
+    Such lines are comments and parts of multi-line strings.
+    """
     definition = next((line for line in lines if line.lstrip().startswith(("def", "async"))), None)
     if definition is None:
         return lines

@@ -89,7 +89,7 @@ def similar(name: str, candidates: Iterable[str]) -> str:
 
 
 def class_attribute(name: str) -> str:
-    """Return the hint for reading attribute `name`, which exists only in the object's Python class."""
+    """Return the hint for a read of attribute `name`, which the class defines but the object does not."""
     return (
         f"'{name}' is an attribute of the class: assign it in `__init__` (`self.{name} = ...`), or make it a "
         f"constant, `{name}: Final[int] = ...`"
@@ -97,7 +97,10 @@ def class_attribute(name: str) -> str:
 
 
 def not_annotated(value: Value) -> str:
-    """Return the hint to annotate a parameter if `value` has the type of unannotated parameters, else ""."""
+    """Return the hint to annotate a parameter, or "" if the type of `value` is declared.
+
+    A parameter without annotation has the inferred type Tensor.
+    """
     type = value.type()
     return _NOT_ANNOTATED if isinstance(type, TensorType) and type.inferred else ""
 

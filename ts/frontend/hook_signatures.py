@@ -111,9 +111,10 @@ def _check_hook(module: str, method: Any, inputs: Sequence[Type], output: Type) 
 
 
 def _check_input(label: str, received: Type, inputs: Sequence[Type], advice: str) -> None:
-    """Raise RuntimeError if `received`, the type of a hook's `input`, is not the tuple of types `inputs`.
+    """Raise RuntimeError if the `input` parameter of a hook is not a tuple with the element types `inputs`.
 
-    The message begins with `label`, which names the hook, and ends with `advice`.
+    `received` is the annotated type of the parameter. The message begins with `label`, which names the hook,
+    and ends with `advice`.
     """
     if not isinstance(received, TupleType):
         raise RuntimeError(

@@ -48,9 +48,9 @@ _SCALARS: dict[type, Type] = {
 
 
 def builtin_number_class(value: object) -> type | None:
-    """Return the class of int, float, complex and str of which `value` is an instance, or None.
+    """Return the class among int, float, complex and str that `value` is an instance of, or None if none is.
 
-    Example: float for a `numpy.float64`. Return None for enum members, also for those of an `IntEnum`.
+    For example, return float for a `numpy.float64`. For members of enums, including `IntEnum`, return None.
     """
     if isinstance(value, enum.Enum):
         return None
@@ -82,7 +82,10 @@ def _infer(value: Any, inferred: dict[int, Type]) -> Type:
 
 
 def _infer_rref(value: RRefValue) -> Type:
-    """Return the type of an RRef's value: the type hint passed at creation, or that of the fetched value."""
+    """Return the type of the value that an RRef refers to.
+
+    Return the type hint passed when the RRef was created. Without a hint, fetch the value and infer its type.
+    """
     hint = value.type_hint
     hinted_type = None if hint is None else object_type(hint)
     return infer_type(value.fetch_async().wait()) if hinted_type is None else hinted_type
@@ -111,7 +114,10 @@ def _infer_container(value: list[Any] | dict[Any, Any] | tuple[Any, ...], inferr
 
 
 def _common(values: Iterable[Any], container: str, property_name: str, inferred: dict[int, Type]) -> Type:
-    """Return the common type of `values`. Error messages contain `container` and `property_name`."""
+    """Return the common type of `values`, which are the elements, keys or values of a container.
+
+    Errors contain `container`, "List" or "Dictionary", and `property_name`, such as "element type".
+    """
     common_type: Type | None = None
     for value in values:
         try:

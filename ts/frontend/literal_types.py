@@ -70,10 +70,10 @@ def select_literal_type(
     holds: Callable[[Kind], bool],
     range: SourceRange | None,
 ) -> Kind:
-    """Select the type of a literal from `options`, the types that its hint allows.
+    """Select the type of a literal from `options`, the types that its type hint allows.
 
-    Return the inferred type, `inferred`, if it is an option. Otherwise, return the first option that can hold
-    the elements. Raise CompilationError if there is none.
+    Return `inferred`, the type inferred from the elements, if it is an option. Otherwise, return the first
+    option for which `holds` is true. Raise CompilationError if no option can hold the elements.
     """
     if inferred in options:
         return inferred

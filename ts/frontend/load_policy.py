@@ -57,7 +57,7 @@ class LoadPolicy:
                     raise TypeError(f"allowed_ops: {pattern!r} is not the name of an operator")
 
     def within(self) -> AbstractContextManager[Any]:
-        """Return the resource limits as a context manager to enter while the file is processed."""
+        """Return a context manager that applies the resource limits while a file is loaded."""
         return nullcontext() if self.limits is None else self.limits
 
     def allows(self, key: str) -> bool:
@@ -75,9 +75,9 @@ class LoadPolicy:
         return is_allowed
 
     def admit(self, graph: Graph, range: SourceRange | None = None) -> None:
-        """Raise CompilationError if a node of `graph` has a forbidden operator.
+        """Raise CompilationError if a node of `graph` calls an operator that the policy does not allow.
 
-        The error is located at `range` if passed, else at the node.
+        The error has the source location `range`, or the location of the node if `range` is None.
         """
         if not self.restricted:
             self._admit_file_access(graph, range)
@@ -98,7 +98,7 @@ class LoadPolicy:
                 raise CompilationError(message, range or node.range)
 
     def _admit_file_access(self, graph: Graph, range: SourceRange | None) -> None:
-        """Raise CompilationError if a graph contains a forbidden operator that writes files."""
+        """Raise CompilationError if a graph contains an operator that writes files and is not allowed."""
         if self.is_trusted:
             return
         for node in graph.all_nodes():

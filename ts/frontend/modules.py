@@ -84,12 +84,12 @@ class ConcreteModule:
         self.python_functions: dict[str, Any] = {}
         self.failed: dict[str, str] = {}  # attribute name -> reason why the attribute has no type
         self.ignored: set[str] = set()
-        # method name -> function assigned to the instance, which replaces the method of the class
+        # method name -> function that was assigned to the instance and replaces the method of the class
         self.overrides: dict[str, Any] = {}
         self.type: ModuleType = None  # type: ignore[assignment]  # set by `concrete_module`
 
     def same_as(self, other: ConcreteModule) -> bool:
-        """Return whether this description and `other` are equal, so that instances can share a type."""
+        """Return whether this description equals `other`, so that modules with the two can have one type."""
         return (
             list(self.attributes.items()) == list(other.attributes.items())
             and self.parameters == other.parameters
@@ -107,7 +107,10 @@ class ConcreteModule:
     # ---- declaration of methods ----------------------------------------------------------------------
 
     def method(self, name: str) -> Any | None:
-        """Return method `name`, declared on first use, or None if `name` is ignored or no function."""
+        """Return method `name`. The first call for a name declares the method.
+
+        Return None if the class has no such function or the function is excluded from compilation.
+        """
         method = self.type.methods.get(name)
         if method is not None:
             return method
@@ -118,7 +121,10 @@ class ConcreteModule:
             return self.type.methods.get(name) or self.declare(name, function)
 
     def declare(self, name: str, function: Any, declaration: Any = None) -> Any:
-        """Declare method `name`, implemented by `function`. An overload's `declaration` defines the types."""
+        """Declare method `name`, with `function` as implementation.
+
+        If the method is an overload, `declaration` is the function that declares its types.
+        """
         if declaration is None:
             return classes.declare_method(self.type, self.python_class, name, function)
         return classes.declare_overload(self.type, self.python_class, name, function, declaration)
@@ -180,7 +186,7 @@ class ConcreteModule:
                         "different python definitions. Please use unique names for all hooks."
                     )
             for name, hook in functions.items():
-                # The same function was registered as a pre-hook, so it is already compiled.
+                # The function is also a forward pre-hook, and was declared as a pre-hook.
                 if hook in self.pre_hooks and name in self.type.methods:
                     continue
                 if name in self.type.methods or self.python_function(name) not in (None, hook):
@@ -236,9 +242,9 @@ def concrete_module(
 ) -> ConcreteModule:
     """Return the description of a module instance.
 
-    With `share_types`, an equal existing description is returned, so that both instances have one type. With
-    `traced`, the description contains no hooks. `enclosing` are the modules that contain `instance`, to
-    detect a module that contains itself.
+    With `share_types`, return the description of an earlier instance if it is equal, so that both instances
+    have one type. With `traced`, the description contains no hooks. `enclosing` are the modules that contain
+    `instance`: a module that contains itself is an error.
     """
     existing_description = getattr(instance, "_concrete", None)
     if isinstance(existing_description, ConcreteModule):
@@ -338,7 +344,8 @@ class _Description:
     def _names_module(self, name: str) -> bool:
         """Return whether attribute `name` is annotated with a module class.
 
-        The type of such an attribute is the type of the module in it, not that of the annotation.
+        The type of such an attribute is the type of the module instance that it holds. The annotation is
+        ignored.
         """
         annotation = self.annotations[name]
         if isinstance(annotation, str) and annotation.isidentifier():
@@ -461,7 +468,10 @@ class _Description:
 
 
 def _check_interface_methods(module: Any, interface: InterfaceType) -> None:
-    """Raise AttributeError if `module`, the value of an attribute, lacks a method of its `interface`."""
+    """Raise AttributeError if `module` lacks a method of `interface`.
+
+    `module` is the value of an attribute, and `interface` is the annotated type of the attribute.
+    """
     concrete = getattr(module, "_concrete", None)
     methods = concrete.type.methods if isinstance(concrete, ConcreteModule) else ()
     for name in interface.methods:

@@ -31,14 +31,14 @@ _PYTORCH_MODULES: Final = {
     "torch.nn.modules.fractional": "torch.nn.modules.pooling",
     "torch.nn.modules.linear_loss": "torch.nn.modules.loss",
 }
-# unmangled name in use -> marker object of the `unique_name` call that returned it
+# name that `unique_name` returned without mangling -> marker object that this call of `unique_name` created
 _names: Final[dict[str, object]] = {}
 _live: WeakValueDictionary[str, object] = WeakValueDictionary()
 _mangles = itertools.count()
 
 
 def install(make_function: MakeFunction) -> None:
-    """Register the constructor of script functions, which are compiled on demand."""
+    """Register `make_function`, which creates script functions. A script function is compiled on demand."""
     global _make_function
     _make_function = make_function
 

@@ -66,7 +66,10 @@ def overload_method(function: F) -> F:
 
 
 def overloads_of_method(cls: type, name: str) -> list[Callable[..., Any]]:
-    """Return the overload declarations of a method, from the first class in the MRO that has some."""
+    """Return overload declarations of method `name`, from the first class in the MRO that defines the method.
+
+    If this class defines the method without overloads, return an empty list.
+    """
     for base in cls.__mro__:
         declarations = _methods.get(f"{own_name(base.__module__)}.{base.__qualname__}", {}).get(name)
         if declarations:
@@ -106,10 +109,10 @@ def parse_overload(
 ) -> ParsedFunction:
     """Parse an implementation, and replace its signature by that of an overload declaration.
 
-    `self_type` is the type of `self` for methods.
+    `self_type` is the type of `self` if the implementation is a method.
 
-    The declaration may omit trailing parameters that have a default and a type in the implementation.
-    Defaults of the implementation are used if they have the declared type.
+    The declaration may omit trailing parameters if the implementation gives them a default and a type. A
+    default in the implementation is used if it has the type that the declaration gives to the parameter.
     """
     declared = parse.function_def(declaration, signature_only=True)
     parsed = parse.function_def(implementation)

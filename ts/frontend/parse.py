@@ -82,7 +82,7 @@ class ParsedFunction:
 
     self_type: Type | None = None  # type of the class, for a method
     is_classmethod = False
-    signature: Any = None  # (parameters, return type) that replace the signature of `node`, for overloads
+    signature: Any = None  # (parameters, return type) of an overload, which replace those of `node`
 
     def __init__(
         self,
@@ -100,7 +100,8 @@ class ParsedFunction:
         self.source = ranges.source
         self.ranges = ranges
         self.resolver = resolver
-        # type comment as "# type: (int, Tensor) -> int", even if the source has one comment per argument
+        # Type comment in the form "# type: (int, Tensor) -> int", or None. One comment per argument in the
+        # source is converted to this form.
         self.type_comment = type_comment
         self.function = function  # the Python function, or None for source text
         # True for printed source (`fn.code`), which may define nested functions for forked tasks
@@ -215,13 +216,16 @@ def parse_definition(
     parsed = ParsedFunction(node.name, node, ranges, resolver, type_comment=comment, printed=printed)
     check(parsed)
     parsed.defaults = _written_defaults(parsed)
-    if printed:  # all calls share a default, so a list becomes a tuple, which calls cannot modify
+    if printed:  # all calls use the same default objects: convert lists to tuples, which calls cannot modify
         parsed.defaults = {k: tuple(v) if isinstance(v, list) else v for k, v in parsed.defaults.items()}
     return parsed
 
 
 def syntax_tree(source: Source, section: str | None = None, line: int = 0) -> ast.Module:
-    """Parse printed source to a syntax tree, or only its part `section`, which begins after `line` lines."""
+    """Parse printed source, and return its syntax tree.
+
+    If `section` is a part of the source text, parse only this part. `line` lines precede it in the source.
+    """
     padded_source = source.text if section is None else "\n" * line + section
     return _parse_source(padded_source, source, read=_printed)
 
@@ -333,7 +337,10 @@ def _live_defaults(function: FunctionType) -> dict[str, object]:
 
 
 def _written_defaults(parsed: ParsedFunction) -> dict[str, object]:
-    """Evaluate the defaults of parameters in source text, in the scope of the definition."""
+    """Evaluate the default values that a definition in source text contains.
+
+    Names in the default values are resolved in the scope that contains the definition.
+    """
     args = parsed.node.args
     positional = [*args.posonlyargs, *args.args]
     pairs = list(zip(positional[len(positional) - len(args.defaults) :], args.defaults, strict=True))
@@ -414,7 +421,7 @@ def _unsupported(
 
 
 def _check_exits(body: list[ast.stmt], parsed: ParsedFunction) -> None:
-    """Raise an error for `break` or `continue` outside of loops in the body of a nested function."""
+    """Raise FrontendError if the `body` of a nested function has a `break` or `continue` outside of loops."""
     for node in body:
         if isinstance(node, ast.Break | ast.Continue):
             word = type(node).__name__.lower()

@@ -16,7 +16,7 @@ import ast
 import os
 import threading
 
-_parser = threading.Lock()  # cannot cause a deadlock, because no other lock is acquired while it is held
+_parser = threading.Lock()  # cannot cause a deadlock: a thread that holds this lock acquires no other lock
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_parser._at_fork_reinit)  # type: ignore[attr-defined]
 

@@ -38,13 +38,16 @@ class Resolver:
     def of_function(cls, function: FunctionType) -> Resolver:
         """Return a resolver for the names in a live function.
 
-        The resolver knows the function's own name even while a decorator runs, before Python assigns it.
+        It also finds the function by its own name, even if a decorator runs before Python assigns the name.
         """
         return cls(closure_of(function), function.__globals__, fallback={function.__name__: function})
 
     @classmethod
     def of_frame(cls, depth: int = 0) -> Resolver:
-        """Return a resolver for the names in the caller's frame, or in the frame `depth` levels above it."""
+        """Return a resolver for names in the stack frame of a caller.
+
+        With `depth` 0, this is the direct caller, with `depth` 1 the caller of that function, and so on.
+        """
         frame: FrameType = sys._getframe(depth + 1)
         return cls(frame.f_locals, frame.f_globals)
 
@@ -63,10 +66,10 @@ class Resolver:
         """Allow all operators of `graph`. Subclasses raise an error for operators that they forbid."""
 
     def evaluate(self, node: ast.expr) -> object:
-        """Evaluate a dotted name, a subscript or a union in an annotation, or in a default of source text.
+        """Evaluate an expression from an annotation, or from a default value in source text.
 
-        Raise KeyError or AttributeError for undefined names.  Apart from attribute access, this uses only the
-        operators `[]` and `|` of the named objects.
+        The expression consists of dotted names, constants, tuples, lists, subscripts, unions `|` and minus
+        signs. Other expressions raise KeyError. Undefined names raise KeyError or AttributeError.
         """
         match node:
             case ast.Name(id=name):
@@ -94,9 +97,10 @@ def attribute(base: object, name: str) -> object:
 
 
 def to_ts(value: object) -> object:
-    """Return the equivalent in `ts` of an object of PyTorch. Other objects are returned unchanged.
+    """Return the object of `ts` that is equivalent to `value`, an object of PyTorch.
 
-    This does not import PyTorch: its objects are recognized by the name of their module.
+    Return any other `value` unchanged. The function does not import PyTorch: it recognizes PyTorch's objects
+    by the names of their modules.
     """
     if isinstance(value, ModuleType):
         return _namesake(value.__name__, "") if _is_torch(value.__name__) else value

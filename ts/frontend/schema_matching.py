@@ -49,7 +49,10 @@ from ts.ops import registry
 
 
 class Literal(NamedTuple):
-    """Argument that is a Python constant. `type` is set if the value does not determine the type."""
+    """Argument of a call that is a Python constant.
+
+    `type` is the type of the constant. It is None if `value` determines the type.
+    """
 
     value: object
     type: Type | None = None
@@ -123,7 +126,7 @@ _FROM_NUMBER: dict[Type, str] = {FLOAT: "aten::Float", COMPLEX: "aten::Complex",
 def convert_to_type(
     range: SourceRange | None, graph: Graph, target: Type, value: Value, allow_conversions: bool
 ) -> Value:
-    """Return `value` after implicit conversions to type `target`, or `value` itself if none applies."""
+    """Convert `value` implicitly to type `target`. Return `value` unchanged if no conversion applies."""
     type = value.type()
     if type is target:
         return value
@@ -245,7 +248,10 @@ class _Matcher:
         return MatchedSchema(inputs, returns)
 
     def _keyword(self, formal: Argument, kwargs: Mapping[str, Actual]) -> str | None:
-        """Return the name of argument `formal` in `kwargs`, or None. Operators accept `input` for `self`."""
+        """Return the keyword in `kwargs` that sets parameter `formal`, or None if no keyword does.
+
+        This is the name of the parameter. For parameter `self` of an operator, it can also be `input`.
+        """
         if formal.name in kwargs:
             return formal.name
         is_renamed = formal.name == "self" and "input" in kwargs and self.schema.name.startswith("aten::")
@@ -365,20 +371,22 @@ def _hint(
     return hints.argument([arg for arg in (*args, *kwargs.values()) if isinstance(arg, Value)], reason)
 
 
-# Overloads that are never selected. For example, a dtype is an int, so `x.view(4)` would match `view.dtype`.
+# Overloads that are never selected. For example, a dtype has type int in schemas, so that `x.view(4)` would
+# match the overload `view.dtype`.
 _NEVER_CALLED = frozenset({("aten::view", "dtype"), ("aten::max", "unary_out"), ("aten::min", "unary_out")})
 _PLAIN = frozenset({TENSOR, INT, FLOAT, BOOL, STR, NUMBER})
 
 
 _Numbered = tuple[int, FunctionSchema]
-# (operator, number of overloads, type of first argument, True if this is `self`) -> schemas that may match
+# (operator name, number of overloads, type of the first argument, True if the first argument is `self`) ->
+# (index, schema) pairs of the overloads that may match
 _candidate_schema_cache: dict[tuple[str, int, Type, bool], tuple[_Numbered, ...]] = {}
 
 
 def _candidate_schemas(
     schemas: Sequence[FunctionSchema], args: Sequence[Actual], self: Actual | None
 ) -> Iterable[_Numbered]:
-    """Return (index, schema) pairs of `schemas`, without those that cannot accept the first argument."""
+    """Return (index, schema) pairs for the schemas in `schemas` that may accept the first argument."""
     first = self if self is not None else args[0] if args else None
     name = schemas[0].name
     if not isinstance(first, Value) or first.type() not in _PLAIN or "::" not in name:
@@ -441,10 +449,11 @@ _MAX_LISTED_OVERLOADS: Final = 6  # maximum number of overloads in an error mess
 
 
 def _closest_mismatches(failures: Sequence[tuple[int, str]]) -> str:
-    """Return the text that lists why the candidate schemas do not match, from their mismatch messages.
+    """Return a text with the reasons why no schema matches a call.
 
-    Of more than `_MAX_LISTED_OVERLOADS` schemas, the text lists those with the most matched arguments, and
-    contains the number of the others.
+    `failures` are (number of matched arguments, mismatch message) pairs, one for each schema. For more than
+    `_MAX_LISTED_OVERLOADS` schemas, the text contains only the messages of the schemas with the most matched
+    arguments, and the number of the other schemas.
     """
     if len(failures) <= _MAX_LISTED_OVERLOADS:
         return _indented(message for _, message in failures)
@@ -480,14 +489,14 @@ def candidates(name: str) -> Sequence[Any]:
 # ---- insertion of operator calls -------------------------------------------------------------------
 
 
-# Cache of overload selections if all arguments are graph values and need no conversion: (operator, number of
-# overloads, argument types) -> (overload index, result type).
+# Cache of selected overloads: (operator name, number of overloads, argument types) -> (overload index, result
+# type). Contains only calls in which all arguments are graph values and need no conversion.
 _plain_calls: dict[tuple[object, ...] | None, tuple[int, Type]] = {}
 _PLAIN_IDS = frozenset(map(id, _PLAIN))
 
 
 def _key_of_call(name: str, overloads: int, args: Sequence[Actual]) -> tuple[object, ...] | None:
-    """Return the cache key of a call whose argument types determine the overload, or None for others."""
+    """Return the cache key of a call, or None if its argument types do not determine the overload."""
     types = []
     for arg in args:
         type = id(arg.type()) if isinstance(arg, Value) else 0
@@ -505,7 +514,10 @@ def emit_builtin_call(
     kwargs: Mapping[str, Actual] | None = None,
     self: Actual | None = None,
 ) -> Value:
-    """Insert a call of the matching overload of operator `name`. Several results are packed into a tuple."""
+    """Insert a call of the overload of operator `name` that matches the arguments, and return its result.
+
+    Several results are packed into a tuple.
+    """
     operators = candidates(name)
     key = None if kwargs or self is not None else _key_of_call(name, len(operators), args)
     if key in _plain_calls:
@@ -536,7 +548,10 @@ def emit_builtin_call(
 
 
 def _insert_builtin(graph: Graph, body: Graph, inputs: Sequence[Value], range: SourceRange | None) -> Value:
-    """Insert a copy of a builtin script function. The source ranges of its nodes refer to the call."""
+    """Insert a copy of `body`, the graph of a builtin script function, and return its result.
+
+    `range` is the source range of the call. It is added to the source ranges of the copied nodes.
+    """
     previous_node = graph.insert_point().prev()
     result = graph.insert_graph(body, inputs)[0]
     if range is not None:

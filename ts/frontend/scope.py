@@ -38,7 +38,7 @@ class Scope:
         self.parent = parent
         self.types: dict[str, Type] = {}  # variable -> its type
         self.values: dict[str, SugaredValue] = {}  # name -> module, function or class
-        # name that a branch of an `if` does not define -> (reason why it is undefined, location)
+        # name that is undefined after an `if` -> (reason why it is undefined, source range)
         self.errors: dict[str, tuple[str, SourceRange]] = {}
 
     # ---- lookup of names -----------------------------------------------------------------------------
@@ -75,7 +75,10 @@ class Scope:
         return sorted(self.types)
 
     def type_error(self, name: str) -> str | None:
-        """Return why a name assigned in an `if` is undefined after the `if`, or None if unknown."""
+        """Return the reason why `name`, which a branch of an `if` assigns, is undefined after the `if`.
+
+        Return None if no reason is recorded for `name`.
+        """
         scope: Scope | None = self
         while scope is not None:
             if name in scope.errors:
@@ -103,8 +106,9 @@ class Scope:
     ) -> None:
         """Assign to a name.
 
-        At the function's top level a variable may change its type.  In a branch or a loop it must keep the
-        type that it has outside, because its type after the block would depend on the executed path.
+        At the top level of a function, an assignment may change the type of a variable. In a branch or loop,
+        the variable must keep the type that it has in the enclosing scope. Otherwise, the type after the
+        block would depend on the executed path.
         """
         value = assigned if isinstance(assigned, Value) else assigned.simple
         if (

@@ -117,7 +117,10 @@ class SerializedResolver(Resolver):
         self.policy.admit(graph)
 
     def evaluate(self, node: ast.expr) -> object:
-        """Return the type, enum member or constant that an expression names. Raise KeyError if unknown."""
+        """Return the type, enum member or constant that an expression denotes.
+
+        Raise KeyError for an unknown name or an unsupported expression.
+        """
         match node:
             case ast.Constant(value=value):
                 return value
@@ -201,8 +204,8 @@ class Constants(SugaredValue):
         if type_of_constant(value) is None:
             raise CompilationError(f"the value of CONSTANTS.{name} is not supported as a constant", range)
         constant = em.constant(value, range)
-        # Dtype and shape of the tensor are removed from the constant's type, because the original code was
-        # compiled with plain tensor types.
+        # Remove the dtype and shape of a tensor from the type of the constant, because the code had types
+        # without dtype and shape when it was saved.
         return SimpleValue(constant.set_type(erase_shape(constant.type())))
 
     def value(self, name: str) -> object:
@@ -250,7 +253,10 @@ class Class(SugaredValue):
         self.find = find
 
     def attr(self, em: Emitter, range: SourceRange, name: str) -> SugaredValue:
-        """Return `__new__` as a special form, or a function of the class that needs no object."""
+        """Return `__new__` as a special form, or the function `name` of the class, called without an object.
+
+        Raise CompilationError if there is no such function.
+        """
         if name == "__new__":
             return SpecialForm("__new__")
         function = self.find(f"{self.name}.{name}")  # for example the forward hook of a module
@@ -277,7 +283,7 @@ class PythonCall(SugaredValue):
     def call(
         self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
     ) -> SugaredValue:
-        """Return the function at the first call, and emit the call of the function at the second call."""
+        """Return a prepared `PythonCall` for the first call. For the second call, emit the function call."""
         if not self.is_prepared:
             return PythonCall(self.function, True)
         receiver = args[0] if args else None
@@ -304,7 +310,7 @@ class Task(SugaredValue):
 
 
 def emit_task(em: Emitter, node: ast.FunctionDef) -> None:
-    """Emit the function body as a `prim::Closure`, converted to a separate graph by a later pass."""
+    """Emit the body of a task as a `prim::Closure`, which a later pass converts to a separate graph."""
     range = em.range(node)
     *body, last = node.body
     if not isinstance(last, ast.Return) or last.value is None:

@@ -25,8 +25,8 @@ from ts.ir.source import Source
 Definition = ast.ClassDef | ast.FunctionDef
 
 _MAX_LINES: Final = 4_000  # files with more lines are parsed as a whole, not one definition at a time
-# Pattern of texts that must be parsed as a whole, because a line that begins with `def` may be part of a
-# string or a continued line
+# Pattern that a text contains if it must be parsed as a whole: a line that begins with `def` in such a text
+# need not begin a definition, because it may be in a string or may continue the previous line
 _UNUSUAL: Final = re.compile(r'"""|\'\'\'|\\\n|[\r\f\t]')
 _TOP: Final = re.compile(r"^(?:(?:class|def) (\w+)|([^\s#]))", re.MULTILINE)
 _CLASS: Final = re.compile(r"class \w+(?:\(Module\))?:\n( +)")
@@ -99,7 +99,7 @@ class PrintedFile:
         ]
 
     def _method(self, source_text: str, line: int) -> ast.FunctionDef:
-        """Parse the text of a method, whose indentation requires an enclosing `if` block."""
+        """Parse the text of a method. An `if` is put before the text, because the method is indented."""
         block = parse.syntax_tree(self._source, f"if 1:\n{source_text}", line - 1).body[0]
         assert isinstance(block, ast.If) and isinstance(block.body[0], ast.FunctionDef)
         return block.body[0]
@@ -110,7 +110,10 @@ def _same(node: ast.FunctionDef) -> ast.FunctionDef:
 
 
 def _definitions(source_text: str) -> dict[str, _SourceSection] | None:
-    """Return the section of each definition by name, or None for a layout unlike the printer's."""
+    """Return the section of each definition by name.
+
+    Return None if the text is too long or does not have the layout of printed source.
+    """
     if source_text.count("\n") > _MAX_LINES or _UNUSUAL.search(source_text):
         return None
     beginnings = list(_TOP.finditer(source_text))
@@ -126,9 +129,9 @@ def _definitions(source_text: str) -> dict[str, _SourceSection] | None:
 
 
 def _members(source_text: str) -> tuple[str, list[tuple[str, int]]] | None:
-    """Return the indentation of a class body, and names and offsets of the methods.
+    """Return the indentation of a class body, and a (name, character offset) pair for each method.
 
-    Return None if there are no methods, or if other statements follow a method.
+    Return None if the class has no methods, or if another statement follows a method.
     """
     head = _CLASS.match(source_text)
     if head is None:

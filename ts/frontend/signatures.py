@@ -94,9 +94,10 @@ def _check_named_tuples(types: list[Type]) -> None:
 def overload_signature(
     declared: ParsedFunction, implementation: ParsedFunction
 ) -> tuple[list[Parameter], Type | None]:
-    """Return the signature of an overload: the declared parameters and return type.
+    """Return the signature of an overload.
 
-    Further parameters of the implementation are appended.
+    It has the parameters and return type of the declaration, followed by the parameters that only the
+    implementation has. The default values are those of the implementation.
     """
     parameters, returns = signature(declared)
     defaults, implementation.defaults = implementation.defaults, {}
@@ -159,7 +160,7 @@ def _from_comment(parsed: ParsedFunction, count: int) -> tuple[list[SizedType], 
 
 
 def _invalid_type_comment(parsed: ParsedFunction, comment: str, source: Source) -> CompilationError:
-    """Return the error of a comment that is not written `# type: (int, Tensor) -> int`.
+    """Return the error for a type comment without the form `# type: (int, Tensor) -> int`.
 
     If code precedes the comment, the message names the first token of the line, as in PyTorch.
     """

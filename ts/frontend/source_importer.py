@@ -53,7 +53,7 @@ from ts.ir.types import (
     Type,
 )
 
-# maximum size of the archive's constants. Above it, the source has no fingerprint
+# If the constants of an archive have more bytes, the source of the archive gets no fingerprint.
 _MAX_HASHED_BYTES: Final = 16 << 20
 _MARKS: Final = ("__parameters__", "__buffers__", "__forward_pre_hooks__", "__forward_hooks__")
 
@@ -82,7 +82,7 @@ class ImportedModule(ConcreteModule):
         return []
 
     def entry_points(self) -> Iterator[Any]:
-        """Return an empty iterator, because `script` need not compile a loaded module."""
+        """Return an empty iterator: no methods are compiled when `script` is called on a loaded module."""
         return iter(())
 
 
@@ -185,7 +185,7 @@ class ArchiveUnit:
     def _class(self, name: str, node: ast.ClassDef, file: PrintedFile) -> ClassType:
         type = ClassType(name)
         type.unit = self
-        # stored before it is complete, because its attributes and methods may refer to it
+        # Store the type before its attributes and methods are read, because they may refer to the type.
         self._imported[name] = type
         for attribute, annotation, value in _attributes(node, file):
             self._attribute(type, file, attribute, annotation, value)
@@ -301,7 +301,8 @@ _DEFINE: Final[dict[str, _Define]] = {
 def _attributes(node: ast.ClassDef, file: PrintedFile) -> Iterator[tuple[str, ast.expr, ast.expr | None]]:
     """Yield (name, annotation, value) of each assignment in a class body.
 
-    Special assignments (`_MARKS`) have no annotation, and yield (name, value, value).
+    For an assignment to a name in `_MARKS`, such as `__parameters__`, yield (name, value, value). For an
+    assignment `__annotations__["x"] = T`, yield ("x", T, None).
     """
     for member in node.body:
         match member:
@@ -353,5 +354,5 @@ def _argument(parameter: Parameter) -> Argument:
 
 
 def _class_named(name: str) -> type:
-    """Create an empty Python class in place of the module's original class, which is unavailable."""
+    """Create an empty Python class called `name`, because the original class of the module is unavailable."""
     return type(name, (), {})

@@ -7,8 +7,9 @@ underlines and that a graph prints after a node:
          ~~~~~~~~~~~~~~~~~~~~~      range of the product: from `a` in the first operand to the last argument
                                     of the last operand, without outer brackets
 
-A node's range is the smallest range that contains its own token and the ranges of its child nodes.  Therefore
-it contains no parentheses around an expression, and a call ends with its last argument.
+The range of a node is the smallest range that contains the token of the node and the ranges of its children.
+Therefore, the range excludes parentheses around an expression, and the range of a call ends with the last
+argument.
 """
 
 from __future__ import annotations
@@ -39,20 +40,23 @@ class Ranges:
 
     def __init__(self, source: Source, whole_subscripts: bool = False) -> None:
         self.source = source
-        # True if the range of `x[0]` includes the closing bracket, as in PyTorch for source in strings. For
-        # Python functions, the range ends before the bracket.
+        # True for source in strings: as in PyTorch, the range of `x[0]` includes the closing bracket. False
+        # for Python functions: the range ends before the bracket.
         self._whole_subscripts = whole_subscripts
         self._text = source.text
         self._spans: dict[ast.AST, tuple[int, int]] = {}
 
     def offset(self, line: int, column: int) -> int:
-        """Return the offset in the text for a line and column in the numbering of `ast`."""
+        """Return the character offset of a position that `ast` gives as `lineno` and `col_offset`."""
         return self.source.offset_at(line, column)
 
     def token(
         self, node: ast.stmt | ast.expr | ast.arg, length: int = 1, characters_before: int = 0
     ) -> SourceRange:
-        """Return the range of a node's first `length` characters and `characters_before` preceding ones."""
+        """Return the range of the first `length` characters of a node.
+
+        The range also includes the `characters_before` characters that precede the node.
+        """
         start = self.offset(node.lineno, node.col_offset)
         return self.between(start - characters_before, start + length)
 
@@ -106,7 +110,10 @@ class Ranges:
         return self._join(token_span, child_nodes)
 
     def _own_token(self, node: ast.AST) -> tuple[int, int] | None:
-        """Return the span of the token of `node` itself, or None if `node` begins with an operand."""
+        """Return the start and end offset of the token of `node`, for example of the keyword of a statement.
+
+        Return None if `node` begins with a child node, as a binary operation does.
+        """
         length = 0
         match node:
             case ast.Name(id=name) | ast.arg(arg=name):

@@ -30,7 +30,10 @@ _ASSIGNMENT: Final = "unexpected expression on left-hand side of assignment"
 
 
 def torchscript_message(message: str, source: str, offset: int) -> str:
-    """Return PyTorch's message for `message`, an error of Python's parser at `offset` in `source`."""
+    """Convert `message`, an error message of Python's parser, to PyTorch's message.
+
+    `offset` is the character offset in `source` at which the parser found the error.
+    """
     if message.startswith("cannot assign to"):
         return f"{_ASSIGNMENT}; {message}"
     if "is an illegal expression for augmented assignment" in message:

@@ -41,7 +41,10 @@ _OPERATORS: Final[dict[type[ast.AST], str]] = {
 def definition_text(
     name: str, node: ast.FunctionDef, type_comment: str | None = None, self_type: str | None = None
 ) -> str:
-    """Return the source text of a definition. `self_type` annotates the first parameter of a method."""
+    """Return the printed syntax tree of a definition.
+
+    `self_type` is the name of the type of the first parameter if the definition is a method.
+    """
     arguments = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
     annotations, returns = [arg.annotation for arg in arguments], node.returns
     if type_comment is not None:

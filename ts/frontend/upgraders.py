@@ -1,8 +1,8 @@
-"""Operator upgraders for backward compatibility (operator versioning): former semantics, for older archives.
+"""Operator upgraders for backward compatibility (operator versioning): former semantics for older archives.
 
-In: an operator name in archive source, and the archive's format version. Out: script functions with the
-semantics of the operator in this version, one for each combination of argument types, or an empty list if the
-semantics have not changed since:
+In: the name of an operator in archive source, and the format version of the archive. Out: script functions
+with the semantics that the operator had in this version, one for each combination of argument types, or an
+empty list if the semantics have not changed since this version:
 
     find_upgraders("div", 3)        [div of two tensors, div of a tensor and a number, ...]
     find_upgraders("div", 4)        []
@@ -119,7 +119,10 @@ def into(
 
 
 def find_upgraders(name: str, version: int) -> Sequence[Any]:
-    """Return functions with the semantics of operator `name` in format `version`, or () if unchanged."""
+    """Return functions with the semantics that operator `name` had in format version `version`.
+
+    Return () if the semantics have not changed since this version.
+    """
     changed, _ = _UPGRADERS.get(name, (0, ""))
     return _functions(name) if version < changed else ()
 
@@ -152,7 +155,10 @@ class LegacyOperator(SugaredValue):
     def call(
         self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
     ) -> SugaredValue:
-        """Emit a call of the first upgrader that matches the arguments, else of the current operator."""
+        """Emit a call of the first upgrader that accepts the arguments.
+
+        If no upgrader accepts them, emit the operator with its current semantics.
+        """
         schemas = [function.schema for function in self.functions]
         try:
             index, _ = match_schemas(schemas, em.graph, range, args, kwargs)

@@ -24,7 +24,7 @@ Function = Callable[..., Any]
 
 
 def jvp(func: Function, primals: Any, tangents: Any, *, strict: bool = False, has_aux: bool = False) -> Any:
-    """Return func(*primals) and its Jacobian-vector product with `tangents`, a tree like `primals`.
+    """Return func(*primals) and the Jacobian-vector product with `tangents`, a tree like `primals`.
 
     strict   raise RuntimeError if a result does not depend on `primals`. Without `strict`, the derivative of
              such a result is zero
@@ -90,9 +90,9 @@ def jvp(func: Function, primals: Any, tangents: Any, *, strict: bool = False, ha
 
 
 def linearize(func: Function, *primals: Any) -> tuple[Any, Function]:
-    """Return func(*primals), and a function from tangents of `primals` to tangents of the results.
+    """Return func(*primals), and a function that maps tangents of `primals` to tangents of the results.
 
-    The function raises RuntimeError if the structure of the tangents differs from that of `primals`.
+    The second function raises RuntimeError if its arguments do not have the tree structure of `primals`.
     """
     with GradMode(True):
         record, results, vjp_function, _ = recorded_vjp(func, primals, False)

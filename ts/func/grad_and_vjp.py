@@ -3,9 +3,10 @@
 >>> grad(lambda x: (x ** 3).sum())(ts.tensor([1.0, 2.0]))
 tensor([ 3., 12.])
 
-The function to differentiate is called with new leaf tensors in place of its arguments, and its operators are
-recorded in the autograd graph. Afterwards the results are detached, unless an enclosing computation needs
-gradients. Tensors that the function captures keep their autograd graph, so that transforms can be nested.
+A transform calls the function to differentiate with new leaf tensors in place of the arguments, and records
+the operators of the function in the autograd graph. Afterwards, it detaches the results, unless an enclosing
+computation needs gradients. Tensors from the function's closure keep their autograd graph, so that transforms
+can be nested.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ Argnums = int | tuple[int, ...]
 
 
 class RecordedCall:
-    """Call of a function with new leaf tensors, which is recorded in the autograd graph.
+    """Call of a function that is recorded in the autograd graph, with new leaf tensors as arguments.
 
     leaves           tensors in place of the arguments, whose gradients are computed
     tracked_results  results that are connected to the leaves
@@ -161,9 +162,10 @@ def with_aux(outputs: Any, has_aux: bool, name: str) -> tuple[Any, Any]:
 
 
 def grad_and_value(func: Function, argnums: Any = 0, has_aux: bool = False) -> Function:
-    """Return a function that computes the gradient of `func` with respect to `argnums`, and the value.
+    """Return a function that computes (gradient, value): the gradient of `func` and the result of `func`.
 
-    With `has_aux`, `func` returns (value, aux), and the new function returns (gradient, (value, aux)). Raises
+    `argnums` is the index of the differentiated argument, or a tuple of indices. With `has_aux`, `func`
+    returns (value, aux), and the new function returns (gradient, (value, aux)). The new function raises
     RuntimeError if the value is not a scalar tensor.
     """
 
@@ -212,9 +214,9 @@ def grad(func: Function, argnums: Any = 0, has_aux: bool = False) -> Function:
 def vjp(func: Function, *primals: Any, has_aux: bool = False) -> Any:
     """Return func(*primals), and a function that computes vector-Jacobian products.
 
-    The function maps gradients of the results to a tuple of gradients of `primals`. With `has_aux`, `func`
-    returns (results, aux), and `vjp` returns (results, function, aux). Raises RuntimeError if a result is not
-    a floating-point tensor.
+    The returned function maps gradients of the results to a tuple of gradients of `primals`. With `has_aux`,
+    `func` returns (results, aux), and `vjp` returns (results, function, aux). `vjp` raises RuntimeError if a
+    result is not a floating-point tensor.
     """
     _, results, function, aux = recorded_vjp(func, primals, has_aux)
     return (results, function, aux) if has_aux else (results, function)

@@ -23,9 +23,10 @@ Function = Callable[..., Any]
 
 
 def units(tensors: list[Tensor]) -> list[Tensor]:
-    """Return the identity matrix whose size n is the number of all elements, split by columns.
+    """Return the columns of an identity matrix, split into one block for each of the tensors.
 
-    Each tensor `x` has the columns of its elements, as a tensor of shape (n, *x.shape).
+    The matrix has size n, the number of elements of all tensors. The block of a tensor `x` has one column for
+    each element of `x`, in a tensor of shape (n, *x.shape).
     """
     total, before, bases = sum(x.numel() for x in tensors), 0, []
     for x in tensors:
@@ -55,8 +56,9 @@ def jacrev(
 ) -> Function:
     """Return a function that computes the Jacobian of `func` with respect to `argnums` in reverse mode.
 
-    There is a Jacobian for each pair of result and argument, of shape `result.shape + argument.shape`. The
-    new function returns a tree like the results, whose leaves are trees of Jacobians like the arguments.
+    The new function computes one Jacobian for each pair of result and argument, a tensor of shape
+    `result.shape + argument.shape`. It returns a tree with the structure of the results. Each leaf of this
+    tree is a tree of Jacobians with the structure of the arguments.
 
     chunk_size  number of Jacobian rows computed together (1: sequentially, without `vmap`)
     has_aux     `func` returns (results, aux), and the new function returns (Jacobian, aux)

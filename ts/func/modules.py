@@ -63,10 +63,10 @@ def replaced_members(
 
 
 def stack_module_state(models: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the stacked parameters and buffers of modules of one class. Parameters are leaves.
+    """Return the stacked parameters and the stacked buffers of modules. All modules must have the same class.
 
-    Raises RuntimeError for an empty list, for modules of different classes or training modes, or if a
-    parameter requires grad in some of the modules only.
+    The stacked parameters are leaf tensors. Raise RuntimeError for an empty list, for modules of different
+    classes or training modes, or if a parameter requires grad only in some of the modules.
     """
     models = list(models)
     if not models:

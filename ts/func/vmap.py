@@ -24,9 +24,9 @@ _find_replacement: Callable[[], Function | None] = lambda: None  # noqa: E731
 
 
 def set_replacement_finder(find: Callable[[], Function | None]) -> None:
-    """Set a callback that vectorized functions call first.
+    """Set a callback that every function returned by `vmap` calls first.
 
-    The callback returns the function that a program runs in place of `vmap`, or None for `vmap` itself.
+    The callback returns a function that replaces `vmap`, or None if `vmap` is not replaced.
     """
     global _find_replacement
     _find_replacement = find
@@ -42,8 +42,9 @@ def vmap(
 ) -> Function:
     """Return a function that maps `func` over a dimension of the arguments and stacks the results.
 
-    in_dims     batch dimension of all arguments, or a tree of dimensions (None: unbatched)
-    out_dims    batch dimension of the results (None: return an unbatched result unchanged)
+    in_dims     batch dimension of all arguments, or a tree with a dimension for each argument. None means
+                that an argument has no batch dimension
+    out_dims    batch dimension of the results. None means that an unbatched result is returned unchanged
     randomness  "error", "different" for each element, or "same"
     chunk_size  number of elements computed together
 
@@ -108,7 +109,7 @@ class _BatchedFunction:
             chunks.append(flatten(self.run_batch(n, dims, chunk, shape, kwargs)))
         output_spec = chunks[0][1]
         out = broadcast(self.out_dims, output_spec)
-        # `broadcast` returns None if `out_dims` is a tuple with one element and the result is a single tensor
+        # If the result is a single tensor and `out_dims` a tuple with one element, `broadcast` returns None.
         if out is None:
             out = list(self.out_dims)
         columns = zip(*(leaves_of_chunk for leaves_of_chunk, _ in chunks), strict=True)

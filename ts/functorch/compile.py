@@ -36,7 +36,7 @@ def nop(fx_g: Any, _: Any) -> Any:
 
 
 def make_boxed_func(f: Callable[..., Any]) -> Callable[[list[Any]], Any]:
-    """Return a function whose only argument is the list of arguments of `f`."""
+    """Return a function that calls `f`. Its only parameter is a list, which contains the arguments of `f`."""
 
     def boxed(args: list[Any]) -> Any:
         return f(*args)

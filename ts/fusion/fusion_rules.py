@@ -1,6 +1,6 @@
-"""Fusion rules, which determine the nodes that may join a fusion group.
+"""Fusion rules: conditions under which a node may be a member of a fusion group.
 
-In: a node.  Out: the values that its fused operation reads, or the reason why it cannot be fused.
+In: a node.  Out: the operands of the node in a fusion group, or the reason why the node cannot be fused.
 
     operands(%c = aten::mul(%a, %b))       [%a, %b]
     operands(%c = aten::add(%a, %b, %2))   "it scales its second operand"
@@ -23,14 +23,14 @@ from ts.ops.registry import OperatorRecord
 
 _NUMBERS: Final = frozenset({"IntType", "FloatType"})
 CALLS: Final = frozenset({"prim::CallFunction", "prim::CallMethod", "prim::PythonOp"})
-MIN_GROUP_OPERATORS: Final = 2  # fusion avoids memory accesses between operators, so a group has at least two
+MIN_GROUP_OPERATORS: Final = 2  # fusion saves memory accesses between operators, so one operator is no group
 MAX_INPUTS: Final = 24
 MAX_ROWS: Final = 48
 MAX_EPILOGUES: Final = 4
 
 
 def operands(node: Node) -> list[Value] | str:
-    """Return the values that the fused operation of `node` reads, or the reason why there is none."""
+    """Return the operands of `node` as an operation of a fusion group, or the reason why it cannot be one."""
     record = _record(node)
     if record is None or record.variant or not _is_fused_operation(record):
         return _rejection_reason(node, record)
@@ -72,7 +72,7 @@ def _rejection_reason(node: Node, record: OperatorRecord | None) -> str:
 
 
 def is_conversion(node: Node) -> bool:
-    """Return whether `node` converts dtypes. A conversion may return its operand itself."""
+    """Return whether `node` converts a tensor to a dtype. The node may return the tensor itself."""
     record = _record(node)
     return record is not None and record.converts
 
@@ -103,9 +103,9 @@ def extra_inputs(node: Node) -> list[Value]:
 
 
 def view_node_of(value: Value) -> Node | None:
-    """Return the node that computes the view `value`, if groups can read through this view.
+    """Return the node whose operator computes the view `value`, or None if groups cannot read this view.
 
-    `value` may also be one of several views in a list.
+    `value` may also be an element of a list of views that the node returns.
     """
     node = value.node()
     if node.kind() == "prim::ListUnpack":
@@ -134,10 +134,10 @@ def _conversion_operands(values: list[Value], record: OperatorRecord) -> list[Va
 
 
 def program_of_graph(subgraph: Graph) -> tuple[FusedProgram, list[Value]]:
-    """Return the fused program of the nodes of `subgraph`, and the inputs of the program.
+    """Return the fused program of the nodes of `subgraph`, and the values that are inputs of the program.
 
-    These are the inputs of `subgraph`, constant operands, and the arguments of views and epilogues other than
-    the tensor.
+    The inputs are the inputs of `subgraph`, constant operands, and the arguments after the first one of
+    views, epilogues and per-channel operations.
     """
     operands_of: dict[Node, list[Value]] = {}
     epilogues: list[Node] = []

@@ -49,7 +49,10 @@ class FusedOp(NamedTuple):
 
 
 class ViewInput(NamedTuple):
-    """Input read through a view: the result of `operator`, or item `result_index` of a list result."""
+    """Input of a group that the group reads through a view, computed by `operator`.
+
+    If the operator returns a list of views, the view is item `result_index` of the list.
+    """
 
     operator: Any
     input: int
@@ -79,8 +82,9 @@ class FusedProgram:
     ) -> None:
         self.inputs = inputs  # one letter for each input: TENSOR, NUMBER, OTHER or ARGUMENT
         self.operations = operations
-        self.outputs = outputs  # value numbers of the results, which are computed by operations or epilogues
-        # operators that read the result of an operation, as first operand, and inputs of the group
+        self.outputs = outputs  # value numbers of the group's results, computed by operations or epilogues
+        # Operators that run after the operations. The first operand of each is the result of an operation, and
+        # the other operands are inputs of the group.
         self.epilogues = epilogues
         self.view_inputs = view_inputs  # inputs of the group that are read through views
         first, end_of_operations = len(inputs), len(inputs) + len(operations)
@@ -145,7 +149,7 @@ class FusedProgram:
     def ops_with_arguments(self) -> list[FusedOp]:
         """Return the per-channel operations and the epilogues.
 
-        All their operands but the first are ARGUMENT inputs.
+        The first operand of each is a tensor, and the other operands are inputs of kind ARGUMENT.
         """
         return [
             *(operation for operation in self.operations if operation.operator.record.channels),
@@ -232,7 +236,8 @@ def group_operator(program: FusedProgram) -> Operator:
         group = record.groups_by_backend[backend]
         try:
             viewed = program.apply_views(args)
-        # the operators of the group then run one by one and raise the error, with its location
+        # A view is invalid. The operators of the group run one by one, and the operator of the view raises
+        # the error with its source location.
         except (IndexError, RuntimeError):
             group = None
         arrays = None if group is None or is_limited() else group(viewed)

@@ -28,7 +28,10 @@ def register_pytree_flatten_spec(
     flatten_fn_spec: FlattenFuncSpec,
     flatten_fn_exact_match_spec: FlattenFuncExactMatchSpec | None = None,
 ) -> None:
-    """Register a function (instance of `cls`, TreeSpec) -> children, and a check of exact matches."""
+    """Register the function that returns the children of an instance of `cls` for a TreeSpec.
+
+    `flatten_fn_exact_match_spec` checks whether an instance matches a TreeSpec exactly.
+    """
     SUPPORTED_NODES[cls] = flatten_fn_spec
     SUPPORTED_NODES_EXACT_MATCH[cls] = flatten_fn_exact_match_spec
 

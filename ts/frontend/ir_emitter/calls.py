@@ -148,7 +148,7 @@ def _slice(em: Emitter, node: ast.Call, form: SpecialForm, hint: Type | None) ->
     bounds_or_none = [None if bound.type() is NONE else bound for bound in bounds]
     start, stop, step = (None, bounds_or_none[0], None) if count == 1 else (*bounds_or_none, None)[:3]
     constant_step = 1 if step is None else step.to_ivalue()
-    # With a negative step, omitted bounds do not mean 0 and the maximum int, so they stay None.
+    # Omitted bounds mean 0 and the maximum int only if the step is not negative. Otherwise, they stay None.
     if not (isinstance(constant_step, int) and constant_step < 0):
         range = em.range(node)
         start = start or em.constant(0, range)
@@ -170,7 +170,10 @@ def _tuple(em: Emitter, node: ast.Call, form: SpecialForm, hint: Type | None) ->
 def _names(
     em: Emitter, node: ast.Call, iterable: SugaredValue, range: SourceRange
 ) -> tuple[ast.Name, ast.Name]:
-    """Assign `iterable` to a temporary variable. Return syntax nodes for it and for a new loop variable."""
+    """Assign `iterable` to a temporary variable, and create the name of a loop variable.
+
+    Return the syntax nodes `ast.Name` of the temporary variable and of the loop variable.
+    """
     source = ast.copy_location(ast.Name(em.temporary("$_iter"), ast.Load()), node)
     element = ast.copy_location(ast.Name(em.temporary("$_elem"), ast.Store()), node)
     em.scope.set(range, source.id, iterable)
@@ -193,7 +196,7 @@ def _list(em: Emitter, node: ast.Call, form: SpecialForm, hint: Type | None) -> 
 
 
 def _dict(em: Emitter, node: ast.Call, form: SpecialForm, hint: Type | None) -> SugaredValue:
-    """Emit `dict(...)` as one list of pairs, or as a copy of an existing dict with added keywords.
+    """Emit `dict(...)` from a list of pairs, or as a copy of a dict to which keyword arguments are added.
 
     dict(a=1)        aten::dict([("a", 1)])         dict(d, a=1)     aten::dict(%d), then aten::_set_item
     """
@@ -241,7 +244,7 @@ def _is_empty_literal(node: ast.expr | None) -> bool:
 
 
 def _dict_of_pairs(em: Emitter, node: ast.Call, pairs: Sequence[ast.expr]) -> Value:
-    """Emit `dict([...])` for a list of literal pairs, and add the pairs from the keywords."""
+    """Emit `dict([...])` for the list of `pairs`, followed by one pair for each keyword argument."""
     elements = list(pairs)
     for keyword in node.keywords:
         name = ast.copy_location(ast.Constant(keyword.arg), keyword.value)
@@ -398,7 +401,7 @@ def _tolist(em: Emitter, node: ast.Call, form: SpecialForm, hint: Type | None) -
             em.range(node),
         )
     assert form.self_value is not None
-    # an unused constant, as in PyTorch, so that later values have the same numbers
+    # As in PyTorch, insert a constant that no node uses, so that later values get the same numbers.
     em.constant(None)
     inputs = form.self_value, em.constant(dim), em.constant(_TOLIST_TYPES[elem])
     return _simple(em.insert("prim::tolist", inputs, 1, em.range(node)).output().set_type(hint))

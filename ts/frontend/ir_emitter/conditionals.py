@@ -184,7 +184,10 @@ def _emit_comparison(
 
 
 def _none_status(value: Value) -> bool | None:
-    """Return True for a value of type NoneType, False for a type without None, None for an optional type."""
+    """Return True if `value` is statically None, False if statically not None, and otherwise None.
+
+    The result depends on the static type: it is None for Optional, Union and Any.
+    """
     type = value.type()
     if type is NONE or value.node().must_be_none():
         return True
@@ -264,7 +267,10 @@ def isinstance_condition(em: Emitter, obj: ast.expr, classes: ast.expr) -> Condi
 
 
 def _classes(em: Emitter, node: ast.expr, subject: Type) -> list[Type]:
-    """Return the types in the second argument of `isinstance`. `subject` is the type of the first one."""
+    """Return the types that `node`, the second argument of `isinstance`, contains.
+
+    `subject` is the type of the first argument of `isinstance`.
+    """
     match node:
         # In printed source, the second argument of `isinstance` is a list instead of a tuple
         case ast.Tuple(elts=elements) | ast.List(elts=elements):
@@ -404,7 +410,7 @@ def _join(
     true: tuple[Scope, Block, bool],
     false: tuple[Scope, Block, bool],
 ) -> None:
-    """After an `if`, define variable `name` with the unified type of its values in both branches."""
+    """Define variable `name` after an `if` statement. Its type unifies the types from both branches."""
     types: list[Type | None] = []
     for scope, block, exits in (true, false):
         assigned = None if exits else scope.lookup_type(name)
@@ -455,7 +461,10 @@ def _join(
 
 @statement(ast.Assert)
 def emit_assert(em: Emitter, node: ast.Assert) -> None:
-    """Emit `assert` as an `if` whose false branch raises. The condition refines types of later code."""
+    """Emit `assert` as an `if` that raises an error in its false branch.
+
+    In the statements after the `assert`, variables have the types that the condition implies.
+    """
     cond = condition(em, node.test)
     range = em.range(node)
 

@@ -110,7 +110,7 @@ class Emitter:
         self.holds_breakpoint = False
         self.warned = False
         self.noted = FunctionErrors()
-        # variables that are undefined because their assignment does not compile
+        # names of variables that are undefined because the statement that assigns them did not compile
         self.failed_names: set[str] = set()
         self.loop: str | None = None  # kind of the innermost enclosing loop: "loop", "unrolled" or None
         self._number_constants: dict[str, Value] = {}
@@ -139,7 +139,10 @@ class Emitter:
         self.graph.range = previous_range
 
     def _note(self, error: FrontendError, node: ast.stmt) -> None:
-        """Record `error` and the errors of the statement's callees. Mark the assigned variables as failed."""
+        """Record `error`, which statement `node` raised, and the errors of the functions that `node` calls.
+
+        Add the variables that `node` assigns to `failed_names`.
+        """
         if not error.has_caller:  # the error is in this function, and may have no location yet
             error.range = error.range or self.range(node)
         self.noted.add(error)
@@ -165,7 +168,7 @@ class Emitter:
         return value
 
     def sugared(self, node: ast.expr, n_binders: int = 1, hint: Type | None = None) -> SugaredValue:
-        """Return the sugared value of an expression, which the program assigns to `n_binders` variables."""
+        """Emit an expression that is assigned to `n_binders` variables, and return its sugared value."""
         emit = SUGARED.get(type(node))
         if emit is not None:
             return emit(self, node, n_binders, hint)
@@ -233,7 +236,7 @@ class Emitter:
         return self.sugared(node)
 
     def lookup_printed(self, name: str) -> SugaredValue | None:
-        """Resolve a name of printed source that is no variable. Return None for undefined names."""
+        """Resolve a name in printed source to an object that is not a variable. Return None if undefined."""
         try:
             value = self.resolver.lookup(name)
         except KeyError:

@@ -54,8 +54,8 @@ def emit_name(em: Emitter, node: ast.Name, n_binders: int, hint: Type | None) ->
 def emit_attribute(em: Emitter, node: ast.Attribute, n_binders: int, hint: Type | None) -> SugaredValue:
     """Resolve `value.attr`.
 
-    In printed source, `torch.add` denotes the operator even if a tensor is called `torch`. Only `tolist` is
-    an attribute of tensors and other variables that are not objects.
+    In printed source, `torch.add` denotes the operator even if a tensor variable is named `torch`. A variable
+    with the name of a module has precedence only if it is an object or if `attr` is `tolist`.
     """
     base = em.sugared(node.value)
     if (
@@ -222,8 +222,8 @@ def emit_list(em: Emitter, node: ast.List, hint: Type | None) -> Value:
     values = emit_values(em, node.elts)
     if not values:
         if not options:
-            # As an argument of a call, this node is converted to a list of the parameter's type. Otherwise,
-            # it becomes a list of tensors.
+            # If the empty list is an argument of a call, it gets the list type of the parameter later.
+            # Otherwise, it becomes a list of tensors.
             return em.insert("prim::EmptyListLiteral").output().set_type(ListType(TENSOR))
         elem = require_single_type(hint, options, range).elem
     else:
@@ -234,7 +234,10 @@ def emit_list(em: Emitter, node: ast.List, hint: Type | None) -> Value:
 def _element_type(
     em: Emitter, node: ast.List, values: Sequence[Value], hint: Type | None, options: Sequence[ListType]
 ) -> Type:
-    """Return the element type of a list literal. Raise CompilationError if the hint excludes this type."""
+    """Return the element type of a list literal. Raise CompilationError if the hint has no fitting list type.
+
+    `options` are the list types in the type hint `hint`.
+    """
 
     def holds(option: ListType) -> bool:
         return all(value.type().is_subtype_of(option.elem) for value in values)
@@ -280,7 +283,10 @@ def _dict_type(
     hint: Type | None,
     options: Sequence[DictType],
 ) -> Type:
-    """Return the type of a non-empty dict literal. Raise CompilationError if the hint excludes it."""
+    """Return the type of a non-empty dict literal. Raise CompilationError if no dict type of the hint fits.
+
+    `options` are the dict types in the type hint `hint`.
+    """
     range = em.range(node)
 
     def all_of(checked: Sequence[Value], type: Type) -> bool:

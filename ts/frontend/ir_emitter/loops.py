@@ -1,6 +1,6 @@
-"""Desugaring (syntactic sugar) of while loops, for loops and comprehensions to `prim::Loop` nodes.
+"""Desugaring of while loops, for loops and comprehensions to `prim::Loop` nodes.
 
-while c: ...     prim::Loop with two blocks, for the body and for c (convert_to_ssa joins them)
+while c: ...     prim::Loop with a block for the body and a block for c (convert_to_ssa joins the blocks)
 for x in xs      prim::Loop over aten::len(xs), where x is aten::__getitem__(xs, %trip)
 for x in (a, b)  no loop: the body is emitted for each element
 [f(x) for ...]   a loop with a separate scope, which appends to a list
@@ -143,7 +143,11 @@ def list_comprehension(
 
 @expression(ast.DictComp)
 def emit_dict_comprehension(em: Emitter, node: ast.DictComp, hint: Type | None) -> Value:
-    """Emit a dict comprehension as a loop. Its type is that of `hint`, or else that of the first item."""
+    """Emit a dict comprehension as a loop.
+
+    The result has the dict type in `hint`. If `hint` has no dict type or several, the first item determines
+    the type.
+    """
     range = em.range(node)
     options = hinted_types(hint, DictType, range)
     dict_type = options[0] if len(options) == 1 else None

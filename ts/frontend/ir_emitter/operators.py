@@ -34,8 +34,8 @@ BINARY: Final[dict[type[ast.operator] | type[ast.cmpop], str]] = {
     ast.IsNot: "aten::__isnot__",
 }
 
-# Operator -> (operator for numbers, operator for tensors and lists).  The second operator is in-place, except
-# where PyTorch's augmented assignment creates a new tensor.
+# Syntax node class -> (operator of `x += y` for a number x, operator of `x += y` for a tensor or list x).
+# The second operator is in-place, unless the augmented assignment creates a new tensor in PyTorch.
 AUGMENTED: Final[dict[type[ast.operator], tuple[str, str]]] = {
     ast.Add: ("aten::add", "aten::add_"),
     ast.Sub: ("aten::sub", "aten::sub_"),
@@ -53,8 +53,8 @@ AUGMENTED: Final[dict[type[ast.operator], tuple[str, str]]] = {
     ast.FloorDiv: ("aten::floordiv", "aten::floor_divide_"),
 }
 
-# In-place operators for augmented assignments to items and slices of tensors (`x[i] |= y`). In PyTorch, such
-# assignments do not change `x`, because they discard the tensor that the operator returns.
+# In-place operators of augmented assignments to items and slices of tensors (`x[i] |= y`). With the operators
+# of `AUGMENTED`, these assignments would not change `x`. In PyTorch, they do not change `x`.
 AUGMENTED_ITEM: Final[dict[type[ast.operator], str]] = {
     ast.BitOr: "aten::bitwise_or_",
     ast.BitAnd: "aten::bitwise_and_",

@@ -24,7 +24,7 @@ Refinement = tuple[str, Type]
 def refine_by_both(a: Sequence[Refinement], b: Sequence[Refinement]) -> list[Refinement]:
     """Return the refinements that are valid if both conditions are true.
 
-    A variable with contradictory types is omitted.
+    If the two conditions refine a variable to different types, the result contains neither refinement.
     """
     result = dict(a)
     for name, type in b:
@@ -53,7 +53,7 @@ def without_none(type: Type) -> Type | None:
 class TypeTest(NamedTuple):
     """Result of an `isinstance` test: refined types of both branches, and the static result if known."""
 
-    # types in the second argument of `isinstance` that `prim::isinstance` tests at run time
+    # types in the second argument of `isinstance`, with which `prim::isinstance` tests the value at run time
     tested: list[Type]
     if_true: Type | None
     if_false: Type | None
@@ -68,7 +68,7 @@ def type_test(type: Type, against: Iterable[Type]) -> TypeTest:
         return TypeTest(tested, _unify_members(tested), ANY, static)
     matching: list[Type] = []
     excluded: list[Type] = []
-    # True if each matching member is a subtype of a tested type, so that the test needs no run-time check
+    # True if every member of `type` that can pass the test is a subtype of a tested type, so it always passes
     is_certain = True
     for member in union_members([type]):
         refined = _narrow_member(member, tested)

@@ -264,8 +264,8 @@ def _augment_item(
     if isinstance(type, ListType):
         operator = _augmented_operator(em, node, type.elem)
     elif isinstance(type, DictType):
-        # As in PyTorch, no operator on a dict item is in-place, even if the item is a tensor or a list. Only
-        # `//=`, an extension of `ts`, is in-place.
+        # As in PyTorch, an operator on a dict item is not in-place, even if the item is a tensor or a list.
+        # The exception is `//=`, an extension of `ts`, which is in-place.
         is_extension = isinstance(node.op, ast.FloorDiv)
         operator = _augmented_operator(em, node, type.value if is_extension else NONE)
     else:
@@ -325,7 +325,11 @@ def emit_return(em: Emitter, node: ast.Return) -> None:
 
 
 def finish(em: Emitter, value: Value, range: SourceRange) -> None:
-    """Emit the return of `value`, with return type inference or a check against the declared type."""
+    """Emit the return of `value`.
+
+    Convert `value` to the declared return type. Without a declared type, unify its type with the types of
+    earlier `return` statements. Raise CompilationError if this is impossible.
+    """
     declared = em.declared_return
     if declared is not None:
         if value.type() is not NONE:

@@ -166,8 +166,8 @@ def _emit_item(
         return index
     sugared_index = em.emit_again(lambda: em.sugared(index))
     if isinstance(sugared_index, SliceValue):
-        # Emit the slice expression once more, because `emit_again` may have removed the nodes of its bounds.
-        # If the index is the name of a slice, no nodes were emitted or removed.
+        # Emit the index a second time, because `emit_again` may have removed the nodes of the slice's bounds.
+        # If the index is a variable name, `emit_again` neither emitted nor removed nodes.
         bounds = sugared_index if isinstance(index, ast.Name) else em.sugared(index)
         assert isinstance(bounds, SliceValue)
         return bounds

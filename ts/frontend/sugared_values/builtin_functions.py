@@ -1,8 +1,8 @@
 """Builtin operators implemented in the script language, which are copied into the calling graph.
 
-In: an operator's name.  Out: compiled functions, tried after the operators of the registry.
+In: the name of an operator.  Out: compiled functions, which a call is matched to after registered operators.
 
-    2 * x      aten::mul(Tensor, int)      by a function that swaps the operands
+    2 * x      aten::mul(Tensor, int)      copied from a function that swaps the operands
     x.shape    aten::size(x)
 """
 
@@ -17,8 +17,8 @@ from ts.frontend.parse import ParsedFunction
 from ts.ir.graph import Graph
 from ts.ir.schema import FunctionSchema
 
-# Operators with a number on the left and a tensor on the right. The line numbers in this text appear in
-# printed graphs, so they must stay as in PyTorch.
+# Functions for operators with a number as left operand and a tensor as right operand. Printed graphs contain
+# line numbers of this text. Therefore, the lines must stay equal to those in PyTorch.
 _SCALAR_LEFT = """
 def mul(a : {number}, b : Tensor) -> Tensor:
   return b * a
@@ -85,8 +85,8 @@ def _assert(condition : bool, message : str) -> None:
 class BuiltinFunction:
     """Builtin script function, which is compiled at the first matching call.
 
-    The compiler is imported in the methods to avoid an import cycle: schema matching needs these functions,
-    and the compiler needs schema matching.
+    The methods import the compiler when they are called. An import at the top of the module would close an
+    import cycle, because schema matching uses these functions, and the compiler uses schema matching.
     """
 
     def __init__(self, parsed: ParsedFunction) -> None:

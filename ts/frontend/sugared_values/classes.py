@@ -63,7 +63,7 @@ class ClassValue(SugaredValue):
     ) -> SugaredValue:
         """Create an object and emit the call of `__init__`. Raise CompilationError without `__init__`."""
         if "__init__" not in self.type.methods:
-            # errors in methods have precedence over the error below, so compile all methods first
+            # compile all methods first: if one of them has an error, this error is reported instead
             for method in self.type.methods.values():
                 _schema_of(em, range, self.type, method)
             raise CompilationError(
@@ -112,7 +112,7 @@ class ClassValue(SugaredValue):
 
 
 def _class_inside(em: Emitter, range: SourceRange, cls: Any, name: str) -> SugaredValue:
-    """Return `cls`, a class defined in the body of another class, as a sugared value."""
+    """Return the class `name`, which is defined in the body of class `cls`, as a sugared value."""
     to_sugared = resolve("python_objects").to_sugared
     inner: SugaredValue = to_sugared(em, attribute_of(cls, name), range, f"{cls.__name__}.{name}")
     return inner
@@ -150,7 +150,11 @@ class MethodValue(SugaredValue):
     def call(
         self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
     ) -> SugaredValue:
-        """Emit `prim::CallMethod`. For a union, the schemas in all member classes must be compatible."""
+        """Emit `prim::CallMethod`.
+
+        If the object has a Union type, the schema of the method must be the same in all classes of the union.
+        Otherwise, raise CompilationError.
+        """
         receiver_type: Any = self.value.type()
         type: Any = receiver_type.types[0] if isinstance(receiver_type, UnionType) else receiver_type
         schema = self._schema(em, range, type)
@@ -183,7 +187,7 @@ def _schema_of(em: Emitter, range: SourceRange, type: Any, method: Any) -> Funct
         return method if isinstance(method, FunctionSchema) else method.schema  # type: ignore[no-any-return]
     except FrontendError as error:
         if isinstance(error, CompilationError) and error.range is None:
-            # the error of a recursive call has no location yet if the method's return type is unknown
+            # The method calls itself, but its return type is unknown. This error has no location yet.
             error.range = range
             raise
         raise error.add_call(f"{type.name()}.{method.name}", em.parsed.name, range) from None
@@ -375,7 +379,7 @@ def call_operator_method(
 
 
 def _has_only_own_method(type: Type, method: str) -> bool:
-    """Return whether `type` is a module type whose `method` is defined by `ts` and is not compiled."""
+    """Return whether `type` is a module type that inherits `method` from a class of `ts`, uncompiled."""
     if not isinstance(type, ModuleType) or method in type.methods or type.concrete is None:
         return False
     function = type.concrete.python_function(method)
@@ -383,7 +387,10 @@ def _has_only_own_method(type: Type, method: str) -> bool:
 
 
 def to_printable(em: Emitter, range: SourceRange, value: Value) -> Value:
-    """Return `value` for `print` and format strings: an object with `__str__` or `__repr__` as a string."""
+    """Return `value` as `print` and format strings need it.
+
+    For an object whose class defines `__str__` or `__repr__`, emit a call that returns a string.
+    """
     type = value.type()
     if isinstance(type, ClassType) and ("__str__" in type.methods or "__repr__" in type.methods):
         return attribute(em, range, value, "__str__").call(em, range, [], {}, 1).as_value(em, range)

@@ -76,7 +76,7 @@ class ModuleValue(SugaredValue):
             hint = hints.class_attribute(name)
         if _NO_MODULE in reason:
             hint = "put modules into a ts.nn.ModuleList or a ts.nn.ModuleDict"
-        # The name is of a magic method such as `__add__`, which implements an operator.
+        # `name` is a magic method such as `__add__`: the program uses an operator that the class lacks.
         if name.startswith("__") and name.endswith("__"):
             raise CompilationError(
                 f"'{self.type.repr_str}' object has no attribute or method '{name}'. Did you forget to "
@@ -152,7 +152,7 @@ class ModuleValue(SugaredValue):
         if method is None:
             return None
         try:
-            # `compilation` caches the method's error, so that it is reported only once
+            # `compilation` caches an error in the method: later calls do not compile the method again
             with compilation((id(self.type), name)):
                 method.ensure_compiled()
         except FrontendError as error:
@@ -189,7 +189,11 @@ class ModuleValue(SugaredValue):
         args: Sequence[Actual],
         kwargs: Kwargs,
     ) -> SugaredValue:
-        """Emit calls of the pre-hooks, of `forward`, and of the hooks. Pre-hooks may change arguments."""
+        """Emit calls of the pre-hooks, of `forward`, and of the hooks.
+
+        A result of a pre-hook other than None replaces the arguments of `forward`. A result of a hook other
+        than None replaces the result of `forward`.
+        """
         inputs = em.tuple([insert_actual(em, arg) for arg in args])
         for function in self.concrete.pre_hooks:
             hook = FunctionValue(self.type.methods[function.__name__])
@@ -285,11 +289,14 @@ class ModuleValue(SugaredValue):
         )
 
     def getitem_as(self, em: Emitter, range: SourceRange, index: Value, type: Type) -> SugaredValue:
-        """Emit the entry of a container at a dynamic key or index. All entries must be of type `type`."""
+        """Emit the entry of a container at `index`, a key or an index known only at run time.
+
+        All entries of the container must be of type `type`.
+        """
         container = None if self.concrete is None else self.concrete.container
         key = STR if container in ("dict", "parameter dict") else INT
-        # Printed source does not state the kind of the container: emit a `prim::ModuleContainerIndex`, which
-        # works for all kinds.
+        # Printed source does not state whether the container is a list or a dict: emit a
+        # `prim::ModuleContainerIndex`, which works for both.
         read = em.parsed.printed and "__getitem__" not in self.type.methods
         if container in ("dict", "parameter dict", "list"):
             if index.type() is not key or index.to_ivalue() is not None:
@@ -308,7 +315,10 @@ class ModuleValue(SugaredValue):
         return SimpleValue(output.set_type(type))
 
     def slice(self, em: Emitter, range: SourceRange, bounds: Any) -> SugaredValue | None:
-        """Return a tuple of list container entries, or None for other modules, which use `__getitem__`."""
+        """Return a tuple of the entries in a slice of a list container.
+
+        Return None for other modules. For these, the caller emits a call of `__getitem__`.
+        """
         if self.concrete.container not in ("list", "parameter list"):
             return None
         slice_bounds = (bounds.start, bounds.stop, bounds.step)
@@ -391,7 +401,10 @@ _List = Callable[["Emitter", ModuleValue, SourceRange], list[SugaredValue]]
 def _named(
     collect: Callable[[Emitter, ModuleValue, SourceRange], Sequence[tuple[str, SugaredValue]]],
 ) -> tuple[_List, _List]:
-    """Create a pair of listing functions, such as `children` and `named_children`."""
+    """Create two functions that list members of a module, such as `children` and `named_children`.
+
+    `collect` returns (name, member) pairs. The first function lists only the members, the second the pairs.
+    """
 
     def values(em: Emitter, module: ModuleValue, range: SourceRange) -> list[SugaredValue]:
         return [value for _, value in collect(em, module, range)]
@@ -431,7 +444,7 @@ class StaticModuleList(SugaredValue):
         self.name = name
 
     def items(self, em: Emitter, range: SourceRange) -> SugaredTuple:
-        """Return the elements. As in PyTorch, `a, b = module.items()` is an error (`PairListing`)."""
+        """Return the elements as a tuple, or pairs as a `PairListing`, which a program cannot unpack."""
         elements = _LISTINGS[self.name](em, self.module, range)
         is_paired = self.name == "items" or self.name.startswith("named_")
         return PairListing(elements) if is_paired else SugaredTuple(elements)

@@ -113,7 +113,7 @@ class PythonFunction(SugaredValue):
         raise no_value_error(self.describe(), range)
 
     def schema(self, count: int, n_binders: int) -> FunctionSchema:
-        """Return the schema of a call with `count` arguments and a result for `n_binders` names."""
+        """Return the schema of a call with `count` arguments and a result assigned to `n_binders` names."""
         self_type = None if self.receiver is None else self.receiver.type()
         return python_schema(self.function, count, n_binders, self_type)
 
@@ -152,7 +152,7 @@ class PythonFunction(SugaredValue):
 
 
 class MissingFunction(PythonFunction):
-    """Unsupported PyTorch function: a call compiles, as in PyTorch, and raises an error when it runs."""
+    """PyTorch function that `ts` does not support. A call is compiled, but raises an error at run time."""
 
     def __init__(self, function: Callable[..., Any], error_text: str) -> None:
         super().__init__(function)
@@ -231,7 +231,10 @@ _BUILTINS = {
 
 
 class _KeywordOnlyAdapter:
-    """Adapter that calls a function with its keyword-only parameters passed by position."""
+    """Adapter for calls by position: passes the last positional arguments to `function` by keyword.
+
+    `names` are the keyword-only parameters of `function`.
+    """
 
     def __init__(self, function: Callable[..., Any], names: Sequence[str]) -> None:
         self.function = function
@@ -248,8 +251,8 @@ def python_schema(
 ) -> FunctionSchema:
     """Return the schema of a function that runs in Python.
 
-    Parameters without annotations are tensors. If Python does not know the signature, there are `count`
-    parameters. `self_type` is the type of the first argument of a method.
+    Parameters without annotations are tensors. If `inspect` cannot determine the signature, the schema has
+    `count` tensor parameters. `self_type` is the type of the first parameter if the function is a method.
     """
     called = function.function if isinstance(function, _KeywordOnlyAdapter) else function
     name = getattr(called, "__qualname__", type(called).__qualname__)
@@ -281,7 +284,7 @@ def python_schema(
         parameter = by_name.get(parameter_name)
         if parameter is not None and parameter.default is not parameter.empty:
             is_undefined = parameter.default is None and parameter_type.is_subtype_of(TENSOR)
-            if not is_undefined:  # in the schema, a tensor with the default None (undefined) has no default
+            if not is_undefined:  # the schema has no default for a tensor parameter with the default None
                 default = constant_of_type(parameter.default, parameter_type)
         has_default = default is not NO_DEFAULT
         arguments.append(
@@ -395,7 +398,7 @@ class BooleanDispatch(SugaredValue):
                     f"{choice.if_true.__name__} has to be a constant",
                     range,
                 )
-        # both functions have a parameter for the argument, although they ignore it
+        # pass the selecting argument, too: both functions have a parameter for it, although they ignore it
         callee = function_value(em, choice.if_true if flag else choice.if_false, range)
         return callee.call(em, range, args, kwargs, n_binders)
 

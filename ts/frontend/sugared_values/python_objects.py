@@ -100,10 +100,10 @@ class PythonModule(SugaredValue):
 
 
 def _is_function_in_script_subset(obj: object) -> bool:
-    """Return whether `obj` is a function that scripts compile from its source.
+    """Return whether `obj` is a Python function that is compiled from its source.
 
-    Such functions belong to a program (`torch.relu = my_relu`) or to `nn.functional`
-    (`torch.functional.dropout = F.dropout`).
+    This is true for functions of a program (after `torch.relu = my_relu`) and of `nn.functional` (after
+    `torch.functional.dropout = F.dropout`).
     """
     function = obj.__wrapped__ if isinstance(obj, Overridable) else obj
     if not isinstance(function, PythonFunction):
@@ -133,7 +133,10 @@ class OperatorNamespace(SugaredValue):
         self.names = names
 
     def attr(self, em: Emitter, range: SourceRange, name: str) -> SugaredValue:
-        """Return the operator `name` of a namespace. As in PyTorch, overloads raise CompilationError."""
+        """Return the operator `name` of a namespace.
+
+        Raise CompilationError for an overload, such as `torch.ops.aten.add.Tensor`, as PyTorch does.
+        """
         if isinstance(self.names, Packet):
             raise CompilationError(
                 f"an overload cannot be named in scripts: write torch.ops.aten.{self.names.__name__}(...)",
@@ -223,10 +226,10 @@ _NOT_OPERATORS: Final = frozenset({"jit", "annotate", "nn", "cpu", "cuda", "Tens
 
 
 def operator_of(module: str, name: str) -> str | None:
-    """Return the name of the operator for function `name` of `module`, a module of `ts`, or None."""
+    """Return the name of the operator that computes function `name` of `ts` module `module`, or None."""
     if name in _NOT_OPERATORS or module.startswith(_NO_OPERATORS_IN):
         return None
-    # The function of `ts` is written in the script language, so it is compiled and is no operator.
+    # `WRITTEN` contains functions of `ts` that are compiled from their source and are not operators.
     if name in getattr(sys.modules.get(module), "WRITTEN", ()):
         return None
     if name in _SPECIAL_OPERATORS:
@@ -265,7 +268,7 @@ def to_sugared(em: Emitter, obj: Any, range: SourceRange, name: str) -> SugaredV
         return PythonModule(obj)
     if isinstance(obj, Enum):
         return enum_constant(em, obj, range)
-    # Subclasses such as numpy.float64 are not constants, so types are compared exactly.
+    # Instances of subclasses, such as numpy.float64, are not constants. Therefore, compare classes exactly.
     if obj is None or type(obj) in (bool, int, float, complex, str):
         return SimpleValue(em.constant(obj, range))
     if isinstance(obj, DType | layout | memory_format):
@@ -289,8 +292,8 @@ def to_sugared(em: Emitter, obj: Any, range: SourceRange, name: str) -> SugaredV
             if operator is not None:
                 return BuiltinFunction(operator)
         return python_functions.function_value(em, obj, range)
-    # A builtin of the standard library differs from the operator of the same name: `math.dist` is not
-    # `aten::dist`. The module of a bound method such as `random.random` is None.
+    # Do not use the operator with the name of a builtin of the standard library: `math.dist` is not
+    # `aten::dist`. `__module__` is None for a bound method such as `random.random`.
     if inspect.isbuiltin(obj) and (obj.__module__ is None or obj.__module__ in sys.stdlib_module_names):
         return python_functions.object_value(em, obj, range)
     operator = getattr(obj, "qualified_name", None) or getattr(obj, "__name__", None)
@@ -336,7 +339,7 @@ def _of_class(em: Emitter, cls: type, range: SourceRange, name: str) -> SugaredV
     if python_functions.is_function_class(cls):
         return python_functions.FunctionClass(cls)
     if own_name(cls.__module__) == "ts.autograd.grad_mode" and "__ts_name__" not in vars(cls):
-        # A call of a class without an operator of its name, such as `inference_mode`, raises an error.
+        # If no operator has the name of the class, as for `inference_mode`, a call raises CompilationError.
         return BuiltinFunction(f"aten::{cls.__name__}")
     if issubclass(cls, BaseException):
         return ExceptionClass(f"{cls.__module__}.{cls.__qualname__}")
@@ -366,7 +369,10 @@ def _of_class(em: Emitter, cls: type, range: SourceRange, name: str) -> SugaredV
 
 
 def _is_mutable(obj: object) -> bool:
-    """Return whether `obj` is or contains a list or dict, which all calls would share as a constant."""
+    """Return whether `obj` is a list or dict, or a tuple that contains one.
+
+    Such an object cannot be a constant, because all calls would share the object.
+    """
     return isinstance(obj, list | dict) or (isinstance(obj, tuple) and any(map(_is_mutable, obj)))
 
 
@@ -377,7 +383,7 @@ _BUILTIN_OPERATORS: Final = {
     "bin": "aten::bin", "pow": "aten::pow", "sorted": "aten::sorted", "rangelist": "prim::rangelist",
 }  # fmt: skip
 
-# Builtin functions that script objects can implement by a method such as `__len__`.
+# Builtin functions that a script class can implement by a magic method, such as `len` by `__len__`.
 _MAGIC: Final = frozenset({"len", "hex", "oct", "round", "abs", "hash", "divmod", "pow", "bin"})
 _SPECIAL_FORMS: Final = (
     "tuple", "list", "dict", "range", "zip", "enumerate", "reversed", "slice", "isinstance", "getattr",

@@ -113,15 +113,15 @@ class SugaredValue:
         return self.getitem(em, range, index)
 
     def slice(self, em: Emitter, range: SourceRange, bounds: Any) -> SugaredValue | None:
-        """Return the slice as a sugared value if its bounds are known at compile time, otherwise None."""
+        """Return a slice of this value as a sugared value, or None if this is impossible at compile time."""
         return None
 
     def contains(self, em: Emitter, range: SourceRange, element: Value) -> Value | None:
-        """Return a bool Value for the test whether this value contains `element`, or None if unsupported."""
+        """Emit the test `element in` this value and return the bool result, or None if it is unsupported."""
         return None
 
     def static_len(self) -> int | None:
-        """Return the number of iterations of an unrolled loop over this value, or None."""
+        """Return the number of iterations of an unrolled loop over this value, or None if not unrolled."""
         return None
 
 
@@ -376,7 +376,7 @@ class BuiltinFunction(SugaredValue):
         self.magic = magic  # method by which objects implement this builtin, such as `__len__`, or ""
 
     def describe(self) -> str:
-        """Return the magic method for the operator on objects, such as `__len__`, or else "builtin"."""
+        """Return the magic method of this function, such as `__len__`, or "builtin" without magic method."""
         return self.magic or self.kind
 
     def call(
@@ -395,12 +395,12 @@ _warnings: Final = count()
 
 
 class WarnFunction(BuiltinFunction):
-    """Function `warnings.warn`. Each call site has a number, which is equal in copies of the call."""
+    """Function `warnings.warn`. Each call in the source has a number, which copies of its node also have."""
 
     def call(
         self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
     ) -> SugaredValue:
-        """Emit `aten::warn` with the number of the call site as attribute `warn_id`."""
+        """Emit `aten::warn`, with a new number as attribute `warn_id`."""
         result = super().call(em, range, args, kwargs, n_binders)
         node = em.graph.insert_point().prev()
         # `aten::warn` is followed by nodes that create the result of the call
@@ -458,7 +458,7 @@ class TensorCast(SugaredValue):
 
 
 class SpecialForm(SugaredValue):
-    """Callee whose calls are emitted from the syntax of their arguments (`ir_emitter.calls`)."""
+    """Callee such as `isinstance`. `ir_emitter.calls` emits a call from the syntax nodes of its arguments."""
 
     kind = "special form"
 
