@@ -46,7 +46,7 @@ __all__ = [
 
 
 def has_torch_function(relevant_args: Iterable[Any]) -> bool:
-    """Return True if the class of an argument, or an active mode, overrides functions."""
+    """Return True if a mode is active, or if the class of an argument overrides functions."""
     return bool(modes.stack()) or bool(overriding_arguments(list(relevant_args)))
 
 
@@ -68,9 +68,10 @@ def is_tensor_like(inp: Any) -> bool:
 def handle_torch_function(
     public_api: Callable[..., Any], relevant_args: Iterable[Any], *args: Any, **kwargs: Any
 ) -> Any:
-    """Dispatch `public_api(*args, **kwargs)` to the active mode, then to the classes of `relevant_args`.
+    """Call the override of `public_api(*args, **kwargs)`: the active mode's, then those of `relevant_args`.
 
-    Raises TypeError if all of them return NotImplemented.
+    The next override is called if an override returns NotImplemented. If all of them return NotImplemented,
+    TypeError is raised.
     """
     overriding = overriding_arguments(list(relevant_args))
     if modes.stack():
@@ -114,7 +115,7 @@ _IGNORED_METHODS = frozenset(_IGNORED.split())
 
 @functools.cache
 def _functions_by_namespace() -> dict[Any, dict[str, Any]]:
-    """Return the overridable functions by namespace (modules and `Tensor`) and by full name."""
+    """Return for each namespace (a module or `Tensor`) a dict from full name to overridable function."""
     ts.zeros(1).add(1)  # the first operator call adds all operators to Tensor as methods
     functions_by_namespace: dict[Any, dict[str, Any]] = {}
     for path in _SPACES:
@@ -163,7 +164,7 @@ def get_ignored_functions() -> set[Callable[..., Any]]:
 
 
 def get_default_nowrap_functions() -> set[Callable[..., Any]]:
-    """Return the functions whose results `Tensor.__torch_function__` does not convert to the subclass."""
+    """Return the functions whose results `Tensor.__torch_function__` does not convert to a subclass."""
     return set(NOT_CONVERTED)
 
 
@@ -193,8 +194,8 @@ def is_tensor_method_or_property(func: Callable[..., Any]) -> bool:
 class TorchFunctionMode:
     """Context manager whose `__torch_function__` intercepts functions that this thread calls in its block.
 
-    While `__torch_function__` runs, the mode is disabled, so that its calls go to the enclosing mode, or to
-    overriding classes if there is none.
+    While `__torch_function__` runs, the mode is disabled. Functions called by `__torch_function__` are
+    intercepted by the enclosing mode, or by overriding classes if no mode encloses this mode.
     """
 
     inner: TorchFunctionMode
@@ -255,5 +256,5 @@ _pop_mode_temporarily = modes.pop_mode
 
 
 def enable_reentrant_dispatch() -> DisableTorchFunction:
-    """Return a context manager that lets classes override functions again within `__torch_function__`."""
+    """Return a context manager in which classes override functions even within `__torch_function__`."""
     return DisableTorchFunction(False)

@@ -75,7 +75,7 @@ def fresh_seed() -> int:
 
 
 def on_host(stream: Any) -> CpuStream:
-    """Return `stream` if it is a CPU stream, else a new CPU stream, seeded by a number from `stream`."""
+    """Return `stream` if it is a CPU stream, else a new CPU stream whose seed is drawn from `stream`."""
     return stream if isinstance(stream, CpuStream) else CpuStream(int(stream.double_words(1)[0]))
 
 

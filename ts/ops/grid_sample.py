@@ -27,8 +27,8 @@ ZEROS, BORDER, REFLECTION = 0, 1, 2
 def _pixel_positions(at: Array, size: int, align: bool) -> Array:
     """Map grid coordinates to pixel positions.
 
-    With `align`, -1 and 1 are the centers of the first and last pixel, otherwise the outer borders of these
-    pixels.
+    If `align`, the coordinates -1 and 1 are mapped to the centers of the first and the last pixel, otherwise
+    to the outer borders of these two pixels.
     """
     kind = at.dtype.type
     scaled = (at + kind(1)) * kind((size - 1) / 2 if align else size / 2)
@@ -36,9 +36,10 @@ def _pixel_positions(at: Array, size: int, align: bool) -> Array:
 
 
 def _inside(xp: Any, at: Array, size: int, padding: int, align: bool) -> Array:
-    """Move positions into the image: by reflection, or to the border, as the mode `padding` selects.
+    """Move positions outside of the image into it, by the rule that `padding` selects.
 
-    The mode `ZEROS` leaves positions outside of the image unchanged.
+    `REFLECTION` reflects these positions at the borders of the image. `BORDER` moves them to the nearest
+    border pixel. `ZEROS` leaves them unchanged.
     """
     if padding == ZEROS:
         return at
@@ -100,7 +101,7 @@ def _corners(
 
 
 def _products(factors: Sequence[Array]) -> Array:
-    """Return the product of one factor of each dimension (taps, N, P), for all combinations of taps."""
+    """Return the product (taps, N, P) of one factor per dimension, for each combination of taps."""
     total = factors[0]
     for factor in factors[1:]:
         total = (total[:, None] * factor).reshape(len(total) * len(factor), *factor.shape[1:])

@@ -50,7 +50,7 @@ def index_arrays(self: Array, indices: Sequence[Array | None]) -> list[Array | N
 
 
 def _mask_coordinates(self: Array, mask: Array, dim: int) -> list[Array]:
-    """Return the coordinates of the true elements of a mask over the dimensions of `self` from `dim` on."""
+    """Return the coordinates of true elements of `mask`, which covers the dimensions of `self` from `dim`."""
     check_mask(self, mask, dim)
     return list(mask.nonzero())
 
@@ -78,7 +78,8 @@ def _key(arrays: Sequence[Array | None]) -> tuple[Any, ...]:
 def _out_of_range(error: IndexError, arrays: Sequence[Array | None]) -> IndexError:
     """Convert NumPy's IndexError to PyTorch's error.
 
-    PyTorch's text numbers only the indexed dimensions, NumPy's text numbers all dimensions.
+    Both error texts contain the number of the dimension. PyTorch counts only dimensions that have an index
+    array, whereas NumPy counts all dimensions.
     """
     match = re.fullmatch(r"(index -?\d+ is out of bounds for) axis (\d+) (with size \d+)", str(error))
     if match is None:
@@ -104,9 +105,9 @@ def _select_elements(self: Array, arrays: Sequence[Array | None]) -> Array:
 
 
 def _operand_strides(self: Array, arrays: Sequence[Array | None], ndim: int) -> list[list[int]]:
-    """Return the strides of `self` and of the index arrays for each dimension of the result.
+    """Return for `self` and for each index array the strides along the dimensions of the result.
 
-    The stride of a broadcast dimension is 0.
+    The stride is 0 along a dimension of the result over which the array is broadcast.
     """
     used = [d for d, a in enumerate(arrays) if a is not None]
     index_operands = [a for a in arrays if a is not None]
@@ -459,7 +460,7 @@ def _masked_scatter(xp: Any, self: Array, mask: Array, source: Array) -> Array:
 
 
 def _nonzero_shape(self: Array) -> ShapeDtypeStrides:
-    """Return shape, dtype and column-major strides of the (count, ndim) index matrix."""
+    """Return shape, dtype and column-major strides of the index matrix. The shape is (count, ndim)."""
     count = new_size(max_size=self.size)
     item = common.INT64.itemsize
     return (count, self.ndim), common.INT64, (item, count * item)

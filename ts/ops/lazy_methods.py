@@ -29,7 +29,8 @@ class LazyMethod:
 
         registry.load()
         method = Tensor.__dict__[self.name]
-        # another thread may have installed this placeholder again after the operators were loaded
+        # If another thread has installed this placeholder again after the operators were loaded, the lookup
+        # returns the placeholder itself.
         if method is self:
             method = registry.function(self.name)
         return method.__get__(instance, owner)

@@ -74,7 +74,7 @@ def _real(name: str, dtype: common.DType) -> common.DType:
 
 
 def _gap(xp: Any, name: str, self: Array, target: Array) -> tuple[Array, common.DType]:
-    """Return |self - target| in at least 32 bits, and the promoted floating dtype of the arguments."""
+    """Return |self - target|, computed in at least 32 bits, and the promoted dtype (always floating)."""
     dtype = _real(name, common.result_type(self, target))
     return xp.abs(xp.subtract(*(wide(xp, v) for v in promote_pair(xp, self, target)))), dtype
 

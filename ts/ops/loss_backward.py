@@ -24,8 +24,9 @@ def _backward(
 ) -> Callable[[Body], Body]:
     """Declare the backward operator `aten::{schema} -> Tensor`.
 
-    The decorated function returns the derivative of each element's loss. For dtypes whose kind is in `kinds`,
-    the operator raises an error that contains `kernel`, the name of PyTorch's kernel.
+    The decorated function returns the derivative of each element's loss. If the dtype of an argument has a
+    kind in `kinds`, the operator raises an error. The error text contains `kernel`, the name of PyTorch's
+    kernel.
     """
 
     def declare(body: Body) -> Body:
@@ -94,9 +95,9 @@ def _binary_cross_entropy(xp: Any, x: Array, y: Array, weight: Array | None, red
 
 
 def _to_scores(xp: Any, grad: Array, slope: Array, self: Array, reduction: int) -> Array:
-    """Return the gradient of the scores from `grad`, the gradient of the reduced loss.
+    """Return the gradient with respect to the scores, given `grad`, the gradient of the reduced loss.
 
-    `slope` / number of classes is the derivative of each sample's loss.
+    The derivative of each sample's loss is `slope` divided by the number of classes.
     """
     rows, classes = slope.shape
     each = grad / rows if reduction == MEAN else grad.reshape(-1, 1) if reduction == NONE else grad
@@ -123,7 +124,8 @@ def _multi_margin(
 ) -> Array:
     """Return the gradient of multi-margin loss.
 
-    It is nonzero for classes within the margin and, with the opposite sign, for the target class.
+    The gradient is nonzero for classes within the margin. The gradient of the target class is the negated sum
+    of the gradients of these classes.
     """
     x = self if self.ndim == 2 else self.reshape(1, -1)
     target_column = target.reshape(-1, 1)
@@ -149,8 +151,9 @@ def _multilabel_margin(
 ) -> Array:
     """Return the gradient of the multilabel margin loss.
 
-    The gradient of a class is the number of pairs (target, other class) within the margin that contain it,
-    with a negative sign for targets. A target that is listed twice counts twice.
+    The gradient of a class is proportional to the number of pairs (target, other class) that are within the
+    margin and contain the class. The gradient of a target has a negative sign. A target that is listed twice
+    counts twice.
     """
     x = self if self.ndim == 2 else self.reshape(1, -1)
     labels, holds = target.reshape(x.shape), is_target.reshape(x.shape)

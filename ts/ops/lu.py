@@ -20,9 +20,9 @@ Array = common.Array
 
 
 def lu_packed(xp: Any, A: Array) -> tuple[Array, Array, Array]:
-    """Return packed L and U, LAPACK pivots, and the index of the first zero pivot (0: none).
+    """Return packed L and U, LAPACK pivots, and the position of the first zero pivot (0 if none is zero).
 
-    Pivots and the index count from 1.
+    The LAPACK pivots are row numbers. Row numbers and the position count from 1.
     """
     lu = A.copy().reshape(math.prod(A.shape[:-2]), *A.shape[-2:])
     batch, m, n = lu.shape

@@ -367,7 +367,7 @@ def _tensordot(
     first = [common.wrap_dim(d, self.ndim) for d in dims_self]
     second = [common.wrap_dim(d, other.ndim) for d in dims_other]
     x, y = self, other
-    # If a contracted dimension has size 1 in one operand, sum the other operand along it.
+    # If a contracted dimension has size 1 in only one operand, sum the other operand along this dimension.
     for a, b in zip(first, second, strict=True):
         if x.shape[a] != y.shape[b]:
             if 1 not in (x.shape[a], y.shape[b]):
@@ -484,7 +484,7 @@ def _matrix_power(xp: Any, self: Array, n: int) -> Array:
 
 
 def _expand_summed_ellipsis(equation: str, tensors: Sequence[Array]) -> str:
-    """Replace `...` by letters if it occurs only in operands, so that NumPy sums over its dimensions."""
+    """Replace `...` by letters if the output has no `...`, so that NumPy sums over these dimensions."""
     inputs, arrow, output = equation.partition("->")
     if not arrow or "." in output or "." not in inputs:
         return equation

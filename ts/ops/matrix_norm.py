@@ -152,7 +152,7 @@ def _norm_except_dim(xp: Any, v: Array, pow: int = 2, dim: int = 0) -> Array:
 
 
 def _by_norms(xp: Any, v: Array, g: Array, dim: int) -> tuple[Array, Array]:
-    """Scale the slices of `v` along `dim` to the norms `g`. Return the result and the original norms.
+    """Scale the slices of `v` along `dim` to the norms `g`. Return the result and the norms before scaling.
 
     16-bit floats are computed in 32 bits.
     """
@@ -201,8 +201,8 @@ def _weight_norm_interface_backward(
 ) -> tuple[Array, Array]:
     """Return the gradients of `v` and `g`.
 
-    The gradient of `v` is the component of `grad_w` orthogonal to `v`, times g / norms. The gradient of `g`
-    is the component along `v`.
+    The gradient of `v` is the component of `grad_w` orthogonal to `v`, multiplied by g / norms. The gradient
+    of `g` is the length (with sign) of the component of `grad_w` parallel to `v`.
     """
     if dim not in (0, saved_v.ndim - 1):
         raise RuntimeError(f"fused kernels can only be applied for first or last dim, but got {dim}")

@@ -26,9 +26,9 @@ Array = common.Array
 
 
 def _in_dtype(name: str, matrices: int, at: int) -> None:
-    """Declare the overload of product `name` that has the argument `out_dtype` at index `at`.
+    """Declare the overload of the product `name` with an argument `out_dtype`, which has the index `at`.
 
-    The `matrices` arguments before it are the factors, which must have equal dtypes.
+    The factors are the last `matrices` arguments before `out_dtype`. All factors must have the same dtype.
     """
     record = find(f"aten::{name}")
     assert record is not None, name
@@ -93,9 +93,9 @@ def _grouped_shape(
 ) -> ShapeAndDtype:
     """Return shape and dtype of grouped products.
 
-    2-d @ 3-d, 3-d @ 2-d   groups of rows or columns of the 2-d operand: products are concatenated
-    2-d @ 2-d              groups of the inner dimension: products are stacked
-    3-d @ 3-d              products are stacked
+    2-d @ 3-d, 3-d @ 2-d   the rows or columns of the 2-d operand are grouped, products are concatenated
+    2-d @ 2-d              the inner dimension is grouped, products are stacked
+    3-d @ 3-d              one group per matrix, products are stacked
     """
     _check_groups(self, mat2, offs, bias, out_dtype)
     rows, columns = self.shape[-2], mat2.shape[-1]

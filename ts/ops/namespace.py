@@ -91,9 +91,9 @@ class OpOverload:
 
 
 def overload_of_call(function: Any) -> Any:
-    """Return the OpOverload that calls `function`, or `function` itself if there is none.
+    """Return the OpOverload that calls `function`, or `function` itself if no OpOverload calls it.
 
-    `__torch_function__` receives `function` instead of the OpOverload.
+    The handler `__torch_function__` receives `function`, although user code called the OpOverload.
     """
     overload = _overloads_by_call.get(id(function))
     return function if overload is None or overload._call is not function else overload
@@ -147,9 +147,9 @@ class Packet:
 
 
 def _in_lists(result: Any, operators: Any) -> Any:
-    """Convert a tuple to a list if the schemas of `operators` declare a list as the result.
+    """Convert `result` from a tuple to a list if the schemas of `operators` declare one result, a list.
 
-    Functions of `ts` return a tuple in this case.
+    Functions of `ts` return tuples for such schemas, whereas overloads return lists, as in PyTorch.
     """
     if type(result) is not tuple or any(len(operator.signature.returns) != 1 for operator in operators):
         return result

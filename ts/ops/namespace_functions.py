@@ -34,10 +34,10 @@ def nn_function(name: str) -> Any:
 def namespace_attributes(
     name: str, attributes: dict[str, Any], names: tuple[str, ...] = ()
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """Return the functions `__getattr__` and `__dir__` of the module of a namespace.
+    """Return the functions `__getattr__` and `__dir__` for the module of the namespace `name`.
 
-    The first use of a function adds it to `attributes`, the dictionary of the module. `names` are the public
-    names that the module itself defines.
+    The first access to an operator function adds the function to `attributes`, the dictionary of the module.
+    `names` are the public names that the module itself defines.
     """
 
     def get_attribute(attribute: str) -> Any:

@@ -52,12 +52,13 @@ _COMPUTES: Final = """
     conv1d conv2d conv3d convolution conv_transpose1d conv_transpose2d conv_transpose3d
 """
 _COMPUTED: Final = frozenset(_COMPUTES.split())
-# Operators that round not only the result to complex32, but also scale factors and intermediate results.
+# Operators that round scale factors and intermediate results to complex32, too. All others round only the
+# result.
 _STEPS: Final = "add sub subtract rsub mul multiply addcmul diff l1_loss"
 _STEPWISE: Final = frozenset(_STEPS.split())
 
-# Each line: the kernel name that PyTorch's error message contains, and the operators with this kernel.
-# `narrow_floats.KERNELS` contains the kernel names of all other operators.
+# Each line contains a name of a PyTorch kernel, which occurs in error messages, and the operators that run
+# this kernel. `narrow_floats.KERNELS` contains the kernel names of all other operators.
 _KERNELS: Final = """
     addmv_impl_cpu: addmv mv
     addr_cpu: addr
@@ -151,7 +152,7 @@ def _is_supported(record: OperatorRecord, args: Sequence[Any]) -> bool:
 
 
 def _converts(record: OperatorRecord, args: Sequence[Any]) -> bool:
-    """Return whether the `dtype=` argument of the call selects a computation dtype other than complex32."""
+    """Return whether the operator first converts to the dtype of `dtype=`, and this is not complex32."""
     return narrow_floats.names(record)[0] in narrow_floats.CONVERTING and narrow_floats.dtype_argument(
         record, args
     ) not in (
@@ -195,7 +196,10 @@ _FOURIER: Final = "MKL FFT doesn't support tensors of type: Half"
 
 
 def _low_precision(record: OperatorRecord) -> str:
-    """Return the operator's error text for float16, with "ComplexHalf" as the dtype, or "" if it has none."""
+    """Return the operator's own error text for complex32, or "" if no such text exists.
+
+    The text is the operator's error text for float16, with the dtype name "ComplexHalf".
+    """
     if "fft_" in narrow_floats.names(record)[0] and "shift" not in narrow_floats.names(record)[0]:
         return _FOURIER
     messages = unsupported_dtypes.by_kind((record.base or record).dtype_errors or {})

@@ -56,11 +56,12 @@ _WITH_INFINITY: Final = {  # operators that support only some 8-bit floats -> th
 }
 # Operators that support only signed, unpacked dtypes -> PyTorch's kernel name
 _OF_SIGNED: Final = {"abs": "abs_cpu", "absolute": "abs_cpu", "index_put": "index_put"}
-# Operators that support 8-bit floats only if `dtype=` selects another dtype: they first convert to it.
+# Operators that support 8-bit floats only if the argument `dtype=` selects another dtype. They first convert
+# their operand to this dtype.
 CONVERTING: Final = ("sum", "mean", "prod", "cumsum", "cumprod", "softmax", "log_softmax")
 
-# Each line: a kernel name that PyTorch's error contains, and the operators with this kernel, for kernels
-# that are not named like the operator.
+# Each line contains a name of a PyTorch kernel, which occurs in error messages, and the operators that run
+# this kernel. Kernels with the name of their operator are not listed.
 _KERNELS: Final = """
     GeluKernelImpl: gelu
     GroupNormKernelImpl: group_norm

@@ -22,7 +22,8 @@ def find_operator(node: Node) -> Any | None:
     types = tuple([value.type() for value in node.inputs()])
     find = _find if any(type.mentions_class() for type in types) else _find_cached
     candidates = find(node.kind(), types)
-    # If several overloads accept the inputs, select by the output type (example: the value of an enum).
+    # If several overloads accept the inputs, as for the value of an enum, select the overload by the node's
+    # output type.
     if len(candidates) > 1 and node.outputs_size() == 1:
         result = node.output().type()
         return next(

@@ -27,7 +27,7 @@ def floating_wide(xp: Any, name: str, x: Array) -> Array:
 
 
 def normalize(xp: Any, wide: Array, axes: tuple[int, ...], eps: float) -> Three:
-    """Normalize `wide` over `axes`, and return the result, and mean and variance with size 1 in `axes`."""
+    """Normalize `wide` over `axes`. Return the result, and mean and variance, which have size 1 in `axes`."""
     mean = xp.mean(wide, axis=axes, keepdims=True)
     centred = wide - mean
     variance = xp.mean(centred * centred, axis=axes, keepdims=True)
@@ -42,18 +42,21 @@ def apply_affine(x: Array, weight: Array | None, bias: Array | None) -> Array:
 
 
 def normalize_backward(xp: Any, grad: Array, result: Array, inverse: Array, axes: tuple[int, ...]) -> Array:
-    """Return the input gradient of `normalize`. `inverse` is the inverse standard deviation."""
+    """Return the gradient of `normalize` with respect to its input.
+
+    `result` is the normalized input, and `inverse` is 1 / standard deviation.
+    """
     correlation = xp.mean(grad * result, axis=axes, keepdims=True)
     return (grad - xp.mean(grad, axis=axes, keepdims=True) - result * correlation) * inverse
 
 
 def sum_parameter_gradient(xp: Any, x: Array, axes: tuple[int, ...], like: Array) -> Array:
-    """Return a parameter gradient: the sum over `axes` in the dtype of `like`."""
+    """Return the gradient of a parameter: the sum of `x` over `axes`, cast to the dtype of `like`."""
     return common.cast(xp, xp.sum(x, axis=axes), like.dtype)
 
 
 def moment_dtype(x: Array, *parameters: Array | None) -> common.DType:
-    """Return the dtype of mean and rstd: the dtype of the parameters, or of `x` without parameters."""
+    """Return the dtype of mean and rstd: the parameters' dtype, or without parameters the dtype of `x`."""
     return next((p.dtype for p in parameters if p is not None), x.dtype)
 
 

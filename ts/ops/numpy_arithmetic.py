@@ -54,7 +54,8 @@ def remainder(xp: Any, x: Array, y: Array) -> Array:
 def lcm(xp: Any, x: Array, y: Array) -> Array:
     """Return the least common multiple."""
     multiple = xp.lcm(x, y)
-    # 8-bit and 16-bit results may be negative as in PyTorch, which converts them from 32 bits
+    # 8-bit and 16-bit results may be negative as in PyTorch, which computes in 32 bits and truncates the
+    # result
     return xp.abs(multiple) if x.dtype.itemsize >= 4 else multiple
 
 
@@ -79,7 +80,8 @@ def power(xp: Any, x: Array, y: Array) -> Array:
     return xp.power(x, y)
 
 
-# Exponent -> function that computes the power by products and roots. Each step is rounded, as in PyTorch.
+# Dict from exponent to the function (xp, x) that computes the power by products, quotients and roots. Each
+# step is rounded, as in PyTorch.
 PRODUCTS: dict[float, Callable[[Any, Array], Array]] = {
     3: lambda xp, x: x * x * x,
     -1: lambda xp, x: 1 / x,

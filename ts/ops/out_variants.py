@@ -1,17 +1,17 @@
 """Writing results into existing tensors: in-place operators and `out=`.
 
 In: a target array and a result. Out: the target, to which the result is written. The result is cast to the
-target's dtype, which must have the same or a higher category. If the shapes differ, a new array is returned,
-which replaces the array of the `out=` tensor. Some operators reject an `out=` whose dtype differs from the
-result's dtype. The error text is a field of their record (`out_dtype_error`), with placeholders for both
-dtypes:
+target's dtype, whose category (bool, integer, floating, complex) must be equal to the category of the result
+or higher. If the shapes differ, a new array is returned, which replaces the array of the `out=` tensor. Some
+operators reject an `out=` tensor whose dtype differs from the dtype of the result. The record field
+`out_dtype_error` contains their error text, with placeholders for both dtypes:
 
     write_out(np, np.zeros(2), np.array([1, 2]))  array([1., 2.])
     write_out(np, np.zeros(2), np.array([1, 2]), EXPECTED_DTYPE_ERROR)  RuntimeError: Expected out ...
 
 The `out=` variant of an operator is derived from its schema: `make_out_spec` returns its schema,
-`into_outputs` its kernel.  Factory options (dtype, layout, device) are removed, because the output
-determines them:
+`into_outputs` its kernel. The schema of the variant has no factory options (dtype, layout, device), because
+the output determines them:
 
     make_out_spec("aten::eye(SymInt n, *, ScalarType? dtype=None, ...) -> Tensor", "out", "out").schema_text
     "aten::eye.out(SymInt n, *, Tensor(a!) out) -> Tensor(a!)"
@@ -49,7 +49,7 @@ class TypeErrorMessage(str):
 
 
 class CategoryErrorMessage(str):
-    """Error text for an output whose category differs from the result's, even if it is higher."""
+    """Error text for an output whose dtype category differs from that of the result, even if it is higher."""
 
 
 class ComplexErrorMessage(str):
@@ -65,7 +65,7 @@ class ComplexErrorMessage(str):
 
 
 class DtypeErrorUnlessUint8(str):
-    """Error text for an output dtype other than the result's. A uint8 output accepts a bool result."""
+    """Error text for outputs whose dtype differs from the result's, except uint8 outputs of bool results."""
 
 
 # Rules for an `out=` tensor whose shape differs from the result's: its new strides, and warnings
@@ -94,7 +94,7 @@ class Rule:
 def rules_of(count: int, dtype_error: ErrorTexts, cast_error: ErrorTexts, resized: str) -> tuple[Rule, ...]:
     """Return one rule per output.
 
-    `dtype_error` and `cast_error` are one text for all outputs, or one per output.
+    `dtype_error` and `cast_error` are each one text for all outputs, or a tuple with one text per output.
     """
     first, second = ((x,) * count if isinstance(x, str) else x for x in (dtype_error, cast_error))
     return tuple(Rule(a, b, resized) for a, b in zip(first, second, strict=True))
@@ -107,7 +107,8 @@ SILENT: Final = Rule(resized=SILENTLY)
 COPIED: Final[dict[str, Any]] = {"out_dtype_error": EXPECTED_DTYPE_ERROR, "out_resized": IN_ORDER}
 COPIED_OUT: Final[dict[str, Any]] = {"out": "out", **COPIED}
 SAME_DTYPE_OUT: Final[dict[str, Any]] = {"out": "out", "out_dtype_error": EXPECTED_DTYPE_ERROR}
-# Record fields for operators that PyTorch computes by TensorIterator, which has another error text
+# Record fields for operators that PyTorch computes by TensorIterator. TensorIterator has another error text
+# for a wrong `out=` dtype than other kernels
 POINTWISE_OUT: Final[dict[str, Any]] = {"out": "out", "out_dtype_error": FOUND_DTYPE_ERROR}
 
 # Schema text of the factory options, which `out=` variants do not have.
@@ -118,7 +119,7 @@ _CODE: Final = "ScalarType? dtype=None"
 def write(xp: Any, target: Any, result: Any, dtype_error: str = "") -> Any:
     """Copy `result` into `target`, for in-place operators.
 
-    `dtype_error` is the error text if the dtypes differ. If it is empty, the result is cast.
+    If the dtypes differ, raise an error with the text `dtype_error`, or cast `result` if this text is empty.
     """
     result = xp.asarray(result)
     _check_dtype(result.dtype, target.dtype, Rule(dtype_error))
@@ -155,7 +156,7 @@ def write_out(xp: Any, target: Any, result: Any, rule: Rule = CAST) -> Any:
 
 
 def write_changes(xp: Any, target: Any, result: Any) -> Any:
-    """Copy `result` into `target` like `write`. If elements of `target` overlap, skip unchanged elements."""
+    """Copy `result` into `target` like `write`. If a stride of `target` is 0, write changed elements only."""
     result = xp.asarray(result)
     if xp.shapes_only or result.shape != target.shape or all(target.strides):
         return write(xp, target, result)
@@ -192,7 +193,7 @@ def _check_dtype(result_dtype: common.DType, output_dtype: common.DType, rule: R
 
 
 def resized_output(target: Any, result: Any, resize_rule: str = LIKE_RESULT) -> Any:
-    """Return the array of an output resized to the shape of `result` by `resize_rule` (LIKE_RESULT ...)."""
+    """Return `target` resized to the shape of `result`, by a rule such as `LIKE_RESULT`."""
     shape = tuple(result.shape)
     if resize_rule == LIKE_RESULT:
         order = strides.preserve_format_strides(
@@ -239,9 +240,10 @@ def _output_names(returns: str, overload: str) -> list[str]:
 def make_out_spec(schema: str, overload: str, names: str, unnamed: bool = False) -> OutVariantSpec:
     """Return the schema of the `out=` variant of `schema`.
 
-    names    names of the outputs, separated by commas, with alias annotations other than a, b, c as prefixes:
-             "d:out,e:save_mean". By default, the names of the results, or out0, out1 ... without names, and
-             "out" or "grad_input" for one result
+    names    names of the outputs, separated by commas. A prefix is the alias annotation of an output, if
+             it differs from a, b, c ...: "d:out,e:save_mean". If `names` is empty, the outputs have the
+             names of the results, or out0, out1 ... if the results have no names. A single output has the
+             name "out" or "grad_input"
     unnamed  True if the results of the variant have no names
     """
     head, _, rest = schema.partition("(")

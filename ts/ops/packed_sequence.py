@@ -31,9 +31,9 @@ _UNSORTED = (
 
 
 def _counts_above(counts: Sequence[int]) -> list[int]:
-    """Return the number of `counts` greater than 0, 1, 2, ...
+    """Return for each i = 0, 1, 2, ... the number of elements of `counts` that are greater than i.
 
-    This converts sequence lengths to batch sizes per time step, and batch sizes to lengths.
+    The function converts the lengths of sequences to the batch size of each time step, and vice versa.
     """
     below = np.searchsorted(np.sort(counts), np.arange(counts[0]), "right")
     result: list[int] = (len(counts) - below).tolist()

@@ -22,8 +22,9 @@ from ts.ops.unfold import check_nonempty_dims, pad_or_crop
 Array = common.Array
 Sizes = Sequence[int]
 
-# mode -> function (xp, i, n): the index of the element to copy to index i of the padded dimension. The n
-# elements of the input have the indices 0 to n - 1, so that i is negative before them.
+# Dict from mode to a function (xp, i, n), which returns the source index for index i of the padded dimension.
+# The input has n elements along the dimension. Index i counts from the first of them, so that it is negative
+# for the padding before the input.
 _SOURCE: dict[str, Callable[[Any, Array, int], Array]] = {
     "reflect": lambda xp, i, n: n - 1 - xp.abs(n - 1 - xp.abs(i)),
     "replicate": lambda xp, i, n: xp.clip(i, 0, n - 1),
@@ -91,7 +92,8 @@ def mode_pad(xp: Any, x: Array, pad: Sizes, mode: str) -> Array:
             raise RuntimeError("Padding value causes wrapping around more than once.")
         if size + a + b < (0 if mode == "circular" else 1):
             raise RuntimeError(f"input (size {size}) is too small for padding ({a}, {b}) in dimension {axis}")
-        # first crop by the negative amounts, so that the positive ones repeat only elements that remain
+        # Negative amounts crop the input. Crop first, so that positive amounts repeat only the remaining
+        # elements.
         if mode == "circular" and min(a, b) < 0:
             x = xp.take(x, xp.arange(max(-a, 0), size - max(-b, 0)), axis=axis)
             a, b, size = max(a, 0), max(b, 0), x.shape[axis]

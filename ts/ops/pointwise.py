@@ -50,7 +50,8 @@ def kernel_of(
 ) -> Callable[..., Array]:
     """Return a kernel that promotes two operands, checks their dtype, and computes `body`.
 
-    If `mixed` is not "", operands of different dtypes raise RuntimeError with this text.
+    If `mixed` is not "", the kernel does not promote operands of different dtypes, but raises RuntimeError
+    with the text `mixed`.
     """
 
     def kernel(xp: Any, a: Any, b: Any) -> Array:
@@ -91,11 +92,11 @@ def binary(
 ) -> None:
     """Declare `aten::name` with the variants `forms` (i in-place, o out=), and its `aliases`.
 
-    ufunc           name of the ufunc whose loop is run directly, if the body is a function
+    ufunc           name of the ufunc whose loop is run directly, if `body` is a function
     overloads       key of `OVERLOADS`, where "" is name(Tensor self, Tensor other)
     mixed           error text for arguments of different dtypes, or "" if they are promoted
-    numbers_first   True if overload resolution tries in-place and out= variants of Scalar before Tensor
-    fields          other record fields. Aliases ignore `order` and `since`
+    numbers_first   True if, for in-place and out= variants, overload resolution tries Scalar before Tensor
+    fields          other record fields, of which `order` and `since` are not set for aliases
     """
     kernel = kernel_of(promotion, body, dtype_errors_by_kind(name, unsupported), mixed)
     if isinstance(body, str):
@@ -141,8 +142,9 @@ def number_first(name: str, body: Body, cuda: str, unsupported: UnsupportedKinds
     )(kernel)  # fmt: skip
 
 
-# kind -> (overload, type of the second argument, overload of the `out=` variant). If the last one ends with
-# "=", PyTorch's `out=` variant computes a new result and copies it to the output.
+# Dict from the argument `overloads` of `binary` to tuples (overload, type of the second argument, overload of
+# the `out=` variant). The suffix "=" of the `out=` variant is not part of its name. It means that PyTorch's
+# `out=` variant computes a new result and copies it to the output.
 OVERLOADS = {
     "": (("", "Tensor", "out"),),
     "compare": (("Tensor", "Tensor", "Tensor_out"), ("Scalar", "Scalar", "Scalar_out")),

@@ -2,13 +2,14 @@
 
 In: x and the degree n, as tensors or numbers. Out: the polynomial's values, which are 0 for negative n. A
 polynomial family is defined by P1, the recurrence from P[k] and P[k-1] to P[k+1], and two closed forms. Each
-closed form returns a mask of the elements for which it is valid. The first one is for degrees that PyTorch
-computes in closed form, the second one for degrees that are too high for a recurrence. P0 is 1.
+closed form also returns a mask of the elements for which the form is valid. The first closed form is for
+degrees that PyTorch computes in closed form. The second closed form is for degrees that are too high for a
+recurrence, and its table is below. P0 is 1.
 
     Chebyshev      trigonometric inside of [-1, 1], hyperbolic outside
     Legendre       Hilb's formula, by Bessel functions
     Laguerre       Erdelyi's formula, uniform in x
-    Hermite        none, because values of high degree overflow, which ends the recurrence
+    Hermite        no second closed form, because values of high degree overflow, which ends the recurrence
 """
 
 from __future__ import annotations
@@ -43,8 +44,9 @@ def _signed(xp: Any, n: Array, value: Any) -> Array:
     return xp.where(n % 2 == 0, value, -value)
 
 
-# kind -> (P1, degree up to which PyTorch uses the recurrence, P[n](cos t), P[n](cosh t), P[n](-cosh t) *
-# (-1)**n, P[n](1), P[n](-1) * (-1)**n)
+# Dict from the kind of Chebyshev polynomial to (P1, highest degree for which PyTorch uses the recurrence,
+# P[n](cos t), P[n](cosh t), P[n](-cosh t) * (-1)**n, P[n](1), P[n](-1) * (-1)**n). All but the degree are
+# functions.
 _KINDS: dict[str, tuple[Any, ...]] = {
     "t": (
         lambda x: x, 6, lambda xp, n, t: xp.cos(n * t), lambda xp, n, t: xp.cosh(n * t),
@@ -72,7 +74,7 @@ _KINDS: dict[str, tuple[Any, ...]] = {
 
 
 def _chebyshev(kind: str, shifted: bool = False) -> Recurrence:
-    """Return the definition of a Chebyshev family. If `shifted`, polynomials are evaluated at 2x - 1."""
+    """Return the definition of a Chebyshev family. If `shifted`, P[n](2x - 1) replaces P[n](x)."""
     first, iterated, inside, above, below, at_one, at_minus_one = _KINDS[kind]
 
     def moved(x: Array) -> Array:
@@ -166,9 +168,10 @@ def _values(xp: Any, family: Recurrence, points: Array, degree: Array) -> Array:
 
 
 def _by_recurrence(xp: Any, family: Recurrence, x: Array, n: Array, result: Array, left: Array) -> Array:
-    """Return `result` with the elements in the mask `left` computed by recurrence.
+    """Return `result`, in which the recurrence computes the elements selected by the mask `left`.
 
-    For degrees above `STEPS`, use `family.high` instead, or NaN if there is no such form.
+    Elements with a degree above `STEPS` are computed by `family.high`, or are NaN if the family has no such
+    closed form.
     """
     if not left.any():
         return result

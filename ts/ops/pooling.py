@@ -3,8 +3,9 @@
 In: an array (N, C, *spatial) or (C, *spatial). Out: an array with smaller spatial dimensions. For maxima,
 their indices in the flattened plane are a second result.
 
-`ts.ops.pooling_geometry` determines the elements of each window.  A faster backend passes another `compute`:
-`compute(xp, array, windows, with_indices)` for maxima, `compute(xp, array, windows, divisor)` for means.
+`ts.ops.pooling_geometry` determines the elements of each window. The kernels have a parameter `compute`, for
+which a backend can pass a faster function: `compute(xp, array, windows, with_indices)` for maxima,
+`compute(xp, array, windows, divisor)` for means.
 """
 
 from __future__ import annotations
@@ -36,7 +37,8 @@ def _lowest(dtype: common.DType) -> Any:
 def _window_elements(xp: Any, w: Windows, axis: int) -> tuple[Array, Array]:
     """Return the indices (windows, width) of the elements of each window along `axis`, and a mask.
 
-    The mask is False for the padding of windows that have fewer than `width` elements.
+    `width` is the number of elements of the largest window. Index and mask rows of smaller windows are
+    padded, and the mask is False for this padding.
     """
     begin, stop, dilation = w.begin[axis], w.stop[axis], w.dilation[axis]
     width = max(-(-int((stop - begin).max(initial=1)) // dilation), 1)
@@ -271,7 +273,7 @@ def max_unpool(xp: Any, self: Array, indices: Array, output_size: Sizes, *_: Siz
 
 
 def add_at_indices(xp: Any, values: Array, indices: Array, shape: Sizes, n: int) -> Array:
-    """Return zeros of `shape`, to which `values` are added at `indices` of each plane."""
+    """Return an array of `shape` with the sums of `values` at `indices` in each plane, and 0 elsewhere."""
     plane = math.prod(shape[len(shape) - n :])
     check_index_shape(values, indices, shape, n)
     flat_indices = common.copy_indices(indices).reshape(-1, math.prod(indices.shape[-n:]))
@@ -309,14 +311,14 @@ def max_pool_backward(
     *,
     n: int,
 ) -> Array:
-    """Return the gradient of the input: the gradient of each window is added at the index of its maximum."""
+    """Return the gradient of the input: each window adds its gradient at the index of its maximum."""
     arguments = kernel_size, stride, padding, dilation, ceil_mode, indices
     _max_gradient_shape(grad_output, self, *arguments, n=n)
     return add_at_indices(xp, grad_output, indices, self.shape, n)
 
 
 def adaptive_max_pool_backward(xp: Any, grad_output: Array, self: Array, indices: Array, *, n: int) -> Array:
-    """Return the gradient of the input: the gradient of each section is added at the index of its maximum."""
+    """Return the gradient of the input: each section adds its gradient at the index of its maximum."""
     return add_at_indices(xp, grad_output, indices, self.shape, n)
 
 

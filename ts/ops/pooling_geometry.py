@@ -1,8 +1,8 @@
 """Window geometry of pooling operators, and validation of their arguments.
 
 In: the shape of an input, and for each dimension a kernel size, stride, padding and dilation, or a number of
-sections. Out: a cached `Windows` object. Along each dimension, its window o contains the elements from
-begin[o] to stop[o] (exclusive) in steps of `dilation`.
+sections. Out: a cached `Windows` object. Along each dimension, window number o contains the elements from
+index begin[o] to stop[o] (exclusive) in steps of `dilation`.
 
     sliding_windows(MAX, (1, 1, 5), 1, (3,), (2,), (1,), (1,), False)      begin [0, 1, 3], stop [2, 4, 5]
 
@@ -46,9 +46,9 @@ class Windows:
     cached_inverse_windows: Windows | None = None
 
     def inverse_windows(self, sizes: Sizes) -> Windows:
-        """Return a `Windows` object whose window i contains the numbers of the windows with element i.
+        """Return a `Windows` object whose window i is the range of the numbers of windows with element i.
 
-        Requires windows without dilation.
+        `sizes` are the numbers of elements along the dimensions. The windows must have no dilation.
         """
         if self.cached_inverse_windows is None:
             elements = [np.arange(n) for n in sizes]

@@ -86,7 +86,7 @@ def _call_end_callbacks_of_object(x: RecordFunction, y: Future[Any]) -> Future[A
 
 
 def label_until(label: int, future: Future[Any]) -> Future[Any]:
-    """End a profiler label when `future` completes.
+    """End the profiler label with handle `label` when `future` completes.
 
     Return a future that completes after the label has ended, with the value or exception of `future`.
     """

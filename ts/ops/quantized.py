@@ -50,9 +50,9 @@ def _relu(x: Tensor) -> Any:
 
 
 def _grid(x: Any, scale: Any, zero_point: Any) -> QuantizationParams:
-    """Return a grid with the given scale and zero point, and the quantized dtype of `x`.
+    """Return a quantization grid with `scale`, `zero_point` and the quantized dtype of the grid of `x`.
 
-    If `x` has no grid, or a grid per channel, the dtype is quint8.
+    If `x` has no grid or one grid per channel, the dtype is quint8.
     """
     grid = grid_of(x)
     return checked_grid(
@@ -233,8 +233,9 @@ def _number(x: Any) -> float:
 def _add_number(x: Tensor, b: Any) -> Tensor:
     """Return x + `b`. If x has a grid, round `b` to a multiple of its scale.
 
-    The grid of the result has a shifted zero point. If the shifted zero point is out of range, it is clamped,
-    and the scale changes.
+    The zero point of the result's grid is lower by the rounded `b` / scale. If the shifted zero point is out
+    of the range of the dtype, it is clamped to the range, and the scale is increased, so that the grid still
+    contains all results.
     """
     grid = grid_of(x)
     if grid is None or grid.axis >= 0:

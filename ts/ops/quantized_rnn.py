@@ -1,8 +1,8 @@
 """Recurrent networks with quantized weights, computed by `ts.ops.rnn` with dequantized weights.
 
-In: a sequence, the states, packed cells (`CellParams`), options.  Out: the results of `lstm` and `gru` with
-the dequantized weights. Unlike in PyTorch, activations are not quantized before they are multiplied by the
-weights:
+In: a sequence, the states, packed cells (`CellParams`), options. Out: the results that `lstm` or `gru`
+returns for the dequantized weights. Unlike in PyTorch, activations are not quantized before they are
+multiplied by the weights:
 
     aten::quantized_lstm.input(x, [h, c], cells, True, 1, 0., False, False, False)      output, h, c
 """

@@ -40,7 +40,8 @@ RANGES: Final = {
 }
 _FORMATS: Final = {4: (dtypes.channels_last,), 5: (dtypes.channels_last_3d,)}
 _ATTRIBUTE: Final = "_grid"  # name of the tensor attribute that holds the grid
-# Record fields of operators that only archives call, because `ts` has no quantized dtypes
+# Record fields of operators without a Python function: only archives call them, because `ts` has no quantized
+# dtypes
 _SCRIPT: Final[dict[str, Any]] = {"where": "", "tensor_kernel": True}
 
 
@@ -112,7 +113,10 @@ def round_to_grid(x: Tensor, grid: QuantizationParams) -> Tensor:
 
 
 def _contiguous_in_format(x: Tensor) -> Tensor:
-    """Return x, copied if it is neither contiguous nor channels-last, as quantized tensors must be."""
+    """Return `x` if it is contiguous or channels-last, else a contiguous copy.
+
+    Quantized tensors must have one of these memory formats.
+    """
     if x.is_contiguous() or any(x.is_contiguous(memory_format=f) for f in _FORMATS.get(x.ndim, ())):
         return x
     return x.contiguous()  # type: ignore[no-any-return]

@@ -28,7 +28,8 @@ from ts.ops.registry import OperatorRecord, add, op, order
 
 Array = common.Array
 
-# Supported dtype -> name of the C type in PyTorch's messages, and significant bits of a float.
+# Both dicts have dtypes as keys. `C_NAMES` contains for each supported dtype the name of the C type in
+# PyTorch's messages, and `EXACT_BITS` contains for each float dtype the number of significant bits.
 C_NAMES: dict[common.DType, str] = {}
 EXACT_BITS: dict[common.DType, int] = {}
 
@@ -64,9 +65,10 @@ def uniform_samples(stream: Any, n: int, dtype: common.DType, low: float = 0, hi
 def normal_samples(
     stream: Any, n: int, dtype: common.DType, mean: float = 0, std: float = 1, blocks: bool = True
 ) -> Array:
-    """Return `n` normal samples. If `blocks`, 16 or more numbers are drawn in blocks of 16.
+    """Return `n` normal samples. If `blocks` and n >= 16, they are drawn in blocks of 16.
 
-    The real and the imaginary part of a complex sample each have mean `mean` and variance `std`² / 2.
+    For a complex dtype, the real part and the imaginary part of a sample each have the mean `mean` and the
+    variance `std`² / 2.
     """
     if common.is_complex(dtype):
         components = normal_samples(
@@ -100,9 +102,9 @@ def integer_samples(stream: Any, n: int, low: int, span: int) -> Array:
 
 
 def integer_bounds(low: int, high: int, dtype: common.DType) -> tuple[int, int]:
-    """Return the bounds of [low, high), moved inwards if rounding to `dtype` would leave the range.
+    """Return the bounds low and high, moved inwards if samples rounded to `dtype` could leave [low, high).
 
-    Raise RuntimeError if the range is empty, or exceeds the range of `dtype`.
+    Raise RuntimeError if the range [low, high) is empty or contains numbers outside of the range of `dtype`.
     """
     if low >= high:
         raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
@@ -138,7 +140,8 @@ def round_inwards(bound: int, inwards: int, dtype: common.DType) -> int:
 def check_integer(value: int, name: str, dtype: common.DType) -> None:
     """Raise RuntimeError if `value` is out of the range of `dtype`.
 
-    Warn if `dtype` cannot represent all integers of smaller magnitude exactly.
+    For a float dtype, emit a warning if some integers with a smaller magnitude than `value` have no exact
+    representation in `dtype`.
     """
     if dtype not in C_NAMES:
         raise RuntimeError("check_random_bounds handles only integral, floating-point and boolean types")

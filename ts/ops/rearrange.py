@@ -105,7 +105,8 @@ def _chunk_cat(xp: Any, tensors: Sequence[Array], dim: int, num_chunks: int) -> 
     if any(t.shape[:axis] != first.shape[:axis] for t in tensors):
         raise RuntimeError("_chunk_cat expects same sizes of 0,...,dim-1 dimensions for all tensors")
     rows = []
-    for t in tensors:  # each tensor becomes `num_chunks` flat chunks, padded with zeros at the end
+    # pad each tensor with zeros at the end of `axis`, and flatten it to `num_chunks` chunks
+    for t in tensors:
         inner = math.prod(t.shape[axis + 1 :])
         length = -(-t.shape[axis] // num_chunks)
         row = xp.zeros((*t.shape[:axis], num_chunks * length * inner), dtype=t.dtype)
@@ -200,7 +201,8 @@ def _column_stack(xp: Any, tensors: Sequence[Array]) -> Array:
 def _at_least(xp: Any, x: Array, n: int) -> Array:
     if not x.ndim:
         return x.reshape((1,) * n)
-    # a vector gets a new first dimension, and if n is 3, vectors and matrices get a new last dimension
+    # Insert a first dimension if x is a vector. If n is 3, also append a last dimension to a vector or
+    # matrix.
     for axis in (0, 2)[x.ndim - 1 : n - 1]:
         x = unsqueeze_axis(x, axis)
     return x
@@ -399,9 +401,9 @@ def _check_counts(self: Array, counts: Array, dim: int | None) -> None:
 def _repeated_shape(
     self: Array, repeats: Array, dim: int | None = None, output_size: int | None = None
 ) -> ShapeAndDtype:
-    """Return shape and dtype of repeated elements.
+    """Return shape and dtype of the result of `repeat_interleave` with a tensor `self`.
 
-    Without `output_size`, the result length is a new symbol.
+    If `output_size` is None, the length of the repeated dimension is a new symbol.
     """
     return _counted_shape(repeats, output_size, self, dim)
 

@@ -194,10 +194,12 @@ def variance(xp: Any, self: Array, dim: Dims, correction: float, keepdim: bool) 
 
 
 def _squares_of_rows(result: str) -> Callable[..., str | None]:
-    """Return the record field `cuda_rows` of var or std: a function from row length to CUDA expression.
+    """Return the value of the record field `cuda_rows` for var or std: a function `row_expression`.
 
-    `result` is the C function that is applied to the variance. For rows with no more elements than the
-    correction, the field returns None, so that the kernel runs and warns.
+    `row_expression` returns a CUDA expression for a row length n.
+
+    `result` is the C function that is applied to the variance. If n is not greater than the correction,
+    `row_expression` returns None, so that the kernel of the operator runs, which emits a warning.
     """
 
     def row_expression(n: int, *, correction: Any = None, unbiased: bool = True, **others: Any) -> str | None:
@@ -289,7 +291,7 @@ def extreme(xp: Any, name: str, self: Array, dim: Dims, keepdim: bool) -> Array:
 
 
 def argument(xp: Any, name: str, self: Array, dim: int | None, keepdim: bool) -> Array:
-    """Return the index of the first extreme element along `dim`, or in the flattened array for None."""
+    """Return the index of the first extreme element along `dim`, or in the flattened array without `dim`."""
     if self.dtype.kind == "c":
         common.raise_unsupported_dtype(f"{name}_cpu", self.dtype)
     find = xp.argmax if name.endswith("max") else xp.argmin
@@ -532,7 +534,10 @@ def _hash_shape(self: Array, dim: Dims = (), keepdim: bool = False, mode: int = 
 
 
 def _reduce_by_halves(function: Any, x: Array, axes: Sequence[int]) -> Array:
-    """Reduce along `axes` by tree reduction of array halves, because CuPy's ufuncs have no `reduce`."""
+    """Reduce along `axes`: apply `function` to the two halves of an axis until one element remains.
+
+    CuPy's ufuncs have no method `reduce`.
+    """
     for axis in axes:
         before = (slice(None),) * axis
         while (n := x.shape[axis]) > 1:

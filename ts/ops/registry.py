@@ -95,11 +95,12 @@ class OperatorRecord:
     where: str = ""
     # names of the overloads that overload resolution tries first, where "-" is the overload without a name
     order: str = ""
-    same_as: str = ""  # operator of which this is an alias. Passes replace the alias by this operator
+    # name of the operator of which this record is an alias. Passes replace the alias by the named operator
+    same_as: str = ""
     # name of the operator that traces record in place of this one, because PyTorch's Python function calls it
     traced_as: str = ""
-    # "module:function": traces call this Python function instead of recording the operator, so that they
-    # contain the operators that the function calls
+    # "module:function": while tracing, this Python function is called instead of recording the operator. The
+    # trace then contains the operators that the function calls
     trace_function: str = ""
     since: int = 0  # first archive version in which the operator has its current semantics
     since_variants: str = "io"  # variants to which `since` applies: "i" in-place, "o" out=
@@ -111,10 +112,10 @@ class OperatorRecord:
     types: str | None = None
     loop: str | None = None  # registered name of a C kernel, which is tried before `kernel`
     preserves_dtype: bool = False  # True for activations: one tensor argument, and a result of its dtype
-    # True for a pointwise operator without a ufunc that CPU fusion supports
+    # True if CPU fusion supports the operator, although it is pointwise and has no ufunc
     tile: bool = False
-    # True for batch normalization: CPU fusion supports it if `training` is False, since it then only combines
-    # the first argument with vectors of one element per channel.
+    # True for batch normalization: CPU fusion supports the operator if `training` is False. The result then
+    # depends only on the first argument and on vectors with one element per channel.
     channels: bool = False
     # True if a fusion group can read the operator's results: they are views of the first argument
     view_input: bool = False
@@ -124,8 +125,9 @@ class OperatorRecord:
     converts: bool = False
     sparse: str = ""  # name of the kernel for sparse operands in `ts.ops.sparse_kernels`, or ""
     cuda: str | None = None  # pointwise: CUDA expression of the arguments a, b, c
-    # For `epilogue`: CUDA expression that computes a row, or a function of the row length and the keyword
-    # arguments. The function returns the expression, or None if CUDA fusion does not support the arguments
+    # For operators with `epilogue`: CUDA expression that computes a row of the result, or a function that
+    # returns this expression. The function is called with the row length and with the operator's other
+    # arguments as keyword arguments. It returns None if CUDA fusion does not support the arguments
     cuda_rows: str | Callable[..., str | None] | None = None
     # True if the kernel is called as kernel(*arguments) with tensors, which may be on several devices
     tensor_kernel: bool = False
@@ -146,8 +148,10 @@ class OperatorRecord:
     reads_history: bool = False  # True if the operator reads autograd history or gradients of arguments
     # True if the operator calls user code such as hooks, which may mutate all reachable objects
     calls_programs: bool = False
-    of_program: bool = False  # True if user functions implement the operator, and possibly its gradient
-    # kernel that starts the operator and returns a future, so that a waiting script blocks no thread
+    # True for an operator that user functions implement. They may also implement its gradient
+    of_program: bool = False
+    # kernel that starts the operator and returns a future. A script that waits for the future blocks no
+    # thread
     begins: Kernel | None = None
 
     # Arguments and results
@@ -156,7 +160,7 @@ class OperatorRecord:
     dtype_errors: Mapping[str, str] | None = None
     # Arguments whose dtype `dtype_errors` restricts: "" for the first tensor, or names of tensors that must
     # have equal dtypes. "indices:Long" requires the dtype int64. "promoted" stands for the promoted dtype of
-    # all tensors. "promoted self" also requires that this dtype can be cast to the dtype of `self`.
+    # all tensors. "promoted self" also requires that the promoted dtype can be cast to the dtype of `self`.
     checked_dtype: str = ""
     mixed_dtypes_error: str = SCALAR  # error text if the dtypes of these arguments differ
     overlap: int = 0  # rule for a mutated tensor whose elements share memory: a code of `overlap.pxd`
@@ -168,7 +172,8 @@ class OperatorRecord:
     # gave them
     layout: tuple[str, ...] = ()
     out_dtype_error: ErrorTexts = ""  # error text if `out=` has another dtype than the result, or "" to cast
-    # error text for an `out=` dtype to which the result cannot be cast, or "" for the usual text
+    # error text of an `out=` variant if the result cannot be cast to the output's dtype, or "" for the usual
+    # text
     out_cast_error: ErrorTexts = ""
     out_resized: str = ""  # rule that resizes an `out=` tensor of another shape, see `out_variants`
     # Error text of the in-place variant if `self` has another dtype than the result
@@ -190,11 +195,11 @@ class OperatorRecord:
     # Type of the number that the operator reads from a one-element tensor: "int", "float", "bool" or "any"
     reads_number: str = ""
     spatial_dims: int = 0  # for convolutions: number of spatial dimensions
-    copies_sizes: bool = False  # True if result sizes are copied from inputs, never computed from sizes
+    copies_sizes: bool = False  # True if each size of the result is equal to a size of an input
     rank_by_sizes: bool = False  # True if the rank of the result depends on the sizes of an input
     # True if the result is the argument or a view of it whenever possible, otherwise a copy
     view_if_possible: bool = False
-    always_copies: bool = False  # True if the result is a copy, although the decomposition may be a view
+    always_copies: bool = False  # True if the result is a copy, although `decomposition` may return a view
     inserted_by_export: bool = False  # True if only `export` inserts the operator: programs do not call it
     traced_in_place: bool = False  # True if even traces with `force_outplace` record the in-place operator
     # True if the result is the conjugate of the argument (the argument itself if it is real)
@@ -202,7 +207,7 @@ class OperatorRecord:
     sizes_from_numbers: bool = False  # True if number arguments determine the size of the result
     constrains_size: bool = False  # True if the operator states the range of a symbolic size
     # True if PyTorch's compiler creates a `prim::DifferentiableGraph` even for a single call of the operator,
-    # or the name of the only overload for which it does
+    # or the name of the overload if PyTorch's compiler does this for only one overload
     graph_autodiff: bool | str = False
 
     # Formulas in the script language: `derivative` maps argument names to gradients, and `decomposition`
@@ -252,7 +257,7 @@ class OperatorRecord:
         return (self.base or self).family in ("quantizer", "packed_params", "quantized", "quantized_rnn")
 
     def guarded(self, kernel: Kernel) -> Kernel:
-        """Return `kernel` with a check that rejects dtypes that PyTorch's CPU kernel does not support."""
+        """Return a kernel that rejects dtypes unsupported by PyTorch's CPU kernel, then calls `kernel`."""
         return unsupported_dtypes.with_dtype_check(self.base or self, kernel)
 
     @property
@@ -264,7 +269,7 @@ class OperatorRecord:
 
     @cached_property
     def functional(self) -> OperatorRecord:
-        """The functional variant's record, or this record if no functional variant exists."""
+        """Record of the operator's functional variant, or this record if there is no functional variant."""
         if self.base is not None or self.variant != "inplace":
             return self.base or self
         return next((r for r in records(self.name.removesuffix("_")) if _has_same_parameters(r, self)), self)
@@ -307,8 +312,8 @@ def _implied_bindings(schema_text: str) -> str:
 class OutRecord(OperatorRecord):
     """Record of the `out=` variant of a record. The schema text and the kernel are created on first use.
 
-    The outputs of the variant are keyword arguments, which are resized if shapes differ. See `make_out_spec`
-    for `names` and `unnamed`.
+    The outputs of the variant are keyword arguments. An output is resized if its shape differs from that of
+    the result. See `make_out_spec` for `names` and `unnamed`.
     """
 
     variant = "out"
@@ -365,8 +370,9 @@ _loading = _loaded = False
 def add(record: OperatorRecord, *, stacked: bool = False) -> OperatorRecord:
     """Register a record. Raise ValueError if its key is already registered.
 
-    If `stacked`, insert it before the existing records of its kernel. Since the decorators of a kernel run
-    from the last to the first, the records are then in the order of the decorators.
+    If `stacked`, insert the record before the existing records with the same kernel. Python applies the
+    decorators of a kernel from the last to the first, so that the records are finally in the order of the
+    decorators in the source.
     """
     if _by_key.setdefault(record.key, record) is not record:
         raise ValueError(f"operator {record.key} is declared twice")
@@ -391,8 +397,8 @@ def _origin(record: OperatorRecord) -> Kernel:
 def order(name: str, overloads: str) -> None:
     """Set the overloads of operator `name` that PyTorch tries first.
 
-    After them, it tries functional variants, `out=` variants and operators written in C, in this order, each
-    in declaration order.
+    PyTorch then tries the other overloads: first functional variants, then `out=` variants, then operators
+    written in C. Each of these groups is tried in declaration order.
     """
     _orders[name] = overloads
 
@@ -412,8 +418,8 @@ def op(
     inplace        True or an overload name to declare the in-place variant
     inplace_order  field `order` of the in-place variant
     out            overload names of the `out=` variants to declare
-    out_names      names of their output arguments (`OutRecord`)
-    out_unnamed    True if their results have no names, unlike those of the functional variant
+    out_names      names of the output arguments of these variants (`make_out_spec`)
+    out_unnamed    True if the results of these variants have no names
     """
 
     def declare(kernel: K) -> K:
@@ -464,7 +470,8 @@ def inplace_of(
                 return write_changes(xp, self, compute(xp, self, *args))
             return write(xp, self, compute(xp, self, *args), record.self_dtype_error)
 
-        # the result of an in-place view operator becomes the tensor's array, so nothing is written
+        # The result of an in-place view operator replaces the array of the tensor, so no elements are
+        # written.
         return compute if kind == "Tensor(a)" else kernel
 
     overlap = record.overlap or (OVERLAP_RAISES_CODE if record.family == "scatter" else 0)
@@ -537,7 +544,8 @@ def _importing(families: Sequence[str]) -> Iterator[None]:
 def declaring_family(record: OperatorRecord) -> str:
     """Return the name of the family module that declares a record.
 
-    It is the module that defines the kernel, or `record.family` if that module is not a family.
+    Return the name of the module that defines the record's kernel if this module is a family, else
+    `record.family`.
     """
     module = str((record.base or record).kernel.__module__).rpartition(".")[2]
     return module if module in FAMILIES else record.family
@@ -565,9 +573,10 @@ def records(name: str | None = None) -> list[OperatorRecord]:
 class FieldByName(dict[str, Any]):
     """Values of one record field by operator name, read from the records at the first access of a name.
 
-    If overloads differ, the first value that is not the default counts. An operator without a record has the
-    value True if `ts._core.builtin_ops.properties` lists it for this field. All other names, and aliases
-    (which passes replace), have the default.
+    If the overloads of an operator have different values, the value of the operator is the first one that is
+    not the default. An operator without a record has the value True if `ts._core.builtin_ops.properties`
+    lists it for this field. All other names have the default. Aliases have the default, too, because passes
+    replace them.
     """
 
     def __init__(self, field: str) -> None:
@@ -592,7 +601,7 @@ def field_by_name(field: str) -> FieldByName:
 
 
 def _rank(record: OperatorRecord) -> tuple[bool, int]:
-    """Return the sort key of a record: functional and in-place variants before `out=`, then by family."""
+    """Return the sort key of a record: `out=` variants are last, and equal variants are ordered by family."""
     family_index = FAMILIES.index(record.family) if record.family in FAMILIES else len(FAMILIES)
     return record.variant == "out", family_index
 
@@ -640,7 +649,7 @@ def schemas(name: str) -> list[FunctionSchema]:
 def operator(key: str) -> Operator | None:
     """Return the operator with the key `name.overload`, or None for an unknown key.
 
-    If the key belongs to a record, the other overloads are not created.
+    If a record has this key, the operators of the other overloads are not created.
     """
     record = find(key)
     if record is not None:
@@ -672,7 +681,10 @@ def names() -> Iterator[str]:
 
 
 def python_names(where: str) -> list[str]:
-    """Return the names, without `aten::`, of functions of `ts` (`where` "f") or of tensor methods ("m")."""
+    """Return the names of all operator functions of `ts` if `where` is "f", or of all tensor methods if "m".
+
+    The names have no prefix `aten::`.
+    """
     load()
     return [
         name[6:]
@@ -687,7 +699,7 @@ def python_names(where: str) -> list[str]:
 
 
 def _with_tensor_second(operator: Any) -> Any:
-    """Return a tensor method that calls `operator` with the tensor as second argument."""
+    """Return a tensor method that calls `operator` with the method's tensor as second argument."""
 
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         if args:

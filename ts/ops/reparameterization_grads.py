@@ -1,8 +1,8 @@
 """Implicit reparameterization gradients of random samples, by the implicit function theorem.
 
 In: samples and distribution parameters. Out: the derivative of each sample x with respect to its parameter a.
-A sample is a function of a and a uniform random number u, which is fixed. Let F be the distribution function
-and f the density:
+A sample is a function of a and of a uniform random number u. For the derivative, u is constant. Let F be the
+distribution function and f the density:
 
     F(x, a) = u,  therefore  dx/da = -(dF/da) / f
 """
@@ -30,9 +30,12 @@ def _log_derivative(xp: Any, function: Callable[[Array], Array], a: Array) -> Ar
 def _cdf_derivative(
     xp: Any, below: Callable[[Array], Array], above: Callable[[Array], Array], a: Array
 ) -> Array:
-    """Return dF/da from the derivative of log F (`below`) or of log(1 - F) (`above`).
+    """Return dF/da, computed from the derivative of log F or of log(1 - F).
 
-    For each element, the smaller one of F and 1 - F is used, since its logarithm is more accurate.
+    `below` is the function F of a, and `above` is 1 - F.
+
+    For each element, the derivative of the logarithm of the smaller number, F or 1 - F, is used, because it
+    is more accurate.
     """
     low, high = below(a), above(a)
     return xp.where(low < high, low * _log_derivative(xp, below, a), -high * _log_derivative(xp, above, a))
@@ -54,9 +57,11 @@ def _gamma_gradient(xp: Any, self: Array, output: Array) -> Array:
     "aten::_dirichlet_grad(Tensor x, Tensor alpha, Tensor total) -> Tensor", layout="contiguous", **COPIED_OUT
 )
 def _dirichlet_gradient(xp: Any, x: Array, alpha: Array, total: Array) -> Array:
-    """Return the derivatives of Dirichlet components with respect to alpha, from their beta marginals.
+    """Return the derivative of each Dirichlet component with respect to its parameter alpha.
 
-    The proportions of the other components stay constant.
+    The distribution of a single component is a beta distribution.
+
+    The ratios of the other components to each other stay constant.
     """
     if alpha.dtype != x.dtype:
         raise RuntimeError(

@@ -64,7 +64,10 @@ def _shape_as_tensor(xp: Any, self: Array) -> Array:
 
 @op("aten::_ncf_unsqueeze(Tensor(a) self, int ndim) -> Tensor(a)", where="")
 def _ncf_unsqueeze(xp: Any, self: Array, ndim: int) -> Array:
-    """Reshape a vector of C channels to (1, C, 1, ...), to broadcast to (N, C, ...) of `ndim` dimensions."""
+    """Reshape a vector of C channels to the shape (1, C, 1, ...) with `ndim` dimensions.
+
+    The result broadcasts to the shape (N, C, ...).
+    """
     if self.ndim != 1:
         raise RuntimeError(f"Expected a vector over the channels, but got {self.ndim} dimensions")
     if ndim < 2:

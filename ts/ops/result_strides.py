@@ -1,13 +1,13 @@
 """Rules for the strides of operator results, for kernels whose strides differ from PyTorch's.
 
 In: the rules named by an operator's record, one per result, and the kernel's results. Out: the results in
-PyTorch's memory order. A rule computes the order of a result's dimensions in memory from its shape and the
-arrays among the arguments:
+PyTorch's memory order. A rule computes the order of a result's dimensions in memory from two inputs, the
+shape of the result and the array arguments of the operator:
 
     @op("aten::cumsum(...)", layout="contiguous")           x.t().cumsum(0).view(-1) works
     @op("aten::linalg_qr(...)", layout=("columns", "columns"))
 
-`with_result_strides` copies a result that has another order.  Strides of size-1 dimensions are ignored,
+If a result has another order, `with_result_strides` copies it. Strides of size-1 dimensions are ignored,
 except in channels-last results.
 """
 
@@ -72,9 +72,12 @@ def like_query(shape: Shape, arrays: Sequence[Array]) -> Order:
 
 
 def have_fusible_heads(query: Array, key: Array, value: Array, mask: Array | None) -> bool:
-    """Return True if PyTorch's fused attention may apply: 4D operands and a mask, if any, of 2D or 4D.
+    """Return True if PyTorch's fused attention supports the shapes of the operands and of the mask.
 
-    The operands must have elements, equal batch sizes, head counts and widths, and contiguous rows.
+    Query, key and value must be 4D, and the mask, if there is one, 2D or 4D.
+
+    Query, key and value must be nonempty, have contiguous rows, and have equal batch sizes, head counts and
+    head widths.
     """
     stacks = (query, key, value)
     if any(x.ndim != 4 or x.strides[3] != x.itemsize or not x.size for x in stacks):
@@ -87,7 +90,8 @@ def have_fusible_heads(query: Array, key: Array, value: Array, mask: Array | Non
 def like_all(shape: Shape, arrays: Sequence[Array]) -> Order:
     """Return the order of a pointwise result, which depends on the strides of the broadcast arguments.
 
-    Two dimensions are ordered as in the first argument in which their strides are unequal and nonzero.
+    The order of two dimensions is decided by the first argument in which their strides are unequal and
+    nonzero.
     """
     return _by_strides(
         strides.of_result(shape, *(_broadcast(x, shape) for x in arrays if x.ndim <= len(shape))), shape
@@ -122,9 +126,10 @@ def all_channels(shape: Shape, arrays: Sequence[Array]) -> Order:
 
 
 def any_channels(shape: Shape, arrays: Sequence[Array]) -> Order:
-    """Return channels-last order for a convolution if its operands have it, else row-major.
+    """Return the order of a convolution result: channels-last if the operands require it, else row-major.
 
-    1D: input and weight must have it. 2D: input or weight. 3D: input or weight, and the batch size exceeds 1.
+    For 1D convolutions, both input and weight must be channels-last. For 2D and 3D convolutions, one of them
+    suffices. For 3D convolutions, the batch size must also be greater than 1.
     """
     channels_last_flags = [channels_last(x) for x in arrays[:2]]
     is_channels_last = (
@@ -174,7 +179,7 @@ RULES: Final[dict[str, Rule]] = {
 }
 
 
-# Rules that may require a result that is not contiguous even if all arguments are.
+# Rules that may require a noncontiguous result although all arguments are contiguous.
 REORDERING: Final = frozenset({"columns", "outermost_last"})
 
 
@@ -232,9 +237,10 @@ def with_result_strides(xp: Any, rule: str, x: Array, arrays: Sequence[Array]) -
 
 
 def _is_contiguous_as_required(rule: str, x: Array, arrays: Sequence[Array]) -> bool:
-    """Return True in the common case that x is contiguous, and that `rule` certainly requires it.
+    """Return True only if `x` is contiguous and this suffices to know that `x` has the strides of `rule`.
 
-    For 4-dim arrays, most rules may also require channels-last order.
+    This fast check covers the common cases. For arrays with 4 or more dimensions, most rules may require
+    channels-last order, and the function returns False.
     """
     if not x.flags.c_contiguous:
         return False

@@ -21,7 +21,8 @@ from ts.ops.registry import find, op
 from ts.ops.shape_functions import ITEM
 
 State = tuple[Array, ...]
-# (xp, contribution of the input to the gates, state, weights) -> new state
+# Step function of a cell. It computes the new state from (xp, contribution of the input to the gates, old
+# state, weights)
 Step = Callable[[Any, Array, State, "_Weights"], State]
 
 
@@ -193,7 +194,8 @@ def _sizes_of_steps(batch_sizes: Array) -> list[int]:
     return counts
 
 
-# For each time step: its index in the first dimension, or the slice of its rows in a packed sequence.
+# Element t is the index of time step t in the first dimension, or in a packed sequence the slice of the rows
+# of step t.
 Rows = Sequence[Any]
 
 
@@ -221,8 +223,9 @@ def _layer(
 ) -> tuple[Array, State]:
     """Return the hidden state after each time step, in one array, and the last state.
 
-    `projections` contains the input projections of all steps, and `rows[t]` is the index of the rows of step
-    t. In packed input, the state of a sequence does not change after its end.
+    `projections` contains the input projections of all time steps, and `rows[t]` is the index or the slice of
+    the rows of step t in `projections`. In packed input, the state of a sequence does not change after its
+    end.
     """
     output = None
     for t in cost_model.steps(reversed(range(len(rows))) if reverse else range(len(rows))):

@@ -74,7 +74,10 @@ class RRefValue:
 
 
 class RpcHook:
-    """Hook of RPC calls: `begin(kind, to, callee, args, kwargs, timeout)` returns a future or an RRef."""
+    """Holder of the function `begin(kind, to, callee, args, kwargs, timeout)`, which starts RPC calls.
+
+    The function returns a future, or an RRef if the kind is "remote".
+    """
 
     begin: ClassVar[Callable[..., Any] | None] = None
 
@@ -92,7 +95,7 @@ class RpcCallRecord(OperatorRecord):
     def begin(
         self, to: Any, name: str, args: Any = (), kwargs: Any = None, timeout: Any = _UNSET_TIMEOUT_SECONDS
     ) -> Any:
-        """Begin the RPC on worker `to`, and return a future of the result, or an RRef for `remote`."""
+        """Begin the RPC on worker `to`. Return a future of the result, or an RRef if the kind is "remote"."""
         self._check(args, kwargs, timeout)
         if RpcHook.begin is None:
             raise RuntimeError(NOT_INITIALIZED)

@@ -3,9 +3,9 @@
 In: a tensor to fill, or parameters, and a Generator. Out: samples, drawn in memory order (see
 `ts.ops.random`).
 
-    x.exponential_(2.0)                  continuous: each computed in float64 from one uniform number
+    x.exponential_(2.0)                  continuous: a sample is computed in float64 from one uniform number
     poisson, binomial, _standard_gamma   rejection sampling
-    multinomial                          without replacement: largest weight / exponential sample
+    multinomial                          without replacement: indices of the largest weight / exponential
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def in_place(schema: str) -> Callable[[Callable[..., Array]], Callable[..., Arra
 
 
 def bernoulli_array(xp: Any, self: Array, p: Any, generator: Any) -> Array:
-    """Fill `self` with Bernoulli samples of probability `p`, a number or an array of equal shape."""
+    """Fill `self` with Bernoulli samples of probability `p`, a number or an array of the same shape."""
     if self.dtype not in C_NAMES and math.prod(self.shape):
         common.raise_unsupported_dtype("bernoulli_scalar_cpu_", self.dtype)
     if xp.shapes_only:
@@ -176,7 +176,9 @@ def _random_from(xp: Any, self: Array, from_: int, to: int | None, generator: An
 
 
 def _range_from(low: int, dtype: common.DType) -> tuple[int, int]:
-    """Return the first integer >= `low` that `dtype` represents, and the number of integers from it on.
+    """Return the first integer >= `low` that `dtype` represents, and the number of integers in the range.
+
+    The range begins at the first integer.
 
     For the full int64 range, return (0, 2**64), because samples wrap modulo 2**64.
     """
@@ -207,7 +209,10 @@ def _random_to(xp: Any, self: Array, to: int, generator: Any = None) -> Array:
 
 @in_place(f"aten::random_(Tensor(a!) self, {_GENERATOR}) -> Tensor(a!)")
 def _random(xp: Any, self: Array, generator: Any = None) -> Array:
-    """Fill `self` with uniform integers from 0 to the bound up to which its dtype represents all integers."""
+    """Fill `self` with uniform integers from 0 to n.
+
+    n is the largest number such that the dtype of `self` represents all integers from 0 to n.
+    """
     stream, dtype = source(xp, generator), self.dtype
     if dtype.kind == "c" and math.prod(self.shape):
         common.raise_unsupported_dtype("random_kernel_cpu", dtype)
@@ -377,7 +382,7 @@ def _normal_floats_out(
 
 
 def _fill_from_host(xp: Any, output: Array, draw: Callable[..., NDArray[Any]], *parameters: Array) -> Array:
-    """Fill `output` in memory order with the numbers that `draw` returns for the parameters in float64."""
+    """Fill `output` in memory order with the numbers that `draw` returns for float64 parameters."""
     if xp.shapes_only:
         return output
     wide = [xp.to_host(_in_memory_order(xp, output, p)).astype(np.float64) for p in parameters]
@@ -431,7 +436,8 @@ def _sample_dirichlet(xp: Any, self: Array, generator: Any = None) -> Array:
     drawn = _fill_from_host(
         xp, xp.empty(self.shape, dtype=common.DOUBLE), on_host(source(xp, generator)).gamma, self
     )
-    # For small parameters, all gamma samples may be 0. With a lower bound, they do not lead to 0 / 0 below.
+    # For small parameters, all gamma samples of a row may be 0. The lower bound avoids the quotient 0 / 0
+    # below.
     drawn = xp.maximum(drawn, np.finfo(common.DOUBLE).tiny)
     shares = drawn / xp.sum(drawn, axis=-1, keepdims=True) if self.ndim else drawn / drawn
     return common.cast(xp, xp.clip(shares, info.tiny, 1 - info.epsneg), self.dtype)

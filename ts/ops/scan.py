@@ -119,7 +119,7 @@ for _name in ("cummax", "cummin"):
 
 
 def _extremes_into(name: str, largest: bool) -> Callable[..., None]:
-    """Return a kernel that writes cumulative extremes and their indices into two tensors."""
+    """Return a kernel that writes cumulative extremes into `values`, and their indices into `indices`."""
 
     def kernel(xp: Any, self: Array, values: Array, indices: Array, dim: int) -> None:
         if self.dtype.kind == "c":

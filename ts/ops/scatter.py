@@ -18,7 +18,9 @@ Array = common.Array
 
 
 def _key(xp: Any, self: Array, dim: int, index: Array, source: Any) -> tuple[Array, tuple[Array, ...], Any]:
-    """Return a copy of `self`, the NumPy key of the elements to write, and `source` in the shape of `index`.
+    """Return a copy of `self`, the NumPy key of the elements to write, and the source values for this key.
+
+    The source values have the shape of `index`.
 
     The copy has at least one dimension.
     """
@@ -165,7 +167,8 @@ def _along(
 ) -> tuple[Array, tuple[Any, ...]]:
     """Return a copy of `self`, and the NumPy key that selects `index` along `dim`.
 
-    If an index is out of range, raise `beyond`. If `negative`, indices from -n to -1 are valid, too.
+    If an index is out of range, raise the exception `beyond`. Valid indices are 0 to n - 1 for n elements
+    along `dim`, and also -n to -1 if `negative`.
     """
     axis = common.wrap_dim(dim, self.ndim)
     if index.ndim > 1:
@@ -181,7 +184,7 @@ def _along(
 
 
 def _check_index_add_source(self: Array, axis: int, index: Array, source: Array) -> None:
-    """Raise an error if `source` has a wrong number of slices along `axis`, or slices of a wrong shape."""
+    """Raise an error if the slices of `source` along `axis` have a wrong number or a wrong shape."""
     if axis >= max(source.ndim, 1):
         raise RuntimeError(
             f"index_add_(): Indexing dim {axis} is out of bounds of the source tensor with dim {source.ndim}"

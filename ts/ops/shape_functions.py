@@ -27,7 +27,7 @@ Rule = Callable[..., ShapeAndDtype | ShapeDtypeStrides | list[Any] | Array]
 
 
 def kind(rule: Rule | None, accepts_tensors: bool = False) -> str:
-    """Return a text for the operator table: how the shapes of results are computed.
+    """Return the text of the operator table that states how an operator's result shapes are computed.
 
     `accepts_tensors` is True if the kernel receives tensors instead of arrays.
     """
@@ -53,7 +53,8 @@ def describe_rule(rule: Rule | None, accepts_tensors: bool = False) -> str:
 class DataDependentShapeError:
     """Shape rule of an operator whose result sizes depend on elements. A call raises PyTorch's error.
 
-    In an export, unknown sizes and numbers can be symbols: if `rule` is not None, a call returns its result.
+    In an export, data-dependent sizes and numbers can be symbols. If `rule` is not None, a call in an export
+    returns the result of `rule` instead of raising the error.
     """
 
     def __init__(
@@ -83,7 +84,7 @@ class DataDependentShapeError:
 
 
 def depends(name: str) -> DataDependentShapeError:
-    """Return a rule for operator `name` that raises PyTorch's error: the operator has no meta kernel."""
+    """Return a rule that raises PyTorch's error for the operator `name`, which has no meta kernel."""
     return DataDependentShapeError(
         f"aten::{name}: attempted to run this operator with Meta tensors, but there was no fake impl or Meta "
         "kernel registered. You may have run into this message while using an operator with PT2 compilation "

@@ -122,7 +122,10 @@ def _topk(
 
 
 def _values_and_indices(xp: Any, self: Array, index: Array, axis: int, keepdim: bool) -> tuple[Array, Array]:
-    """Return the elements at `index`, which has length 1 along `axis`, and `index` itself."""
+    """Return the elements of `self` at `index`, and `index`. Remove the size-1 dimension unless `keepdim`.
+
+    `index` has size 1 along `axis`.
+    """
     value = xp.take_along_axis(self, index, axis)
     return (value, index) if keepdim else (xp.squeeze(value, axis), xp.squeeze(index, axis))
 
@@ -337,7 +340,7 @@ def _searchsorted(
 
 
 def _insertion_indices(xp: Any, row: Array, values: Array, side: str) -> Array:
-    """Return insertion indices in a sorted row by binary search.
+    """Return the indices at which values would be inserted in a sorted row, found by binary search.
 
     The indices equal those of PyTorch, even if the row contains NaN.
     """

@@ -169,7 +169,7 @@ def _nnz(xp: Any, self: Array) -> int:
 def _declare_accessor(name: str, requirement: str, returns: str = "Tensor(a)") -> None:
     """Declare the operator `name`, which accesses a part of a sparse tensor.
 
-    For dense tensors, it raises RuntimeError with `requirement` in the message.
+    For a dense tensor, the operator raises RuntimeError with a message that contains `requirement`.
     """
 
     def kernel(xp: Any, self: Array) -> Any:
@@ -448,7 +448,7 @@ def _embedding_sparse_backward(
     where="",
 )
 def _rows_as_sparse(xp: Any, index: Array, rows: Array, num_weights: int) -> Any:
-    """Return a COO array of `num_weights` rows, which stores `rows` at the row numbers `index`.
+    """Return a COO array of `num_weights` rows, in which row index[k] is rows[k] and other rows are zero.
 
     The array is the gradient of an embedding table.
     """

@@ -152,7 +152,7 @@ def _tensor_split_indices(xp: Any, self: Array, indices: Sequence[int], dim: int
 
 
 def _parts_shape(self: Array, indices: Array, dim: int = 0) -> list[ShapeDtypeStrides]:
-    """Return the shapes of sections that are split at `indices`. The section lengths are new symbols."""
+    """Return the shapes of the sections between split points `indices`. Section lengths are new symbols."""
     if indices.ndim != 1:
         raise RuntimeError(NO_ITEM)
     axis = common.wrap_dim(dim, self.ndim)

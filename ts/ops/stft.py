@@ -20,7 +20,7 @@ Array = common.Array
 
 
 def _call_text(prefix: str, window: Array | None, options: dict[str, Any]) -> str:
-    """Return the text of a call for an error message: `prefix` and `name=value` of each option."""
+    """Return the text of a call for an error message: `prefix`, then `name=value` for each option."""
     window_text = (
         "None" if window is None else f"torch.{common.NAME_OF[window.dtype]}Tensor{{{list(window.shape)}}}"
     )
@@ -33,7 +33,7 @@ def _call_text(prefix: str, window: Array | None, options: dict[str, Any]) -> st
 
 
 def _full_window(xp: Any, window: Array | None, win_length: int, n_fft: int, dtype: common.DType) -> Array:
-    """Return the window (default ones) centered and zero-padded to `n_fft` elements."""
+    """Return `window` (by default a window of ones), padded with zeros on both sides to `n_fft` elements."""
     inner = xp.ones(win_length, dtype=dtype) if window is None else window
     if win_length == n_fft:
         return inner
@@ -248,7 +248,8 @@ def _overlap_add(xp: Any, frames: Array, hop: int) -> Array:
     batch, count, width = frames.shape
     pieces = -(-width // hop)
     total = xp.zeros((batch, count - 1 + pieces, hop), dtype=frames.dtype)
-    # add section i of all frames at once, because these sections do not overlap
+    # each frame is cut into sections of `hop` samples. Section i of different frames do not overlap, so all
+    # are added at once
     for i in cost_model.steps(range(pieces)):
         piece = frames[..., i * hop : (i + 1) * hop]
         total[:, i : i + count, : piece.shape[-1]] += piece

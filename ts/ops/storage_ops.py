@@ -114,14 +114,14 @@ def _is_dense(xp: Any, self: Array) -> bool:
 
 @op("aten::is_strides_like_format(Tensor self, MemoryFormat memory_format) -> bool", where="")
 def _is_like_format(xp: Any, self: Array, memory_format: int) -> bool:
-    """Return whether the strides are in channels-last order, possibly with gaps."""
+    """Return whether `memory_format` is channels-last, and `self` has this order, possibly with gaps."""
     ranks = {dtypes.channels_last: 4, dtypes.channels_last_3d: 5}
     return bool(ranks.get(format_of(memory_format)) == self.ndim) and result_strides.channels_last(self)
 
 
 @op("aten::_debug_has_internal_overlap(Tensor self) -> int")
 def _internal_overlap(xp: Any, self: Array) -> int:
-    """Return a code: 0 no elements overlap (strides are dense), 1 some do (a stride is 0), 2 unknown."""
+    """Return 0 if no elements overlap (dense strides), 1 if some overlap (a stride is 0), 2 if unknown."""
     if strides.dense(self.shape, elements(self)):
         return 0
     return 1 if any(step == 0 and n > 1 for step, n in zip(self.strides, self.shape, strict=True)) else 2
@@ -281,7 +281,7 @@ def _resized_output(self: Tensor, size: Sequence[int], device: Any) -> Tensor:
 
 @op("aten::_copy_from(Tensor self, Tensor dst, bool non_blocking=False) -> Tensor", **_CROSS_DEVICE_FIELDS)
 def _copy_from(self: Tensor, dst: Tensor, non_blocking: bool = False) -> Tensor:
-    """Copy `self` into `dst`, possibly across devices, although the schema declares no mutation."""
+    """Copy `self` into `dst`, which may be on another device. The schema does not declare this mutation."""
     written: Tensor = dst.copy_(self, non_blocking)
     return written
 

@@ -37,14 +37,16 @@ def singular_values(xp: Any, A: Array) -> Array:
 
 
 def apply_to_finite(xp: Any, function: Callable[[Array], Array], A: Array) -> Array:
-    """Return `function(A)`, an array of singular values, with NaN for matrices with infinite elements."""
+    """Return `function(A)`, an array of singular values. They are NaN for matrices with infinite elements."""
     finite, infinite = replace_infinite(xp, A)
     result = xp.asarray(function(finite))
     return result if infinite is None else xp.where(infinite, result.dtype.type(xp.nan), result)
 
 
 def replace_infinite(xp: Any, A: Array) -> tuple[Array, Array | None]:
-    """Replace matrices that have infinite elements by zeros. Return all matrices and a mask of replaced ones.
+    """Replace each matrix that has an infinite element by zeros. Return all matrices and a mask.
+
+    The mask is True for the replaced matrices.
 
     The mask is None if all elements are finite. Raise LinAlgError if an element is NaN.
     """

@@ -133,7 +133,8 @@ def _where(xp: Any, condition: Array, self: Any, other: Any) -> Array:
 # ---------------------------------------------------------------------------------------- clamp and rounding
 
 
-# Kernel names in PyTorch's error messages for a single complex limit: (for a lower limit, for an upper limit)
+# Names of PyTorch's kernels in the error messages for complex numbers: (if only a lower limit is passed, if
+# only an upper limit is passed)
 _ONE_LIMIT = ("maximum_cpu", "minimum_cpu")
 
 
@@ -157,9 +158,10 @@ def clamp_kernel(xp: Any, self: Array, min: Any = None, max: Any = None) -> Arra
 
 
 def _limited(limit_by: Any, x: Array, limit: Any) -> Array:
-    """Return `limit_by(x, limit)`, NumPy's minimum or maximum. If both are zero, return the zero of `x`.
+    """Return `limit_by(x, limit)`, NumPy's minimum or maximum. If x and limit are both zero, return x.
 
-    For equal operands, NumPy returns the first one for float16, and the second one for other dtypes.
+    The signs of zeros may differ. For equal operands, NumPy returns the first operand if the dtype is
+    float16, and the second operand for other dtypes.
     """
     if x.dtype.name != "float16" and getattr(limit, "ndim", 0) == 0:
         return limit_by(limit, x)

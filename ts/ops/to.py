@@ -45,7 +45,10 @@ def moved(
     memory_format: int | None = None,
     non_blocking: bool = False,
 ) -> Tensor:
-    """Convert device or dtype of `x`. Return `x` itself if nothing changes and `copy` is False."""
+    """Return `x` converted to a device, dtype or memory format, or `x` itself if nothing changes.
+
+    If `copy` is True, always return a copy.
+    """
     target_dtype = None if dtype is None else _dtype_of(dtype)
     layout = None if memory_format is None else dtypes.MEMORY_FORMATS[memory_format]
     return conversions.moved_to(x, device, target_dtype, non_blocking, copy, layout)
@@ -85,7 +88,7 @@ def _copied_sparse(self: Tensor, dtype: int | None, layout: int | None, device: 
 def _copy(xp: Any, self: Any, dtype: int, *options: Any) -> Any:
     """Return a copy of `self` in `dtype`.
 
-    The device in `options` is ignored, because the output of the operator has a device.
+    The device in `options` is ignored, because the `out=` tensor already has a device.
     """
     return clone_kernel(xp, common.cast(xp, self, common.dtype_from(dtype)), options[-1])
 
@@ -206,7 +209,10 @@ def _requires_grad(self: Tensor, requires_grad: bool) -> Tensor:
 @op("aten::_make_dual(Tensor(a) primal, Tensor tangent, int level) -> Tensor(a)", tensor_kernel=True)
 @op("aten::_make_dual_copy(Tensor primal, Tensor tangent, int level) -> Tensor", tensor_kernel=True)
 def _make_dual(primal: Tensor, tangent: Tensor, level: int) -> Tensor:
-    """Raise PyTorch's error for an invalid forward-mode level. `make_dual` does not call this operator."""
+    """Raise PyTorch's error for an invalid level of forward-mode differentiation.
+
+    The function `make_dual` of `ts` does not call this operator, so that no level exists.
+    """
     raise RuntimeError(
         "Trying to access a forward AD level with an invalid index. This index was either not created or is "
         "already deleted."
@@ -224,7 +230,7 @@ def _unpack_dual(dual: Tensor, level: int) -> tuple[Tensor, None]:
 
 @op("aten::record_stream(Tensor(a!) self, Stream s) -> ()", where="m", tensor_kernel=True)
 def _record_stream(self: Tensor, s: Stream) -> None:
-    """Do nothing for a GPU tensor: the memory pool does not reuse memory while a stream uses it.
+    """Do nothing for a GPU tensor, because the memory pool does not reuse memory that a stream still uses.
 
     Raise NotImplementedError for a CPU tensor.
     """

@@ -1,7 +1,8 @@
 """Dtype rules of pointwise operators: data type promotion and unsupported dtypes.
 
-SAME keeps the dtype, FLOAT converts integers to the default dtype, BOOLEAN returns bool, REAL returns the
-real dtype of a complex argument.
+Each constant determines the dtype of the result from the common dtype of the operands: SAME is the common
+dtype, FLOAT is the default floating dtype for integers, BOOLEAN is bool, and REAL is the real dtype for
+complex numbers.
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ from ts.ops import common
 from ts.ops.unsupported_dtypes import by_kind
 
 Array = common.Array
-# Kinds of dtypes that an operator rejects: characters, or dict from kind to error message
-# (`unsupported_dtypes`)
+# Kinds of dtypes that an operator rejects: a string with one character for each kind, or a dict from kinds to
+# error message (`unsupported_dtypes`)
 UnsupportedKinds = str | Mapping[str, str]
 NOTHING: Mapping[str, str] = {}
 
@@ -33,7 +34,8 @@ def special(name: str) -> Callable[..., Array]:
 def dtype_errors_by_kind(name: str, unsupported: UnsupportedKinds) -> dict[str, str]:
     """Return a dict from dtype kind to error text.
 
-    If `unsupported` is a string of kinds, the text is the kernel name in PyTorch's usual error, `{name}_cpu`.
+    If `unsupported` is a string of kinds, each kind gets the text `{name}_cpu`, the kernel name that
+    PyTorch's usual error contains.
     """
     return by_kind(
         {unsupported: f"{name.removeprefix('special_')}_cpu"} if isinstance(unsupported, str) else unsupported

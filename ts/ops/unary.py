@@ -119,9 +119,9 @@ def _sign(xp: Any, a: Array) -> Array:
 
 
 def device_function(xp: Any, name: str, a: Array) -> Callable[[Array], Array] | None:
-    """Return the device's C function `name` for the elements of `a`, or None if there is none.
+    """Return the device's C function `name` for the dtype of `a`, or None if the device has no such function.
 
-    Fused kernels call the same function, so that their results are bit-identical.
+    Fused kernels call the same C function, so that eager and fused results are bit-identical.
     """
     function: Callable[[Array], Array] | None = xp.find_kernel(name) if a.dtype.char in "fd" else None
     return function

@@ -53,7 +53,8 @@ def sliding_window_view(xp: Any, x: Array, kernel: Sizes, stride: Sizes, dilatio
         max(0, (size - d * (k - 1) - 1) // s + 1)
         for size, k, s, d in zip(spatial, kernel, stride, dilation, strict=True)
     ]
-    # dimensions of size 1 keep their stride, because it is not used and the product might overflow
+    # The stride of a dimension of size 1 is not multiplied, because it is not used and the product might
+    # overflow.
     strides = (
         *x.strides[:-n],
         *(step * s if m > 1 else step for step, s, m in zip(steps, stride, window_counts, strict=True)),
@@ -91,9 +92,10 @@ def col2im(xp: Any, cols: Array, size: Sizes, stride: Sizes, padding: Sizes, dil
 def out_size(
     n: int, kernel: int, stride: int, padding: int | tuple[int, int], dilation: int, ceil: bool = False
 ) -> int:
-    """Return the number of windows along n elements.
+    """Return the number of windows along a dimension of n elements.
 
-    With `ceil`, the last window may extend beyond the end, but it must begin before the end.
+    If `ceil`, the last window may extend beyond the padding after the input, but must begin inside of the
+    input or of the padding before it.
     """
     before, after = padding if isinstance(padding, tuple) else (padding, padding)
     free = n + before + after - dilation * (kernel - 1) - 1

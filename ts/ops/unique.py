@@ -148,7 +148,7 @@ def _unique_consecutive(
 def _unique_dim_consecutive(
     xp: Any, self: Array, dim: int, return_inverse: bool = False, return_counts: bool = False
 ) -> tuple[Array, Array, Array]:
-    """Return unique consecutive slices along `dim`, inverse indices and counts, whatever the flags are."""
+    """Return consecutive unique slices along `dim`, inverse indices and counts. The flags are ignored."""
     values, inverse, counts = _unique_consecutive(xp, self, True, True, dim)
     axis = common.wrap_dim(dim, self.ndim)
     slices = xp.ascontiguousarray(xp.moveaxis(values, axis, 0))  # makes each slice contiguous

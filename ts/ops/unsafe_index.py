@@ -1,4 +1,4 @@
-"""Indexing operators of compiled graphs. Unlike PyTorch, `ts` checks their indices.
+"""Indexing operators that PyTorch's compiled graphs run without bounds checks. `ts` checks the indices.
 
 In: an array, index arrays, and a mask of valid positions. Out: the selected elements, or a copy with values
 written.
@@ -105,7 +105,7 @@ def _masked_index(xp: Any, self: Array, mask: Array, indices: Indices, fill: Any
     layout="like_first",
 )
 def _masked_index_put(xp: Any, self: Array, mask: Array, indices: Indices, values: Array) -> Array:
-    """Add `values` where `mask` is true to the indexed elements of a copy of `self`."""
+    """Return a copy of `self` to whose indexed elements `values` are added where `mask` is true."""
     if not self.size:
         return self.copy()
     masked_values = xp.where(mask != 0, values, xp.zeros((), dtype=values.dtype))

@@ -24,7 +24,7 @@ from ts.ops.out_variants import SCALAR
 
 Kernel = Callable[..., Any]
 
-# Error texts that records use after the name of the operator, as in "linalg.inv: Low precision ...".
+# Error texts that follow the name of an operator, as in "linalg.inv: Low precision ...".
 LOW_PRECISION: Final = "Low precision dtypes not supported. Got {dtype}"
 INEXACT: Final = "Expected a floating point or complex tensor as input. Got {dtype}"
 
@@ -47,7 +47,7 @@ class NotImplementedMessage(str):
 
 
 def with_dtype_check(record: Any, kernel: Kernel) -> Kernel:
-    """Return the kernel with a check that raises errors for unsupported dtype kinds, and for mixed dtypes."""
+    """Return a kernel that raises errors for unsupported dtypes and mixed dtypes, then calls `kernel`."""
     if not record.dtype_errors and not record.checked_dtype:
         return kernel
     messages = by_kind(record.dtype_errors or {})
@@ -78,7 +78,8 @@ def _check_of_several(record: Any, messages: Mapping[str, str]) -> Callable[[Seq
             for result in dtypes:
                 common.check_cast(dtype, result)
             return check(messages, dtype)
-        # With the text `SCALAR`, PyTorch selects a kernel by the first dtype before it detects mixed dtypes.
+        # For operators whose text is `SCALAR`, PyTorch first selects a kernel by the first dtype, and then
+        # detects mixed dtypes.
         if template == SCALAR:
             check(messages, dtypes[0])
         for other in dtypes:

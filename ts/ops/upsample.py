@@ -21,7 +21,8 @@ from ts.ops.shape_functions import ShapeAndDtype
 
 Array = common.Array
 Sizes = Sequence[int]
-# (indices, weights), arrays of shape (output size, taps). None instead of weights means one tap of weight 1
+# (indices, weights): two arrays of shape (output size, number of taps). If weights is None, there is one tap,
+# whose weight is 1
 Taps = tuple[Array, Array | None]
 
 _MAX_CACHED_POSITIONS = 4096  # taps of larger outputs are not cached
@@ -294,7 +295,8 @@ def output_size(x: Array, size: Sizes | None, factors: Sequence[float] | None) -
 def _enter(name: str, n: int, taps: Callable[..., Taps], aligned: bool, order: str = "") -> None:
     kernel_name = name if taps in (_nearest, _nearest_exact) or n == 2 else "compute_indices_weights_linear"
 
-    # The parameters after the size are align_corners, if the mode has it, and one scale per dimension.
+    # The parameters after the size are `align_corners` (only if the mode has this parameter), then one scale
+    # for each dimension.
     scale_names = ("scales",) if n == 1 else tuple(f"scales_{d}" for d in "dhw"[3 - n :])
     corners = "bool align_corners, " if aligned else ""
     scales = ", ".join(f"float? {s}=None" for s in scale_names)

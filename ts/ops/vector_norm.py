@@ -63,7 +63,9 @@ def vector_norm(xp: Any, self: Array, p: float, dim: Dims, keepdim: bool, dtype:
 
 
 def _cuda_row_expression(name: str) -> Callable[..., str]:
-    """Return the record field `cuda_rows` of a norm: a function that returns a CUDA expression for a row.
+    """Return the value of the record field `cuda_rows` for a norm: a function.
+
+    The returned function returns a CUDA expression that computes the norm of a row.
 
     `name` is the name of the argument for the norm's order.
     """

@@ -367,7 +367,8 @@ def _unfold(xp: Any, self: Array, dimension: int, size: int, step: int) -> Array
         return self.reshape(1)[:size]
     count = (n - size) // step + 1
     strides = self.strides
-    # limit the unused step of a single window, because its product with the stride might overflow
+    # If there is only one window, its step is not used. The step is limited, because its product with the
+    # stride might overflow.
     step = min(step, n) if count == 1 else step
     return storage.strided(
         self,
@@ -500,5 +501,5 @@ def _identity(xp: Any, self: Array) -> Array:
 
 @op("aten::_fw_primal(Tensor(a) self, int level) -> Tensor(a)", where="")
 def _fw_primal(xp: Any, self: Array, level: int) -> Array:
-    """Return a view of the value without its tangent, which arrays do not carry."""
+    """Return a view of `self`. The tangent needs no removal, because arrays have no tangents."""
     return self[...]

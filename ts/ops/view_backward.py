@@ -64,8 +64,8 @@ def _diagonal(xp: Any, grad: Array, sizes: Sizes, offset: int, dim1: int, dim2: 
 def _unfold(xp: Any, grad: Array, sizes: Sizes, dim: int, size: int, step: int) -> Array:
     """Return the gradient of the input of `unfold`.
 
-    Each iteration adds the gradients of the elements at one position of all windows. These elements are
-    distinct elements of the input.
+    Iteration i adds the gradients of element i of all windows. These are distinct elements of the input, so
+    that a plain addition suffices.
     """
     grad_input = xp.zeros(tuple(sizes), grad.dtype)
     if not sizes:

@@ -51,7 +51,8 @@ def _kaiser(xp: Any, positions: Array, beta: float) -> Array:
     return xp.i0(beta * xp.sqrt(xp.maximum(1 - (2 * positions - 1) ** 2, 0))) / xp.i0(xp.asarray(float(beta)))
 
 
-# (name, function that computes the values, overload -> parameters after `periodic`, default parameters)
+# (name, function that computes the values, dict from overload name to the parameters after `periodic`,
+# default values of these parameters)
 _WINDOWS: tuple[tuple[str, Values, dict[str, str], tuple[float, ...]], ...] = (
     ("hann", lambda xp, at: _cosines(xp, at, 0.5, 0.5), {}, ()),
     ("bartlett", _triangle, {}, ()),
@@ -63,7 +64,10 @@ _WINDOWS: tuple[tuple[str, Values, dict[str, str], tuple[float, ...]], ...] = (
 
 
 def _declare(name: str, values: Values, more: dict[str, str], defaults: tuple[float, ...]) -> None:
-    """Declare the overloads of window `name`: with the length only, with `periodic`, with parameters."""
+    """Declare the overloads of window `name`, which take the length, `periodic`, and parameters.
+
+    Overloads exist with only the length, with `periodic`, and with the parameters of each row of `more`.
+    """
     full = f"{name}_window"
 
     def kernel(count: int) -> Callable[..., Array]:

@@ -2,8 +2,8 @@
 
     Adafactor(model.parameters(), lr=0.01).step()
 
-The second moments of a matrix (m, n) are estimated by the product of the mean squares of its rows (m, 1) and
-columns (1, n), divided by the mean of the row values.
+The second moments of a gradient (m, n) are estimated by a matrix product: the running mean squares of its
+rows (m, 1), times those of its columns (1, n). The product is divided by the mean of the row values.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def adafactor(
 ) -> None:
     """Run one Adafactor step and increment `state_steps`.
 
-    `eps1` defaults to the machine epsilon of the dtype.
+    If `eps1` is None, it is the machine epsilon of the dtype of the parameter.
     """
     lr = scalar_option(lr)
     each = zip(

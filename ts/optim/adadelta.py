@@ -1,4 +1,4 @@
-"""Adadelta: gradients scaled by the ratio of the root mean squares of past steps and gradients.
+"""Adadelta: gradients times the root mean square of past steps, divided by that of past gradients.
 
 Adadelta(model.parameters(), rho=0.9).step()
 """

@@ -1,6 +1,6 @@
 """ASGD (averaged SGD, Polyak-Ruppert averaging) with decreasing steps.
 
-ASGD(model.parameters(), lr=0.01).step()         state[x]["ax"] is the mean of x
+ASGD(model.parameters(), lr=0.01).step()         state[x]["ax"] is the average of parameter x over the steps
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from ts.optim.optimizer import Optimizer
 from ts.optim.optimizer_utils import State, check_rate
 
 __all__ = ["LBFGS"]
-# a pair enters the history only if the dot product of step and gradient change exceeds this
+# a pair (step, gradient change) enters the history only if its dot product is greater than this number
 MIN_CURVATURE_PRODUCT = 1e-10
 
 
@@ -66,7 +66,10 @@ class LBFGS(Optimizer):
             offset += parameter.numel()
 
     def _line_function(self, closure: Callable[[], Any], before: list[Tensor], direction: Tensor) -> Slope:
-        """Return a function: length of a step from `before` along `direction` -> loss and gradient there."""
+        """Return a function that computes loss and gradient after a step of a given length.
+
+        The step starts at the parameters `before` and has the direction `direction`.
+        """
 
         def slope(length: float) -> tuple[float, Tensor]:
             self._add_step(length, direction)

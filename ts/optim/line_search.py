@@ -2,8 +2,9 @@
 
     loss, grad, length, evaluations = strong_wolfe(slope, 1.0, direction, loss, grad, grad.dot(direction))
 
-The step length grows until two lengths bracket an acceptable length. Then the bracket is reduced by cubic
-interpolation of their losses and slopes (Nocedal and Wright, Numerical Optimization, algorithms 3.5 and 3.6).
+The step length grows until two lengths bracket an acceptable length. Then cubic interpolation of the losses
+and slopes at the ends of the bracket reduces the bracket (Nocedal and Wright, Numerical Optimization,
+algorithms 3.5 and 3.6).
 """
 
 from __future__ import annotations
@@ -115,7 +116,7 @@ def _zoom(
     size: Any,
     tolerance_change: float,
 ) -> LineSearchPoint:
-    """Return the best point of a bracket that contains an acceptable point (zoom phase)."""
+    """Reduce a bracket that contains an acceptable point (zoom phase), and return its best point."""
     was_near_end = False
     low, high = (0, 1) if bracket[0].loss <= bracket[1].loss else (1, 0)
     while iterations < max_evaluations:

@@ -141,7 +141,7 @@ class Optimizer:
             cls.step = self.profile_hook_step(cls.step)  # type: ignore[method-assign]
 
     def _prepare(self) -> None:
-        """Create empty tables of hooks, also in unpickled and copied optimizers, which have no hooks."""
+        """Create empty tables of hooks. Unpickled and copied optimizers also start without hooks."""
         self._optimizer_step_pre_hooks: OrderedDict[int, Any] = OrderedDict()
         self._optimizer_step_post_hooks: OrderedDict[int, Any] = OrderedDict()
         self._optimizer_state_dict_pre_hooks: OrderedDict[int, Any] = OrderedDict()
@@ -211,7 +211,7 @@ class Optimizer:
         self.param_groups.append(param_group)
 
     def _move_names_to_group(self, group: Group) -> None:
-        """Convert (name, tensor) pairs in `params` of the group to tensors, and names in `param_names`."""
+        """Split (name, tensor) pairs in `params` of the group into `params` and `param_names`."""
         params = group["params"]
         is_named = [isinstance(x, tuple) for x in params]
         if any(is_named):
@@ -295,7 +295,7 @@ class Optimizer:
     # ---- state
 
     def state_dict(self) -> dict[str, Any]:
-        """Return the states and the options of the groups, in which indices replace the parameters."""
+        """Return the parameter states, and the groups with their options. Indices replace the parameters."""
         for hook in self._optimizer_state_dict_pre_hooks.values():
             hook(self)
         param_indices: dict[int, int] = {}
@@ -389,13 +389,19 @@ class Optimizer:
     def register_state_dict_post_hook(
         self, hook: Callable[..., Any], prepend: bool = False
     ) -> RemovableHandle:
-        """Register `hook(optimizer, state_dict)`, called after `state_dict`. A result replaces the state."""
+        """Register `hook(optimizer, state_dict)`, called after `state_dict`.
+
+        A result that is not None replaces the returned dict.
+        """
         return add_hook(self._optimizer_state_dict_post_hooks, hook, prepend)
 
     def register_load_state_dict_pre_hook(
         self, hook: Callable[..., Any], prepend: bool = False
     ) -> RemovableHandle:
-        """Register `hook(optimizer, state_dict)`, called before loading. A result replaces the state."""
+        """Register `hook(optimizer, state_dict)`, called before a state is loaded.
+
+        A result that is not None replaces the loaded dict.
+        """
         return add_hook(self._optimizer_load_state_dict_pre_hooks, hook, prepend)
 
     def register_load_state_dict_post_hook(
@@ -409,10 +415,12 @@ class Optimizer:
 def swap_in_optimizer_params_and_state(
     optimizer: Optimizer, swapin_parameters: dict[str, Tensor], swapin_optim_state: dict[str, Any]
 ) -> Iterator[None]:
-    """Replace the parameters (by order) and the state of an optimizer during a `with` block.
+    """Replace the parameters and the state of an optimizer during a `with` block.
 
-    `swapin_optim_state` has the format of `state_dict`. After the block, in-place changes of its tensors
-    remain, and all other changes of the state are lost.
+    Element k of `swapin_parameters` replaces parameter k.
+
+    `swapin_optim_state` has the format of `state_dict`. The block may change the tensors in
+    `swapin_optim_state` in place. All other changes of the state are lost after the block.
     """
     before = dict(optimizer.__dict__)
     params = iter(swapin_parameters.values())
@@ -450,7 +458,7 @@ def _result_or_default(replacement: Any, before: Any) -> Any:
 
 
 def _convert_saved_value(value: Any, x: Tensor, name: str = "") -> Any:
-    """Convert a saved value to the dtype and device of a parameter. Step counts remain unchanged."""
+    """Convert a saved value to the dtype and device of parameter `x`. Step counts are returned unchanged."""
     if isinstance(value, Tensor):
         if name == "step":
             return value

@@ -22,7 +22,7 @@ _CAPTURABLE_DEVICES = ("cuda", "xpu", "hpu", "privateuseone")
 
 
 def check_range(option_name: str, value: Any, is_valid: bool) -> None:
-    """Raise ValueError for the option if `is_valid` is False: its value is outside of the valid range."""
+    """Raise ValueError that names the option and its value if `is_valid` is False."""
     if not is_valid:
         raise ValueError(f"Invalid {option_name}: {value}")
 
@@ -82,9 +82,9 @@ def zero_step() -> Tensor:
 
 
 def init_states(params: Tensors, states: Sequence[State], *names: str) -> list[tuple[Tensor, State]]:
-    """Initialize empty states: a step counter, and zeros like the parameter for each of `names`.
+    """Initialize each empty state with a step counter, and with zeros like the parameter for each name.
 
-    Return the parameters whose states were empty, with the states.
+    Return a list of (parameter, state) for the states that were empty.
     """
     new = [(x, state) for x, state in zip(params, states, strict=True) if not state]
     for x, state in new:
@@ -100,7 +100,7 @@ def state_tensors(states: Sequence[State], *names: str) -> list[list[Tensor]]:
 
 @cache
 def _option_names(step: Callable[..., None]) -> tuple[str, ...]:
-    """Return the names of the arguments of a functional step that follow its lists of tensors."""
+    """Return the option names of a functional step: its arguments after the lists of tensors."""
     code: Any = step.__code__  # type: ignore[attr-defined]
     arguments = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
     return tuple(arguments[code.co_argcount - len(step.__defaults__ or ()) :])  # type: ignore[attr-defined]
@@ -111,7 +111,8 @@ def run_step(
 ) -> None:
     """Call `step`, the functional form of an optimizer, with the options of a parameter group.
 
-    `computed_options` contains further arguments. The option `betas` is passed as `beta1` and `beta2`.
+    `computed_options` contains further keyword arguments of `step`. The option `betas` is passed as `beta1`
+    and `beta2`.
     """
     if "betas" in group:
         computed_options["beta1"], computed_options["beta2"] = group["betas"]
@@ -148,14 +149,14 @@ def scaler_options(grad_scale: Tensor | None, found_inf: Tensor | None) -> dict[
 
 
 def scalar_option(x: Any) -> Any:
-    """Convert an option that is a tensor to a float, unless gradients are recorded."""
+    """Convert option `x` to a float if it is a tensor and gradients are not recorded, else return `x`."""
     return float(x) if isinstance(x, Tensor) and not ts.is_grad_enabled() else x
 
 
 def run_fused_or_rule(
     fused: Callable[..., Any], rule: Callable[..., Any], *tensor_lists: Tensors, **options: Any
 ) -> None:
-    """Run the fused step, or `rule` if gradients are recorded or tensor classes override operators."""
+    """Run the fused step, or `rule` if gradients are recorded or a parameter's class overrides operators."""
     params = tensor_lists[0]
     has_subclasses = not _PLAIN_CLASSES.issuperset(map(type, params))
     if ts.is_grad_enabled() or (has_subclasses and any(is_dispatched(x) for x in params)):

@@ -1,4 +1,4 @@
-"""RAdam (rectified Adam), whose steps ignore the second moment while its variance is too large.
+"""RAdam (rectified Adam). Steps ignore the second moment in the first steps, when its variance is too large.
 
 RAdam(model.parameters(), lr=1e-3).step()
 """
@@ -126,7 +126,7 @@ def _rectified_updates(
     beta2: float,
     eps: float,
 ) -> list[Tensor]:
-    """Return the updates with a rectified second moment, for parameters whose variance is small enough."""
+    """Return the updates by the rectified second moment, for parameters with a small enough variance."""
     roots = apply_to_temporaries("reciprocal", apply_to_temporaries("add", ts._foreach_sqrt(squares), eps))
     roots = apply_to_temporaries("mul", roots, [(1 - beta2**step) ** 0.5 for step in steps])
     trust = [((n - 4) * (n - 2) * limit / ((limit - 4) * (limit - 2) * n)) ** 0.5 for n in sma_lengths]

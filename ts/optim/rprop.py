@@ -93,7 +93,8 @@ def rprop(
     ts._foreach_mul_(step_sizes, factors)
     ts._foreach_clamp_min_(step_sizes, step_size_min)
     ts._foreach_clamp_max_(step_sizes, step_size_max)
-    # A gradient that has changed its sign is replaced by 0, so that the next step keeps its step size.
+    # A gradient element that has changed its sign is replaced by 0, so that the next step does not change the
+    # element's step size.
     gradients = [
         grad.masked_fill(sign_product < 0, 0)
         for grad, sign_product in zip(gradients, sign_products, strict=True)

@@ -87,7 +87,7 @@ def sgd(
     nesterov: bool,
     maximize: bool,
 ) -> None:
-    """Run one SGD step. A momentum buffer that is None starts with the current gradient."""
+    """Run one SGD step. If a momentum buffer is None, its first value is the current gradient."""
     check_fused(fused, foreach, False)
     options = {
         "weight_decay": scalar_option(weight_decay), "momentum": momentum, "lr": scalar_option(lr),

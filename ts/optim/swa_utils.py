@@ -54,20 +54,21 @@ def get_ema_avg_fn(decay: float = 0.999) -> Average:
 
 
 def get_swa_multi_avg_fn() -> Averages:
-    """Return the function that updates lists of tensors in place to the mean of all models."""
+    """Return a function that updates a list of averages in place to the mean of all models."""
     return _in_place(lambda count: 1 / (float(count) + 1), get_swa_avg_fn())
 
 
 def get_ema_multi_avg_fn(decay: float = 0.999) -> Averages:
-    """Return the function that updates lists of tensors in place to an exponential moving average."""
+    """Return a function that updates a list of averages in place to an exponential moving average."""
     _check_decay(decay)
     return _in_place(lambda count: 1 - decay, get_ema_avg_fn(decay))
 
 
 def _in_place(weight_of: Callable[[Any], float], general: Average) -> Averages:
-    """Return a function that updates averages in place, with weight `weight_of(count)` for new values.
+    """Return a function that updates averages in place. New values have the weight `weight_of(count)`.
 
-    The returned function averages integer tensors by `general`.
+    For tensors that are neither floating nor complex, it instead copies the result of `general(mean, x,
+    count)` to the average.
     """
 
     def average(averaged: Sequence[Tensor], current: Sequence[Tensor], count: Any) -> None:

@@ -43,7 +43,8 @@ def canonicalize_outputs(graph: Graph) -> bool:
 def _visit(block: Block) -> bool:
     """Sort the outputs of ifs and loops in `block`, last node first.
 
-    The order of a node's outputs depends on later nodes, which therefore must be sorted first.
+    The order of a node's outputs depends on their first uses in later nodes. Later nodes must therefore be
+    sorted first.
     """
     changed = False
     for node in reversed(block.nodes_with_blocks()):

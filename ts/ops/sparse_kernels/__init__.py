@@ -92,7 +92,8 @@ def _raise_not_available(key: str, xp: Any, *args: Any) -> NoReturn:
 def _in_place(kernel: Kernel, xp: Any, self: Any, *args: Any) -> Any:
     """Run an in-place variant: compute the result by the functional `kernel`, and store it in `self`.
 
-    A sparse result replaces the array of `self`. A dense result is copied into the dense array `self`.
+    If `self` is sparse, the sparse result replaces its array. If `self` is dense, the dense result is copied
+    into its array.
     """
     return _write_result(xp, self, kernel(xp, self, *args))
 

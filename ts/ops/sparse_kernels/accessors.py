@@ -1,4 +1,4 @@
-"""Kernels that construct sparse arrays from indices, values and pointers, and that return these."""
+"""Kernels that construct sparse arrays from indices, values and pointers, or return these components."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ from ts.ops.sparse_kernels import conversions, not_available
 def coo_array(
     indices: Any, values: Any, size: Sequence[int], coalesced: bool | None, dtype: int | None
 ) -> CooArray:
-    """Return a COO array that shares the memory of indices and values.
+    """Return a COO array that shares the memory of `indices` and `values`, unless their dtypes change.
 
-    If `coalesced` is None, the array is marked as coalesced only if it stores at most one element.
+    If `coalesced` is None, the array is marked as coalesced if it stores at most one element, and as
+    uncoalesced otherwise.
     """
     if dtype is not None:
         values = common.cast(np, values, common.dtype_from(dtype))
@@ -90,7 +91,7 @@ def _check_compressed(
         condition = f"{names[0]}[..., 0] == 0" if pointers[0] != 0 else f"{names[0]}[..., -1] == nnz"
         raise RuntimeError(f"`{condition}` is not satisfied.")
     nnz = len(plain)
-    # Check the order of the pointers before subtracting them, because differences may overflow
+    # Check that the pointers increase before computing their differences, because differences may overflow
     in_order = bool((pointers[1:] >= pointers[:-1]).all())
     if not in_order or (nnz > others and np.diff(pointers).max() > others):
         n = "ncols" if rows else "nrows"
@@ -150,7 +151,7 @@ def is_coalesced(dense: Any, xp: Any, self: Any) -> bool:
 
 
 def coalesce(dense: Any, xp: Any, self: Any) -> CooArray:
-    """Return an array with sorted, distinct indices. Values with equal indices are summed."""
+    """Return an equal array whose indices are sorted and distinct. Values with equal indices are summed."""
     return conversions.require_coo(self, "coalesce").coalesce()
 
 

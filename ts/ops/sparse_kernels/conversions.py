@@ -146,7 +146,7 @@ def to_dense(dense: Any, xp: Any, self: Any, dtype: int | None = None, masked_gr
 
 
 def to_sparse(self: Any, sparse_dim: int | None) -> CooArray:
-    """Convert a sparse or dense array to COO. Of a dense array, the nonzero elements are stored."""
+    """Convert a sparse or dense array to COO. The COO array of a dense array stores its nonzero elements."""
     if isinstance(self, SparseArray):
         coo = self.to_coo()
         if sparse_dim is not None and sparse_dim != coo.sparse_dim:
@@ -265,7 +265,8 @@ def new_zeros(
 def zero_in_place(dense: Any, xp: Any, self: Any) -> Any:
     """Return the array that replaces `self` in `zero_`.
 
-    For COO, it stores no elements. For CSR and CSC, it stores zeros at the indices of `self`.
+    If `self` is a COO array, the returned array stores no elements. If `self` is a CSR or CSC array, the
+    returned array stores zeros at the indices of `self`.
     """
     if isinstance(self, CompressedArray):
         return self.with_values(np.zeros_like(self.values))

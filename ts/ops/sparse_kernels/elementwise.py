@@ -34,7 +34,10 @@ def on_stored_values(dense: Any, xp: Any, self: Any, *args: Any) -> Any:
 
 
 def on_gradient(dense: Any, xp: Any, grad: Any, self: Any, *args: Any) -> Any:
-    """Return the gradient of a function that maps 0 to 0, with the indices of the function's input `self`."""
+    """Return the gradient of a function f with f(0) = 0.
+
+    The gradient has the indices of `self`, the input of f.
+    """
     if not (isinstance(grad, CooArray) and isinstance(self, CooArray)):
         raise RuntimeError("expected a sparse gradient and a sparse input of the same layout")
     self = self.coalesce()
@@ -226,7 +229,9 @@ def _is_sorted(flat: Any) -> bool:
 
 
 def _merge_sorted(joined: CooArray, first_flat: Any, second_flat: Any, coalesced: bool) -> CooArray:
-    """Add two COO arrays with sorted indices, whose elements `joined` contains one after the other.
+    """Add two COO arrays with sorted indices.
+
+    `joined` contains the elements of the first array, followed by the elements of the second array.
 
     `first_flat` and `second_flat` are the linear indices of the two arrays. If an index occurs several times,
     the k-th element of the first array is added to the k-th element of the second.

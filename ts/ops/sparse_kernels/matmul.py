@@ -199,7 +199,8 @@ def bmm(dense: Any, xp: Any, self: Any, mat2: Any) -> Any:
 def smm(dense: Any, xp: Any, self: Any, mat2: Any) -> CooArray:
     """Multiply a sparse matrix by a dense one.
 
-    The result is a COO array that stores all elements of the nonempty rows.
+    The result is a COO array. For each row in which the sparse matrix stores elements, the result stores all
+    elements of the row.
     """
     rows = hspmm(dense, xp, self, mat2)
     count = mat2.shape[1]
@@ -209,7 +210,7 @@ def smm(dense: Any, xp: Any, self: Any, mat2: Any) -> CooArray:
 
 
 def hspmm(dense: Any, xp: Any, mat1: Any, mat2: Any) -> CooArray:
-    """Multiply a sparse matrix by a dense one. The result is a COO array that stores whole rows as values."""
+    """Multiply a sparse matrix by a dense one. Each value of the resulting COO array is a whole row."""
     _check_matrices(mat1, mat2)
     _check_inner(mat1, mat2)
     coo = mat1.to_coo().coalesce()

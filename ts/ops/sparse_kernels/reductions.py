@@ -70,7 +70,7 @@ def _accumulation_dtype(dtype: Any) -> Any:
 
 
 def sum_over(self: CooArray, dims: Sequence[int], dtype: Any, *, integers_widen: bool) -> Any:
-    """Sum over nonnegative dimensions. If `integers_widen`, sums of integers have dtype int64."""
+    """Sum over `dims`, which are nonnegative. If `integers_widen`, sums of integers have dtype int64."""
     if dtype is None and integers_widen and self.dtype.kind in "biu":
         dtype = np.dtype(np.int64)
     values = self.values if dtype is None else self.values.astype(dtype)
@@ -187,7 +187,7 @@ def _softmax(self: CooArray, dim: int, logarithms: bool) -> CooArray:
 def _group_ids(self: CooArray, dim: int) -> Any:
     """Return a group number for each stored element.
 
-    Elements are in one group if their indices differ only in dimension `dim`.
+    Two elements are in the same group if their indices are equal in all sparse dimensions except `dim`.
     """
     rest = [d for d in range(self.sparse_dim) if d != dim]
     flat = np.zeros(self.nnz, np.int64)

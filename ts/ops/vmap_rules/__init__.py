@@ -3,6 +3,6 @@
 batch("softmax.int cumsum", along_dims("dim"))   runs the operator with `dim` + 1 (dimension 0: batch)
 batch("mm", rule)                             rule(call) returns the result, with the batch as dimension 0
 
-Pointwise and decomposed operators need no rule.  Other operators without a rule run once per batch element,
-with a warning.
+Pointwise operators, and operators that are decomposed, need no rule. If any other operator has no rule, it
+runs once per batch element, with a warning.
 """

@@ -29,13 +29,13 @@ def over_planes(spatial: int, *sizes: str) -> Callable[[Call], Any]:
     """Return the batching rule of an operator on inputs (N, C, *spatial) or (C, *spatial).
 
     spatial   number of spatial dimensions
-    sizes     names of arguments with the sizes of the operator's input
+    sizes     names of the arguments that contain the sizes of the operator's input
     """
 
     def rule(call: Call) -> Any:
         values = list(call.values)
         tensors = [i for i, x in enumerate(values) if isinstance(x, Tensor)]
-        # for an input (C, *spatial), the batch dimension of vmap becomes the dimension N
+        # the input of a batch element is (C, *spatial), so the batch dimension of vmap serves as dimension N
         if call.rank(tensors[0]) == spatial + 1:
             for i in tensors:
                 values[i] = call.expanded(i)
@@ -63,7 +63,8 @@ def convolve(
 ) -> Any:
     """Compute a batched convolution without bias.
 
-    `of_input` and `of_weight` state which operands are batched. `options` are the arguments after the bias.
+    `of_input` is True if the input is batched, and `of_weight` is True if the weight is batched. `options`
+    are the arguments after the bias.
     """
     groups = options[5]
     if not of_weight:
@@ -77,7 +78,7 @@ def convolve(
 
 
 def _examples(call: Call, i: int, single: bool) -> Any:
-    """Return argument `i`. If `single`, insert a dimension N of size 1 for one example."""
+    """Return argument `i`. If `single`, the argument has no dimension N: insert one of size 1."""
     x = call.values[i]
     return x.unsqueeze(int(call.batch_flags[i])) if single else x
 

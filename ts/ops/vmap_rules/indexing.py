@@ -14,9 +14,12 @@ from ts.ops.vmap_rules.views import along_dims, shift_dim
 
 
 def _indices(call: Call, i: int) -> tuple[list[Any], int | None, int]:
-    """Return the indices of argument `i`, the first indexed dimension, and the rank of broadcast indices.
+    """Return the index tensors in argument `i`, the first indexed dimension, and the rank of the indices.
 
-    Masks are replaced by indices. If the indexed dimensions are not adjacent, the second result is None.
+    The rank is that of the broadcast index tensors.
+
+    Masks are replaced by index tensors. If the indexed dimensions are not adjacent, the second result is
+    None.
     """
     arguments = call.values[i]
     flags = call.batch_flags[i] if isinstance(call.batch_flags[i], list) else [False] * len(arguments)
@@ -56,7 +59,7 @@ def _index(call: Call) -> Any:
     numbers = ts.arange(size).reshape([size, *[1] * rank])
     x = call.expanded(0)
     elements = x[(numbers, *(slice(None) if m is None else m for m in batched_indices))]
-    if not first:  # 0 or None: the dimensions of the indices are the first ones of the result
+    if not first:  # first is 0 or None: the result already begins with the dimensions of the indices
         return elements
     dims = list(range(elements.dim()))
     return elements.permute(
@@ -159,9 +162,11 @@ def _embedding(call: Call) -> Any:
 
 
 def _embedding_backward(call: Call) -> Any:
-    """Compute the gradients of all batch elements in one table with separate rows for each element.
+    """Compute the table gradients of all batch elements by one call.
 
-    `scale_grad_by_freq` requires a loop over the batch elements.
+    In this call, the table has separate rows for each batch element.
+
+    If `scale_grad_by_freq` is set, run the operator in a loop over the batch elements.
     """
     grad, indices, count = call.expanded(0), call.expanded(1), call["num_weights"]
     if call["scale_grad_by_freq"]:

@@ -21,7 +21,7 @@ def product(call: Call, i: int, j: int) -> Any:
 
 
 def _check_dims(call: Call, *expected_ranks: int) -> None:
-    """Raise an error if the ranks of the first two arguments, without batch, are not `expected_ranks`."""
+    """Raise an error unless the first two arguments have the ranks `expected_ranks` (without the batch)."""
     ranks = [
         x.dim() - is_batched for x, is_batched in zip(call.values[:2], call.batch_flags[:2], strict=True)
     ]
@@ -90,7 +90,7 @@ def _addr(call: Call) -> Any:
 
 
 def _with_batch(call: Call, matrix_product: Tensor, rank: int) -> Tensor:
-    """Insert a batch dimension of size 1, unless the product has `rank` dimensions and so is batched."""
+    """Return the product. If it is not batched (has not `rank` dimensions), insert a batch dimension."""
     return matrix_product if matrix_product.dim() == rank else matrix_product.unsqueeze(0)
 
 

@@ -12,7 +12,7 @@ from ts.ops.vmap_rules.rules import pad_rank, pointwise, run_in_loop
 
 
 def _layer_norm(call: Call) -> Any:
-    """Apply the batching rule of layer norm. Batched weights and biases are applied after the operator."""
+    """Apply the batching rule of layer norm. If weight or bias is batched, apply both afterwards."""
     _, shape, weight, bias, eps = call.values
     x = call.expanded(0)
     if not call.is_batched("weight") and not call.is_batched("bias"):
@@ -73,7 +73,10 @@ def _loss(call: Call) -> Any:
 
 
 def _targets(call: Call) -> tuple[Any, Any, Any]:
-    """Return target classes (batch, examples, ...), their weights, and a mask of the classes not ignored."""
+    """Return target classes (batch, examples, ...), their weights, and a mask.
+
+    The mask is False for targets that equal `ignore_index`.
+    """
     target = call.expanded(call.at("target"))
     if call.rank(call.at("self")) == 1:
         target = target.unsqueeze(1)

@@ -122,6 +122,6 @@ def _sum_to_size(call: Call) -> Any:
     return total.reshape([x.shape[0], *size])
 
 
-# These operators return one result for the whole batch, not one per batch element.
+# The operators in the next line return a single result for the whole batch.
 batch("_is_any_true _is_all_true", lambda call: Unbatched(call.run(call.values)))
 batch("sum_to_size _grad_sum_to_size", _sum_to_size)

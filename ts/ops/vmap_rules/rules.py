@@ -26,7 +26,10 @@ _POINTWISE = frozenset({"activation_backward", "polynomial"})
 
 @cache
 def composite(record: OperatorRecord) -> Callable[..., Any] | None:
-    """Return the decomposition or composite kernel of an operator, or None if it has a batching rule."""
+    """Return the decomposition or composite kernel that runs instead of an operator under vmap, or None.
+
+    If the operator has a batching rule, return None.
+    """
     by_forms = record.variant and not (record.nondeterministic and record.variant == "inplace")
     if by_forms or rule_of(record) is not None:
         return None
@@ -39,7 +42,7 @@ def composite(record: OperatorRecord) -> Callable[..., Any] | None:
 
 
 def writes_first_argument(record: OperatorRecord) -> bool:
-    """Return whether an operator writes to its first argument and has no functional variant."""
+    """Return whether an operator writes to its first argument but is no variant of a functional operator."""
     parameters = record.operator.signature.parameters
     return bool(parameters) and parameters[0].written and not record.variant
 
@@ -65,9 +68,11 @@ def has_rule(record: OperatorRecord) -> bool:
 
 
 def call_once_for_batch(call: Call) -> Any:
-    """Run an operator without tensor results for the first batch element: the result is equal for all.
+    """Run an operator without tensor results for the first batch element only.
 
-    Raise RuntimeError for an operator that reads elements of a batched tensor.
+    The result is equal for all batch elements, because it does not depend on tensor elements.
+
+    If the operator reads elements of a batched tensor, raise RuntimeError.
     """
     for x, is_batched in zip(call.values, call.batch_flags, strict=True):
         if is_batched is True and call.record.reads_elements:
@@ -99,9 +104,10 @@ def pointwise(call: Call) -> Any:
 
 
 def align_ranks(call: Call, indices: Any) -> list[Any]:
-    """Return the arguments of the call. Batched tensors at `indices` get dimensions of size 1.
+    """Return the arguments of the call, with the ranks of batched tensors at `indices` made equal.
 
-    They then have the maximal rank of the tensors at `indices`. Unbatched tensors are not changed.
+    Dimensions of size 1 are inserted in these tensors, up to the maximal rank of the tensors at `indices`.
+    Unbatched tensors are not changed.
     """
     tensors = [i for i in indices if isinstance(call.values[i], Tensor)]
     rank = max(call.rank(i) for i in tensors)
@@ -125,10 +131,11 @@ def pad_rank(x: Tensor, rank: int) -> Tensor:
 
 
 def promote_scalar_batch(call: Call, tensors: list[int], i: int) -> Tensor:
-    """Return argument `i`. If it is a batch of 0-dim tensors, convert it to the promoted dtype of the others.
+    """Return argument `i`, converted to the dtype of the other tensors if it is a batch of 0-dim tensors.
 
-    Type promotion treats a 0-dim tensor as a number, which does not change the dtype of others unless its
-    category is higher. The batch, however, is a vector, so that it would change the dtype.
+    In type promotion, a 0-dim tensor does not change the dtype of the result, unless its category is higher
+    than that of the other tensors. The batch is a vector, which would change the dtype, so it is converted
+    first.
     """
     x: Tensor = call.values[i]
     if call.rank(i) > 0:
@@ -211,7 +218,7 @@ DIFFERENT_IN_ONE = (
 
 
 def draws(record: OperatorRecord, args: list[Any]) -> bool:
-    """Return False if `args` disable random numbers: probability 0, or evaluation instead of training."""
+    """Return whether the operator draws random numbers: not for a probability of 0 or outside of training."""
     for p, x in zip(record.operator.signature.parameters, args, strict=True):
         if (p.name in ("p", "dropout_p", "dropout") and x == 0) or (
             p.name in ("train", "training") and x is False
@@ -223,7 +230,8 @@ def draws(record: OperatorRecord, args: list[Any]) -> bool:
 def run_random(call: Call) -> tuple[Any, bool]:
     """Run a random operator under vmap. Return (result, True if the result is batched).
 
-    Raise RuntimeError for the mode "error", and for the mode "same" if results depend on batched values.
+    Raise RuntimeError if the randomness mode is "error", or if the mode is "same" and the random numbers
+    depend on batched values.
     """
     has_batched_args = any(call.is_batched(i) for i in range(len(call.values)))
     randomness = call.level.random

@@ -28,8 +28,8 @@ def shift_dim(dim: int, rank: int) -> int:
 def along_dims(*names: str, optional_dims: str = "", more: int = 0) -> Callable[[Call], Any]:
     """Return a batching rule that adds 1 to the dimension arguments `names`.
 
-    optional_dims   name of a list argument for which an empty or missing list means all dimensions
-    more            number of dimensions that the operator inserts: the arguments are dimensions of its result
+    optional_dims   name of a list argument. If the list is empty or missing, it means all dimensions
+    more            number of dimensions that the operator inserts. Dimension arguments refer to its result
     """
 
     def rule(call: Call) -> Any:
@@ -115,7 +115,10 @@ def _expand(call: Call) -> Any:
 
 
 def _like(function: str) -> Callable[[Call], Any]:
-    """Return the batching rule of `view_as` and similar operators, whose second tensor may be batched."""
+    """Return the batching rule of `view_as` and similar operators, which read the shape of a second tensor.
+
+    The second tensor may be batched.
+    """
 
     def rule(call: Call) -> Any:
         shape = list(call.values[1].shape[int(call.batch_flags[1]) :])

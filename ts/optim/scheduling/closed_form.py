@@ -19,7 +19,7 @@ from ts.optim.scheduling.base import LRScheduler, warn_outside_of_step
 
 
 class _ByFactor(LRScheduler):
-    """Base class of schedules that multiply the rates by a factor (`factor`, `total_factor`) in each step."""
+    """Base class of schedules that multiply the rates by `factor()` in each step."""
 
     def factor(self) -> float:
         """Return the factor from the current rates to the next rates."""
@@ -185,7 +185,8 @@ class CosineAnnealingLR(LRScheduler):
             return self.rates()
         if self._step_count == 1:
             return self.closed_form()
-        # at the start of a rise, the rate is `eta_min`, and the factor below would be a division by 0
+        # At the start of a rise, the current rate is `eta_min`, and the quotient below would be a division by
+        # 0.
         if (step - 1 - length) % (2 * length) == 0:
             rise = (1 - math.cos(math.pi / length)) / 2
             return [
@@ -213,7 +214,7 @@ class _ByFunctions(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def state_dict(self) -> dict[str, Any]:
-        """Return the state, with the attributes of callable objects. Plain functions are not saved."""
+        """Return the state. It contains the attributes of callable objects, but no plain functions."""
         function_states = [
             None if isinstance(f, types.FunctionType) else dict(f.__dict__) for f in self.lr_lambdas
         ]

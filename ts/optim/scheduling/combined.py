@@ -72,14 +72,14 @@ class SequentialLR(_CombinedScheduler):
         self._last_lr = scheduler.get_last_lr()
 
     def _update_lr(self, epoch: int | None = None) -> None:
-        """Restart at the first schedule. A `SequentialLR` that contains this schedule calls this method."""
+        """Restart at the first schedule. An enclosing `SequentialLR` calls this to start this schedule."""
         self.last_epoch = 0
         self._schedulers[0]._update_lr(0)
         self._last_lr = self._schedulers[0].get_last_lr()
 
 
 class ChainedScheduler(_CombinedScheduler):
-    """Schedule that applies all schedules of a chain at every step, each to the rates of the previous one."""
+    """Schedule that applies several schedules at every step, each to the rates set by its predecessor."""
 
     def __init__(self, schedulers: Sequence[LRScheduler], optimizer: Optimizer | None = None) -> None:
         if schedulers and optimizer is None:

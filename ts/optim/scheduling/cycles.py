@@ -39,7 +39,10 @@ class _MomentumScheduler(LRScheduler):
 
 
 class CyclicLR(_MomentumScheduler):
-    """Schedule that repeatedly rises from `base_lr` to `max_lr` and falls. `mode` can reduce the height."""
+    """Schedule in cycles: the rate rises from `base_lr` to `max_lr` and falls again.
+
+    For some values of `mode`, the maximum decreases from cycle to cycle or from step to step.
+    """
 
     _unsaved_attributes = frozenset({"optimizer", "_scale_fn"})
     _MODES: dict[str, str] = {"triangular": "cycle", "triangular2": "cycle", "exp_range": "iterations"}
@@ -87,7 +90,7 @@ class CyclicLR(_MomentumScheduler):
         self.base_lrs = lowest
 
     def scale_fn(self, x: float) -> float:
-        """Return the triangle's relative height at `x`, the number of a cycle or step."""
+        """Return the factor for the triangle's height at `x`, which is the number of a cycle or of a step."""
         if self._scale_fn is not None:
             return self._scale_fn(x)
         if self.mode == "triangular":
@@ -211,7 +214,10 @@ def _count_steps(total_steps: int | None, epochs: int | None, steps_per_epoch: i
 
 
 def _phases(total: int, warmup_fraction: float, three: bool) -> list[dict[str, Any]]:
-    """Return a dict for each phase: its last step, and names of the options with its rates and momenta."""
+    """Return one dict per phase. It contains the phase's last step and four names of options.
+
+    The options contain the rates and the momenta at the start and at the end of the phase.
+    """
 
     def phase(end: float, rates: str, momenta: str) -> dict[str, Any]:
         names = "start_lr", "end_lr", "start_momentum", "end_momentum"
