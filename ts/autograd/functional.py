@@ -478,7 +478,10 @@ def hessian(
 
 
 def _as_tuple(inp: Any, arg_name: str | None = None, fn_name: str | None = None) -> tuple[bool, Tensors]:
-    """Return (True if `inp` is a tuple, its items). If names are given, raise TypeError for non-tensors."""
+    """Return (True if `inp` is a tuple else False, `inp` as a tuple).
+
+    If `arg_name` and `fn_name` are given, raise TypeError for an item that is not a tensor.
+    """
     if arg_name is None and fn_name is None:
         return isinstance(inp, tuple), inp if isinstance(inp, tuple) else (inp,)
     is_tuple = isinstance(inp, tuple)
@@ -508,7 +511,7 @@ def _grad_postprocess(inputs: Any, create_graph: bool) -> Any:
 
 
 def _construct_standard_basis_for(tensors: Tensors, tensor_numels: tuple[int, ...]) -> Tensors:
-    """Return an identity matrix with one row and column per element, its columns split by tensor."""
+    """Return an identity matrix with a row per element of all tensors, as one block of columns per tensor."""
     if len(tensors) != len(tensor_numels) or not tensors:
         raise AssertionError("as many tensors as numbers of elements are needed, and at least one")
     return _units(tensors)

@@ -160,7 +160,10 @@ class set_grad_enabled(_Block, context.GradModeGuard):
         return f"torch.autograd.grad_mode.set_grad_enabled(mode={self.mode})"
 
     def clone(self) -> set_grad_enabled:
-        """Return a new context manager with the same mode. Its constructor already sets the mode."""
+        """Return a new context manager with the same mode.
+
+        Creating the context manager already sets the mode.
+        """
         return set_grad_enabled(self.mode)
 
 

@@ -43,7 +43,7 @@ def gradcheck(
 
     eps, atol, rtol             step of the differences, and tolerances
     raise_exception             raise GradcheckError with the cause, instead of returning False
-    nondet_tol                  maximum difference between two equal backward passes
+    nondet_tol                  maximum difference between the gradients of two identical backward passes
     check_undefined_grad        check that undefined gradients and tangents act as zeros
     check_grad_dtypes           check that gradients have the dtypes of the arguments
     check_batched_grad          check backward passes under `vmap`

@@ -47,13 +47,16 @@ class Options(NamedTuple):
 
 
 class RealFunction(NamedTuple):
-    """Checked function, or a function of only the real or the imaginary parts of its complex values."""
+    """Checked function, or a variant of it that has only real arguments or only real results.
+
+    The variant replaces the complex arguments or results by their real parts, or by their imaginary parts.
+    """
 
     function: Function
     inputs: tuple[Any, ...]
     outputs: tuple[Any, ...]
     forward: bool
-    # prefix of error messages by index of a complex argument (if `forward`) or of a complex result
+    # index of a complex argument (if `forward`) or of a complex result -> prefix of error messages about it
     prefix: dict[int, str]
 
     @property
@@ -65,7 +68,11 @@ class RealFunction(NamedTuple):
 def first_gradients(
     func: Function, inputs: Any, grad_outputs: Any, non_contiguous: bool
 ) -> tuple[Function, tuple[Any, ...]]:
-    """Return a function that computes the gradients of `func`, and its arguments: inputs, `grad_outputs`."""
+    """Return (function that computes the gradients of `func`, tuple of arguments for this function).
+
+    The arguments are `inputs`, followed by `grad_outputs`. If `grad_outputs` is None, random gradients are
+    used.
+    """
     first = as_tuple(inputs)
     if grad_outputs is None:
         outputs = differentiable(func(*first))
@@ -151,7 +158,11 @@ def _check_inputs(inputs: tuple[Any, ...]) -> None:
 
 
 def _real_results(func: Function, inputs: tuple[Any, ...], outputs: tuple[Any, ...]) -> list[RealFunction]:
-    """Split a function with complex results into functions that return imaginary parts and real parts."""
+    """Return two variants of a function with complex results: for the imaginary and for the real parts.
+
+    A variant returns only these parts of the results. A function without complex results is returned
+    unchanged.
+    """
     if not any(isinstance(y, Tensor) and y.is_complex() for y in outputs):
         return [RealFunction(func, inputs, outputs, False, {})]
     complex_indices = [i for i, y in enumerate(differentiable(outputs)) if y.is_complex()]
@@ -174,7 +185,11 @@ def _real_results(func: Function, inputs: tuple[Any, ...], outputs: tuple[Any, .
 
 
 def _real_arguments(func: Function, inputs: tuple[Any, ...], outputs: tuple[Any, ...]) -> list[RealFunction]:
-    """Split a function with complex arguments into functions of imaginary parts and of real parts."""
+    """Return two variants of a function with complex arguments: of the imaginary and of the real parts.
+
+    The other part of each complex argument keeps its value in `inputs`. A function without complex arguments
+    is returned unchanged.
+    """
     complex_indices = [i for i, x in enumerate(inputs) if isinstance(x, Tensor) and x.is_complex()]
     if not complex_indices:
         return [RealFunction(func, inputs, outputs, True, {})]
@@ -403,7 +418,8 @@ def _check_absent(func: Function, inputs: tuple[Any, ...]) -> None:
     for is_absent in absent:
         results = differentiable(func(*inputs))
         used = [y for k, y in enumerate(results) if not is_absent(k)]
-        if not used:  # `grad` needs an output, so use outputs whose backward passes None to the results
+        # `grad` needs an output, so use outputs whose backward function returns None for each result
+        if not used:
             used = [_NoGradient.of(y) for y in results]
         if not used:
             continue

@@ -79,7 +79,10 @@ def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
 
 
 class _ClonedSavedTensors:
-    """Clones of saved tensors, unaffected by in-place writes. Each is freed with the node that saved it."""
+    """Clones of saved tensors. In-place writes to the tensors do not change the clones.
+
+    When a node is freed, the clones of the tensors that it saved are freed, too.
+    """
 
     def __init__(self) -> None:
         self._clones: weakref.WeakKeyDictionary[Any, Tensor] = weakref.WeakKeyDictionary()
@@ -98,7 +101,7 @@ class _ClonedSavedTensors:
         return self._clones[handle]
 
     def clear(self) -> None:
-        """Release all clones. Later backward passes through the nodes that saved them fail."""
+        """Release all clones. A later backward pass through a node that saved a tensor fails."""
         self._clones.clear()
 
 

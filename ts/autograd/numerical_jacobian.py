@@ -44,7 +44,7 @@ def has_tangents(x: Any) -> bool:
 
 
 def unit_directions(x: Tensor) -> Iterator[Tensor]:
-    """Yield one tensor per element of `x`, which is 1 at this element and 0 elsewhere."""
+    """Yield, for each element of `x`, a tensor like `x` that is 1 at the element and 0 elsewhere."""
     for k in range(x.numel()):
         direction = ts.zeros(x.numel(), dtype=x.dtype, device=x.device)
         direction[k] = 1
@@ -63,9 +63,11 @@ def by_differences(
     *,
     forward: bool = False,
 ) -> list[Tensor]:
-    """Return finite differences of each result for the elements of argument `i`, or along `direction`.
+    """Return, for each result, its derivatives with respect to argument `i`, computed by finite differences.
 
-    Raises AssertionError if the shapes or dtypes of the results depend on the argument.
+    If `direction` is given, the only derivative is the one along this direction, else there is one per
+    element of the argument. Raises AssertionError if the shapes or dtypes of the results depend on the
+    argument.
     """
     x = inputs[i]
     if direction is None:
@@ -144,7 +146,11 @@ def _difference(a: Tensor, b: Tensor, eps: float, description: str) -> Tensor:
 
 
 class BackwardJacobian:
-    """Jacobian matrices, and flags: True if all gradients have the shapes or dtypes of their arguments."""
+    """Jacobian matrices of one result.
+
+    `sizes_hold` is True if each gradient has the shape of its argument, and `dtypes_hold` if it has the
+    dtype.
+    """
 
     def __init__(self, matrices: list[Tensor], sizes_hold: bool, dtypes_hold: bool) -> None:
         self.matrices = matrices
@@ -188,9 +194,9 @@ def by_tape(result: Tensor, inputs: tuple[Any, ...], direction: Tensor | None = 
 def by_tangents(
     function: Function, inputs: tuple[Any, ...], directions: list[Any] | None, check_dtypes: bool
 ) -> list[list[Tensor]]:
-    """Compute by forward mode, for each argument that requires grad, a list of one Jacobian per result.
+    """Return, for each argument that requires grad, a list with the Jacobian of each result, by forward mode.
 
-    With `check_dtypes`, TypeError is raised unless each result and its tangent are both real or both complex.
+    If `check_dtypes`, raise TypeError unless each result and its tangent are both real or both complex.
     """
     matrices = []
     for k, i in enumerate(differentiable_indices(inputs)):

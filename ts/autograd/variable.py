@@ -15,7 +15,10 @@ from ts._core.tensor.type_names import type_text
 
 
 class _Engine:
-    """Interface of the autograd engine. `queue_callback` registers a call after the backward pass."""
+    """Interface of the autograd engine.
+
+    `queue_callback` registers a function that is called after the backward pass.
+    """
 
     queue_callback = staticmethod(queue_callback)
 

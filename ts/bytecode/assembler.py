@@ -152,7 +152,7 @@ def optimize_bytecode(code: list[Instruction], real_register: dict[int, int]) ->
 
 
 def _is_label_next(code: list[Instruction], index: int, label: Label) -> bool:
-    """Return whether `label` is bound at `index` of `code` or later, before the next instruction."""
+    """Return whether `label` is bound at `index` of `code`, or later but before the next instruction."""
     while index < len(code) and not code[index].name:
         if code[index].a is label:
             return True

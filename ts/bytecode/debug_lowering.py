@@ -71,7 +71,10 @@ class Stack(tuple[tuple[str, Any], ...]):
 
 
 class SteppingLines(LineTable):
-    """Stop points of one function, and source positions with the index of the last stop point."""
+    """Line table of one function that also creates its stop points for the debugger.
+
+    Each source position is stored with the index of the last stop point before it.
+    """
 
     def __init__(self, name: str, debugging: DebugInfo, owner: Any) -> None:
         super().__init__(name)
@@ -115,7 +118,7 @@ def _lower_line(low: Lowering, node: Node) -> None:
 def lower_for_debugger(graph: Graph, name: str, prepare: Prepare, debugging: DebugInfo, owner: Any) -> Code:
     """Return the code of a graph, and store in each stop point the registers of its variables.
 
-    The values of conditions are computed, because the debugger stops at them.
+    The code computes the bool values of all conditions, because the debugger stops at conditions.
     """
     lines = SteppingLines(name, debugging, owner)
     low = Lowering(graph, lines, prepare, debugging.debug_version, defers_conditions=False)

@@ -35,7 +35,7 @@ def is_constant(value: Value) -> bool:
 
 
 def comparison(node: Node) -> str | None:
-    """Return the opcode name of the comparison `node`, or None if no conditional jumps exist for it."""
+    """Return the opcode name of `node` if it is a comparison that a conditional jump can test, else None."""
     if node.kind() not in names_with("comparison"):
         return None
     operator = operator_of(node)
@@ -114,9 +114,9 @@ class DeferredConditions:
         return True
 
     def _range_is_counted(self, node: Node) -> bool:
-        """Return whether the loop over a range can count from its start.
+        """Return whether the counter of a loop over a range can begin at the start of the range instead of 0.
 
-        `node` computes the range's length.
+        `node` computes the length of the range.
         """
         use = node.output().uses()[0]
         if use.user.kind() != "prim::Loop" or use.offset != 0 or node.input(2).to_ivalue() != 1:
@@ -126,9 +126,10 @@ class DeferredConditions:
         return derive is not None and derive.input(1) is node.input(0) and derive.input(2).to_ivalue() == 1
 
     def derived_index(self, index: Value, body: Block) -> Node | None:
-        """Return the `__derive_index` node whose values a loop can count instead of `index`, or None.
+        """Return the `__derive_index` node whose output can be the loop counter instead of `index`, or None.
 
-        The node must be the only user of `index` and have loop-invariant operands. Mark it as deferred.
+        The node must be the only user of `index`, and its other operands must be loop-invariant. Mark the
+        node as deferred.
         """
         uses = index.uses()
         if len(uses) != 1 or uses[0].user.kind() != "aten::__derive_index" or uses[0].offset != 0:

@@ -96,7 +96,7 @@ def _register_getters(name: str) -> tuple[RegisterGetter, RegisterGetter, bool]:
 
 
 def _operands(names: list[str]) -> RegisterGetter:
-    """Return a getter: a function from an instruction to the tuple of its operands `names` (a, b, c)."""
+    """Return a function from an instruction to the tuple of its operands `names` (some of a, b, c)."""
     if not names:
         return lambda instruction: ()
     get: Callable[[Instruction], Any] = attrgetter(*names)

@@ -44,7 +44,7 @@ class InstructionCounter:
     def instrument(self, program: SerializedCode) -> Code:
         """Return an instrumented `Code` of the program."""
         starts = leaders(program.rows)
-        blocks = {}  # index of a block's first instruction -> stop point of the BREAK before it
+        blocks = {}  # index of a block's first instruction -> stop point of the BREAK before the block
         for block_index, start in enumerate(starts):
             end = starts[block_index + 1] if block_index + 1 < len(starts) else len(program.rows)
             stop_point = self._breaks.add_stop_point()
@@ -60,7 +60,10 @@ class InstructionCounter:
         self._last = stop_point
 
     def _ignore_failure(self, program: PausedProgram, error: BaseException) -> None:
-        """Ignore `error`. Counts stay too high for the instructions after the failing one in its block."""
+        """Ignore `error`.
+
+        The instructions after the failing one in its block did not run, but are counted as executed.
+        """
 
     def instructions(self) -> Bag[str]:
         """Return the number of executions of each opcode, keyed by its name."""

@@ -50,7 +50,7 @@ class LiveRange:
         return self.ends[i] if i >= 0 and self.ends[i] > index else -1
 
     def writes_in(self, other: LiveRange) -> list[int]:
-        """Return the indices of the writes of `self` at which registers of `other` are live or written."""
+        """Return the indices of the writes of `self` at which `other` is live, or is written, too."""
         conflicts, writes = [], self.writes
         starts, ends, other_writes = other.starts, other.ends, other.writes
         if len(writes) <= len(starts) + len(other_writes):
@@ -83,7 +83,7 @@ class LiveRanges:
     """Live ranges of all registers of `code`, except `constants`.
 
     lifetimes   register -> LiveRange
-    dying       instruction -> object registers that it reads last, or that it writes without a later read
+    dying       instruction -> object registers that it reads or writes and that are not live after it
     dead        start of a path after a conditional jump -> object registers that only the other path reads
     """
 
@@ -251,7 +251,10 @@ class _Labels:
         self.changed = False
 
     def reach(self, label: Label, alive: Iterable[int]) -> None:
-        """Store `alive` as the live registers at `label`. Set `changed` if they are new for a loop head."""
+        """Store `alive` as the live registers at `label`.
+
+        Set `changed` if `label` is a loop head and `alive` differs from the registers stored for it before.
+        """
         jumps, loop_heads = self.jumps, self.loop_heads
         if label in jumps or label in loop_heads:
             live = frozenset(alive)

@@ -37,7 +37,7 @@ from ts.ir.types import TupleType
 
 
 def lower(graph: Graph, name: str = "graph", prepare: Prepare | None = None) -> Code:
-    """Return the code of a graph. `prepare` compiles a subgraph when it first runs."""
+    """Return the code of a graph. `prepare` compiles a subgraph before the first run of the subgraph."""
     return lower_to_program(graph, name, prepare)[0]
 
 
@@ -94,7 +94,10 @@ def _lower_differentiable_graph(low: Lowering, node: Node) -> None:
 
 
 def _lower_subgraph(low: Lowering, node: Node, operator: Any, values: Sequence[Value]) -> None:
-    """Emit a call of `operator`, and the nodes of the subgraph of `node`, which run if it returns False."""
+    """Emit a call of `operator`, and after it the nodes of the subgraph of `node`.
+
+    The nodes run only if the operator returns False.
+    """
     subgraph: Graph = node.get("Subgraph")
     for inner, outer in zip(subgraph.inputs(), node.inputs(), strict=True):
         low.registers.values[inner] = low.use(outer)

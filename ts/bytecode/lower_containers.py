@@ -26,7 +26,7 @@ _CONSTRUCT = {
 
 @lowers(*_CONSTRUCT)
 def _lower_construct(low: Lowering, node: Node) -> None:
-    """Lower the construction of a container. The ints in a list of floats are converted."""
+    """Lower the construction of a container. In a list of floats, int elements are converted to floats."""
     registers, type = low.use_all(node.inputs()), node.output().type()
     if isinstance(type, ListType) and register_class(type.elem) == "f":
         registers = [as_float(low, v) for v in node.inputs()]

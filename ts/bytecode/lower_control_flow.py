@@ -99,7 +99,10 @@ def branch(low: Lowering, condition: Value, label: Label, when: bool) -> None:
 
 
 def _operands(low: Lowering, node: Node, when: bool) -> tuple[str, int, int]:
-    """Return (suffix of the opcode, b, c) of a jump that is taken if comparison `node` equals `when`."""
+    """Return (suffix of the opcode, operand b, operand c) of a jump that evaluates the comparison `node`.
+
+    The jump is taken if the result of the comparison equals `when`.
+    """
     opcode = comparison(node)
     assert opcode is not None
     name, swapped = BRANCHES[opcode][0 if when else 1]
@@ -149,7 +152,10 @@ def _constant_result(block: Block) -> bool | None:
 
 
 def loop_branch(low: Lowering, condition: Value, loop_head: Label, end: Label) -> None:
-    """Emit a jump to `loop_head`, taken if the condition is true. Label `end` is placed after the jump."""
+    """Emit code that jumps to `loop_head` if the condition is true, and to `end` or behind this code if not.
+
+    The caller must bind `end` directly behind this code.
+    """
     node = condition.node()
     if is_constant(condition):
         if condition.to_ivalue():
@@ -311,9 +317,9 @@ def _copy_back(low: Lowering, variables: list[int], results: list[int], first: i
 
 
 def _last_mention(low: Lowering, target: int, source: int, first: int) -> int | None:
-    """Return the earliest index at which register `source` can be copied to register `target`.
+    """Return the earliest index of the code at which a copy of register `source` to `target` can be inserted.
 
-    This index follows the last instruction of the loop body that uses `target` or writes `source`. The
+    The index is behind the last instruction of the loop body that uses `target` or writes `source`. The
     body starts at index `first`. Return None if only the end of the code is possible.
     """
     for index in range(len(low.code) - 1, first - 1, -1):
@@ -331,7 +337,7 @@ def _last_mention(low: Lowering, target: int, source: int, first: int) -> int | 
 
 
 def _after_jumps(low: Lowering, first: int, position: int) -> int:
-    """Return the first index >= `position` over which no jump in `code[first:]` passes."""
+    """Return the first index >= `position` that no jump from `code[first:]` crosses in forward direction."""
     while True:
         targets = {id(i.target) for i in low.code[first:position] if i.target is not None}
         crossing_jumps = [

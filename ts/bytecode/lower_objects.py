@@ -119,7 +119,7 @@ def _call(low: Lowering, node: Node, function: Any, arguments: Sequence[Value]) 
 
 
 def _arguments(low: Lowering, parameters: Sequence[Argument], values: Sequence[Value]) -> list[int]:
-    """Return the registers of the arguments, converted to the register classes of the parameters."""
+    """Return registers that hold the arguments, converted to the register classes of the parameters."""
     kinds = [register_class(parameter.type) for parameter in parameters]
     return [low.convert(low.use(value), kind) for value, kind in zip(values, kinds, strict=True)]
 
@@ -178,7 +178,10 @@ def _lower_isinstance(low: Lowering, node: Node) -> None:
 
 @lowers("prim::Uninitialized")
 def _lower_uninitialized(low: Lowering, node: Node) -> None:
-    """Initialize the output's register with a placeholder, which only graphs from text can read."""
+    """Initialize the output's register with a placeholder.
+
+    Only code of a graph that was parsed from text can read the placeholder.
+    """
     from ts.bytecode.uninitialized_values import uninitialized_value
 
     type = node.output().type()
@@ -195,6 +198,6 @@ def _lower_uninitialized(low: Lowering, node: Node) -> None:
 
 
 def _is_measured(cast: Node) -> bool:
-    """Return whether `cast` converts an untyped list to `List[Any]` only for calls of `len`."""
+    """Return whether `cast` converts an untyped list to `List[Any]`, used only by calls of `len`."""
     measures = all(use.user.kind() == "aten::len" for use in cast.output().uses())
     return measures and isinstance(cast.input().type(), AnyListType) and cast.output().type() == ListType(ANY)

@@ -36,7 +36,10 @@ MIXED = ("int_float", "float_int")
 
 
 def _find_opcode(operator: Any, node: Node) -> Opcode | None:
-    """Return the opcode of `operator`, or None. For a `Scalar` overload, the type of the input selects it."""
+    """Return the opcode of `operator`, or None for an operator without opcode.
+
+    The opcode of a `Scalar` overload with one input depends on the type of this input.
+    """
     inputs = node.inputs()
     if operator.overload == "Scalar" and len(inputs) == 1:
         return BY_OPERATOR.get(f"{operator.name}.{inputs[0].type()}")
@@ -71,7 +74,7 @@ def _lower_operator(low: Lowering, node: Node) -> None:
         if value is not None and (type is not ANY or value.type() is ANY):
             results.append(low.define(value))
             continue
-        # class "x" accepts any value, because the schema does not declare the type of the result
+        # use register class "x" (any value), because the schema does not declare the type of the result
         results.append(low.new_register("x"))
         if value is not None:
             casts.append((value, results[-1]))
@@ -90,7 +93,10 @@ def _declared_types(operator: Any, inputs: Sequence[Value]) -> list[Type]:
 
 
 def _lower_by_opcode(low: Lowering, name: str, arguments: Sequence[int], node: Node) -> bool:
-    """Emit opcode `name` if its formats match the classes of the registers. Return whether they match."""
+    """Emit opcode `name` if its operand formats match the register classes of the arguments and the result.
+
+    Return whether the opcode was emitted.
+    """
     result, *formats = BY_NAME[name].operands
     if name.startswith("IS_"):
         return _lower_identity(low, name, node)
@@ -169,7 +175,7 @@ def _lower_python_call(low: Lowering, node: Node) -> None:
     if result.has_uses():
         target, spec = low.define(result), type_spec(result.type())
     else:
-        # an unused result may have any type, like the result of a function without annotations
+        # Accept any type of an unused result, because a function without annotations may return any value.
         target, spec = low.new_register("x"), type_spec(ANY)
     low.call_operator(PythonOperator(node.get("function"), len(inputs), spec), inputs, [target])
 
@@ -262,7 +268,10 @@ def _lower_remote_call(low: Lowering, node: Node) -> None:
 
 
 def _lower_beginning(low: Lowering, node: Node, operator: Any) -> None:
-    """Lower `operator` to a call of the operator that starts it (`OperatorRecord.begins`), and a WAIT."""
+    """Lower `operator` to a call of the operator that starts its work (`OperatorRecord.begins`).
+
+    Add a WAIT for the result.
+    """
     start_operator = low.beginnings.get(operator.key)
     if start_operator is None:
         record: OperatorRecord = operator.record

@@ -70,7 +70,8 @@ class Registers:
         self.values: dict[Value, int] = {}
         self._constants: dict[Any, int] = {}
         self.constant_values: dict[int, Any] = {}
-        # registers of strings. They need no DROP, because strings may stay until the frame ends.
+        # Registers that hold strings. They need no DROP, because a string may stay alive until the frame
+        # ends.
         self.strings: set[int] = set()
         self.uninitialized: set[int] = set()  # registers of the results of `prim::Uninitialized`
 
@@ -80,7 +81,7 @@ class Registers:
         return len(self.classes) - 1
 
     def define(self, value: Value) -> int:
-        """Return the register that the next instruction writes for `value`, created on first use."""
+        """Return the register that an instruction writes to define `value`. Create it at the first call."""
         register = self.values.get(value)
         if register is None:
             register = self.values[value] = self.new(register_class(value.type()))
@@ -91,7 +92,8 @@ class Registers:
     def use(self, value: Value) -> int:
         """Return the register from which an instruction can read `value`.
 
-        A constant gets its register at the first use. Raise InternalError for other values without register.
+        A constant gets its register at the first use. Raise InternalError for other values that have no
+        register.
         """
         register = self.values.get(value)
         if register is None:
@@ -133,7 +135,10 @@ class Registers:
 
 
 class IndexTable:
-    """Objects that instructions refer to by index, compared by identity, or by equality if `by_value`."""
+    """Table of objects, without duplicates, to which instructions refer by index.
+
+    The table compares objects by equality if `by_value` is True, else by identity.
+    """
 
     def __init__(self, by_value: bool = False) -> None:
         self._by_value = by_value
@@ -290,7 +295,10 @@ class Lowering:
             raise InternalError(message, "lowering", str(self.graph))
 
     def convert(self, register: int, kind: str) -> int:
-        """Return a register of class `kind` with the value of `register`, which may be `register` itself."""
+        """Return `register` if its class is `kind`, else a new register of class `kind`.
+
+        A new register gets the converted value.
+        """
         if self.registers.classes[register] == kind:
             return register
         converted = self.new_register(kind)

@@ -44,13 +44,16 @@ OBJECTS_IN = {
 
 
 def register_format(format: str) -> str:
-    """Return the register class of an operand format: i f b o x, s v r, or "" for other operands."""
+    """Return the register class that an operand format denotes (i, f, b, o, x, s, v or r).
+
+    Return "" if the operand is not a register.
+    """
     register_kind = format.lstrip("=+")
     return "o" if register_kind in OBJECTS_IN else register_kind if register_kind in "ifboxsvr" else ""
 
 
 class Opcode(NamedTuple):
-    """One opcode. `operators` are the overloads that it implements, with the operands as inputs."""
+    """One opcode. `operators` lists operator overloads that it implements. Its operands are their inputs."""
 
     name: str
     format: str

@@ -31,8 +31,8 @@ class RegisterAllocator:
     """Allocator that replaces the virtual registers of `code` by real registers, in place.
 
     `classes` are the classes of the virtual registers. The first `parameters` registers are the parameters.
-    Their real registers have the same indices. Registers in `constants` get no real registers here, and those
-    in `strings` need no DROP.
+    The real register of a parameter has the same index as the virtual one. Registers in `constants` get no
+    real registers here, and registers in `strings` need no DROP.
     """
 
     def __init__(
@@ -96,7 +96,10 @@ class RegisterAllocator:
             self.lifetimes[a] = self.lifetimes[b] = larger
 
     def overwrites(self, a: int, b: int) -> bool:
-        """Test interference: whether an instruction other than a copy of `b` writes `a` while `b` is live."""
+        """Return whether `a` interferes with `b`.
+
+        The registers interfere if an instruction other than a copy of `b` writes `a` while `b` is live.
+        """
         for index in self.lifetimes[a].writes_in(self.lifetimes[b]):
             if index < 0 or self.code[index].name not in COPIES or self.find(self.code[index].b) != b:
                 return True
@@ -186,7 +189,11 @@ class RegisterAllocator:
         self.code[:] = code
 
     def dead_at(self, index: int, registers: set[int] | None) -> list[int]:
-        """Return the real registers of `registers`, without those that hold another live value at `index`."""
+        """Return the real registers of `registers` that are free at the instruction `index`.
+
+        A real register is free if the instruction does not read it and the register holds no live value
+        there.
+        """
         if not registers:
             return []
         read_registers = {self.real_register.get(register) for register in self.code[index].reads}
@@ -219,7 +226,11 @@ class RegisterAllocator:
     def drops(
         self, registers: list[int], instruction: Instruction, following: Instruction
     ) -> list[Instruction]:
-        """Return a DROP for each of `registers`, unless the instruction `following` makes it unnecessary."""
+        """Return a DROP for each of `registers`, except those that `following` makes unnecessary.
+
+        The instruction `following` makes a DROP unnecessary if it ends the frame, or overwrites the register
+        without reading it.
+        """
         if not registers or following.name in ("RETURN", "RAISE"):
             return []
         written_registers = {self.real_register[register] for register in following.writes}

@@ -157,7 +157,10 @@ def serialize_spec(spec: TypeSpec, owner: CodeOwner, parameter: bool = False) ->
 
 
 def deserialize_spec(type_text: str, owner: CodeOwner, parameter: bool = False) -> TypeSpec:
-    """Return the descriptor for the text of a type. `parameter` is True for the type of a parameter."""
+    """Return the descriptor of a type from the text of the type.
+
+    If `parameter` is True, the type is that of a parameter, whose annotation may be missing.
+    """
     simple = _simple_spec(type_text)
     if simple is not None:
         return simple
@@ -173,7 +176,7 @@ def deserialize_spec(type_text: str, owner: CodeOwner, parameter: bool = False) 
 
 
 def _simple_spec(type_text: str) -> TypeSpec | None:
-    """Return the descriptor of a built-in type, or of its list or Optional type.
+    """Return the descriptor of a built-in type T, or of List[T] or Optional[T].
 
     Return None for other types.
     """
@@ -233,7 +236,10 @@ def _serialize_items(container: Any, owner: CodeOwner) -> list[Any]:
 
 
 def _deserialize_items(data: Any, spec: TypeSpec, owner: CodeOwner) -> Any:
-    """Return the object of type `spec` from `data`: a list or tuple with its items, or a constant."""
+    """Return the object of type `spec` that `data` describes.
+
+    The object is a constant, or a list or tuple of such objects.
+    """
     if spec.kind == _LIST:
         return [_deserialize_items(item, spec.children[0], owner) for item in data]
     if spec.kind == _TUPLE:

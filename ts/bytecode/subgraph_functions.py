@@ -53,7 +53,8 @@ class DifferentiableRecord(OperatorRecord):
 def differentiable_operator(graph: Graph, prepare: Prepare) -> Operator:
     """Return the operator of a differentiable graph.
 
-    The operator returns True and the outputs of `graph`. If it returns False, the nodes of `graph` must run.
+    The operator returns True and the outputs of `graph`, or False if no gradient is required. If it returns
+    False, the nodes of `graph` must run.
     """
     parameters = ", ".join(
         f"{erase_shape(value.type()).schema_str} x{i}" for i, value in enumerate(graph.inputs())

@@ -56,7 +56,10 @@ def register_class(type: Type) -> str:
 
 
 def argument_spec(type: Type) -> TypeSpec:
-    """Return the type descriptor of a parameter. Without annotation, its text is "Tensor (inferred)"."""
+    """Return the type descriptor of a parameter.
+
+    If the parameter has no annotation, the text of the descriptor is "Tensor (inferred)".
+    """
     if type.repr_str == type.annotation_str:
         return type_spec(type)
     plain = type_spec(type)
@@ -64,7 +67,7 @@ def argument_spec(type: Type) -> TypeSpec:
 
 
 def type_spec(type: Type) -> TypeSpec:
-    """Return the type descriptor of a type. Equal types without classes share one descriptor."""
+    """Return the type descriptor of a type. Equal types that contain no class share one descriptor."""
     spec = _specs.get(type) or getattr(type, "spec", None)
     if spec is None:
         spec = _make_spec(type)
@@ -75,7 +78,10 @@ def type_spec(type: Type) -> TypeSpec:
 
 
 def sized_spec(type: Type, size: int) -> TypeSpec:
-    """Return the descriptor of a list parameter such as `int[2]`, which accepts 3 for [3, 3]."""
+    """Return the descriptor of a list parameter with a size, such as `int[2]`.
+
+    Such a parameter also accepts a single element for all items: 3 for [3, 3].
+    """
     if isinstance(type, OptionalType):
         return TypeSpec(KINDS["OptionalType"], (sized_spec(type.elem, size),), type.annotation_str)
     assert isinstance(type, ListType)
@@ -132,7 +138,10 @@ def _python_class(type: CustomClassType) -> Any:
 
 
 def object_class(type: ClassType) -> ObjectClass:
-    """Return the runtime class of `type`, which reads the attributes of `type` at its first use."""
+    """Return the runtime class of `type`.
+
+    The runtime class reads the attributes of `type` when it is first used.
+    """
     existing: ObjectClass | None = type.object_class
     if existing is not None:
         return existing

@@ -51,7 +51,10 @@ _NO_METHODS: Final = ClassType("__torch__.Uninitialized")
 
 
 def uninitialized_value(type: Type) -> Any:
-    """Return a placeholder value of type `type`, or None if the type admits None."""
+    """Return a placeholder value of type `type`.
+
+    The placeholder is None if None is a valid value of the type.
+    """
     if type is NONE or type is ANY or type.can_hold(NONE):
         return None
     if isinstance(type, UnionType):

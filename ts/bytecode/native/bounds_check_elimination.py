@@ -39,7 +39,7 @@ _SWAPPED_RELATION: Final = str.maketrans("LG", "GL")
 _CONSTANT_INDEX: Final = -1  # key of the constant term in a `Sum`, whose other keys are numbers of registers
 _MAX_TERMS: Final = 4
 _MAX_FACTOR: Final = 1 << 20
-# maximal number of instructions of a loop with hoisted checks, because it is compiled twice
+# maximum number of instructions of a loop whose checks are hoisted. Such a loop is compiled twice.
 _MAX_INSTRUCTIONS: Final = 100
 _SHORT_LOOP_INSTRUCTIONS: Final = 12  # maximal number of instructions of a short loop body
 
@@ -96,7 +96,7 @@ class HoistableChecks:
 
 
 def is_simple(code: Code, loop: Loop) -> bool:
-    """Return whether only the LOOP_STEP of a loop counts its iterations, exits the loop and spends budget."""
+    """Return whether only the LOOP_STEP of a loop changes its counter, leaves the loop and spends budget."""
     if code.instructions[loop.end][0] != NUMBER["LOOP_STEP"] or not _is_closed(code, loop):
         return False
     return is_counted(code, loop.end, jumps_to(code))
@@ -136,7 +136,10 @@ def _steps(code: Code, loop: Loop, written_registers: set[int]) -> LoopStep | No
 
 
 def find_hoistable_checks(code: Code, loop: Loop, tensors: bool = False) -> HoistableChecks | None:
-    """Return the hoistable bounds checks of a loop, or None. With `tensors`, include those of tensors."""
+    """Return the hoistable bounds checks of a loop, or None if no check is hoistable.
+
+    Checks of tensor indices are included only if `tensors` is True.
+    """
     rows = code.instructions
     span = range(loop.head, loop.end)
     if len(span) > _MAX_INSTRUCTIONS or not all(_is_safe_opcode(OPCODES[rows[pc][0]].name) for pc in span):
@@ -231,10 +234,10 @@ def _sum(x: Sum, y: Sum, sign: int) -> Sum:
 
 
 def _product(x: AffineIndex, y: AffineIndex) -> AffineIndex | None:
-    """Return the product of two affine functions, or None if it is not affine.
+    """Return the product of two affine functions of the loop counter, or None if it is not supported.
 
-    `y` must be a constant, or a register that does not change in the loop. In the latter case, `x` must not
-    depend on registers other than the counter.
+    `y` must be a constant, or a multiple of one loop-invariant register. If `y` is not a constant, `x` must
+    not depend on registers other than the counter.
     """
     if y.slope or len(y.offset) > 1:
         return None
@@ -253,7 +256,7 @@ def _product(x: AffineIndex, y: AffineIndex) -> AffineIndex | None:
 
 
 def _bounded(slope: Sum, offset: Sum) -> AffineIndex | None:
-    """Return the affine function, or None if its factors are so large that 128 bits may overflow.
+    """Return the affine function `slope` * counter + `offset`, or None if its value may overflow 128 bits.
 
     The values of an accepted function are below 2**63 * 2**62 plus a few terms of at most 2**84.
     """

@@ -30,7 +30,7 @@ _CALL_SCALAR = NUMBER["CALL_SCALAR"]
 
 
 def translate(code: Code, loops: tuple[Loop, ...], layout: dict[str, int], forced: bool = False) -> str:
-    """Return the text of an LLVM module with machine code for all `loops` without a `reason`.
+    """Return the text of an LLVM module with the code of each loop in `loops` whose `reason` is empty.
 
     If `forced`, each instruction first checks whether a test has requested a side exit there.
     """
@@ -148,7 +148,10 @@ def _enter(w: FunctionBuilder, pc: int, counted_loops: dict[int, HoistableChecks
 
 
 def _enter_from_loop_head(w: FunctionBuilder, end: int, hoistable: HoistableChecks | None) -> None:
-    """Emit the prologue and a jump for a function entry at the first instruction of a loop."""
+    """Emit a loop prologue and a jump to the loop's first instruction.
+
+    The interpreter can enter the function at this prologue.
+    """
     loop_head = w.code.instructions[end][1]
     w.label(f"into.{loop_head}{w.version}")
     w.pc = loop_head

@@ -59,7 +59,8 @@ class FunctionBuilder:
         self.pc = 0  # index of the current instruction
         self._block = ""  # label of the current basic block
         self._constants = self._immediates()
-        # label -> (side exit, the loop around it if the machine code counts its iterations, else None)
+        # label -> (side exit, the loop that contains the exit if it has a separate iteration counter, else
+        # None)
         self._exits: dict[str, tuple[SideExit, HoistableChecks | None]] = {}
         self._names = 0
         # index of an instruction in a counted loop -> (index of the loop's LOOP_STEP, counter register)
@@ -80,7 +81,7 @@ class FunctionBuilder:
         return f"%t{self._names}"
 
     def label(self, name: str = "") -> str:
-        """Begin a basic block with the label `name`, or a new label if it is "", and return the label."""
+        """Begin a basic block, and return its label. The label is `name`, or a new one if `name` is ""."""
         if not name:
             name = self.new_label()
         self.lines.append(f"{name}:")
@@ -93,9 +94,10 @@ class FunctionBuilder:
         return f"b{self._names}"
 
     def block_label(self, pc: int, loop: HoistableChecks | None = None) -> str:
-        """Return the label of instruction `pc`, or of its copy without hoisted checks if `loop` contains it.
+        """Return the label of instruction `pc`, or of its copy without hoisted checks.
 
-        By default, `loop` is the loop whose version without hoisted checks is being generated.
+        Return the label of the copy if `loop` contains the instruction. The default of `loop` is the loop
+        whose version without hoisted checks is being generated.
         """
         if pc in self.loop_heads and pc == self.pc + 1:
             return f"into.{pc}{self.version}"
@@ -112,7 +114,10 @@ class FunctionBuilder:
         self.emit(f"br i1 {condition}, label %{true_label}, label %{false_label}")
 
     def branch_unlikely(self, condition: str, label: str) -> None:
-        """Append a branch to `label`, marked as unlikely, and begin the block for a false condition."""
+        """Append a branch to `label`, marked as unlikely.
+
+        Begin the block that runs if the condition is false.
+        """
         after = self.new_label()
         self.emit(f"br i1 {condition}, label %{label}, label %{after}, !prof !4")
         self.label(after)
@@ -250,12 +255,18 @@ class FunctionBuilder:
         return self.emit_value(f"phi i64 [ {i}, %{start} ], [ {j}, %{unlikely} ]")
 
     def flush_write_counts(self) -> None:
-        """Emit updates of the version counters of written tensors. Code outside of the loop reads them."""
+        """Emit updates of the version counters of written tensors.
+
+        Code outside of the loop reads the counters.
+        """
         if self.tensors is not None:
             self.tensors.flush_writes(self)
 
     def reload_tensors(self, pc: int) -> None:
-        """Emit loads of the tensor headers that code reachable from `pc` uses, since calls change headers."""
+        """Emit loads of the tensor headers that code reachable from `pc` uses.
+
+        Calls before `pc` may have changed the headers.
+        """
         if self.tensors is not None:
             self.tensors.reload(self, pc)
 
@@ -284,9 +295,9 @@ class FunctionBuilder:
     # ---- side exits ----------------------------------------------------------------------------------
 
     def side_exit(self, pc: int, status: int = 0, failed: bool = False) -> str:
-        """Return the label of a side exit at `pc`, which returns `status`.
+        """Return the label of a side exit at `pc`, whose code returns `status`.
 
-        The exit stores live registers to the frame, unless `failed`.
+        The code of the exit stores live registers to the frame, unless `failed` is True.
         """
         loop = self._stepped_loop(pc)
         label = f"leave.{pc}.{status}{'.steps' if loop else ''}"
@@ -347,7 +358,7 @@ class FunctionBuilder:
         return self.emit_value(f"extractvalue {{i64, i1}} {difference}, 1")
 
     def count(self, end: int) -> None:
-        """Let the counter of the loop that ends at `end` determine the budget: %base - counter."""
+        """Record that %base minus the loop counter is the remaining budget in the loop that ends at `end`."""
         _, loop_head, counter, _ = self.code.instructions[end]
         self._counted |= dict.fromkeys(range(loop_head, end + 1), (end, counter))
 

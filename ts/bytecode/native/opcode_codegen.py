@@ -53,8 +53,8 @@ _COMPARISONS = {
     "GT_F64": "fcmp ogt double", "GE_F64": "fcmp oge double", "EQ_BOOL": "icmp eq i64",
     "NOT_LT_F64": "fcmp uge double", "NOT_LE_F64": "fcmp ugt double",
 }  # fmt: skip
-# Opcode -> comparison of its operands. The result is the first operand if the comparison holds, else the
-# second.
+# Opcode -> comparison of the opcode's two operands. The result of the opcode is the first operand if the
+# comparison is true, else the second.
 _SELECT_COMPARISONS = {
     "MIN_I64": "icmp slt i64", "MAX_I64": "icmp sgt i64", "MIN_F64": "fcmp olt double",
     "MAX_F64": "fcmp ogt double",
@@ -354,7 +354,10 @@ def _append(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
 
 @builds("CALL_SCALAR")
 def _scalar(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
-    """Emit a call of a scalar operator's C function, or of the runtime function if it has none."""
+    """Emit a call of the C function of a scalar operator.
+
+    If the operator has no C function, emit a call of the runtime function for the opcode instead.
+    """
     function = c_function(w.code, a)
     if function is None:
         _call_runtime(w, pc, a, b, c)
@@ -408,7 +411,10 @@ def _operator(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
 
 
 def _condition(w: FunctionBuilder, name: str, b: int, c: int) -> str:
-    """Emit the condition of a jump. `name` is the opcode's name without the prefix JUMP_ or LOOP_."""
+    """Emit the condition of a jump, and return the LLVM value of the condition.
+
+    `name` is the name of the opcode without the prefix JUMP_ or LOOP_.
+    """
     if name in ("IF", "IF_NOT"):
         return w.emit_value(f"icmp {'ne' if name == 'IF' else 'eq'} i64 {w.value(b)}, 0")
     if name in ("NONE", "NOT_NONE"):
@@ -444,7 +450,7 @@ def _loop(name: str) -> Builder:
 def _end_iteration(w: FunctionBuilder, pc: int, a: int) -> None:
     """Emit the end of an iteration of a loop with a separate iteration counter.
 
-    One comparison in each iteration detects that the loop or the budget is at its end.
+    A single comparison in each iteration detects that the loop has ended or that the budget is spent.
     """
     iteration = w.emit_value(f"add i64 {w.emit_value(f'load i64, ptr %iteration.{pc}')}, 1")
     w.emit(f"store i64 {iteration}, ptr %iteration.{pc}")
@@ -464,7 +470,10 @@ def _end_iteration(w: FunctionBuilder, pc: int, a: int) -> None:
 
 @builds("LOOP_STEP")
 def _step(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
-    """Emit a LOOP_STEP. In a counted loop, one comparison detects that loop or budget is at its end."""
+    """Emit a LOOP_STEP.
+
+    In a counted loop, a single comparison detects that the loop has ended or that the budget is spent.
+    """
     w.set(b, w.emit_value(f"add i64 {w.value(b)}, 1"))
     if not w.counts(pc):
         _loop("NE_I64")(w, pc, a, b, c)

@@ -91,7 +91,10 @@ class ValueRanges:
                 self._before[pc] = joined
 
     def _join_into(self, pc: int, ranges: Ranges) -> bool:
-        """Extend the ranges before the instruction at `pc` by `ranges`. Return True if this changes them."""
+        """Extend the ranges before the instruction at `pc` by `ranges`.
+
+        Return True if the extended ranges differ.
+        """
         before = self._before[pc]
         if before is None:
             self._before[pc] = ranges
@@ -149,7 +152,10 @@ class ValueRanges:
         return _binary_range(name, x, y)
 
     def _narrow_by_jump(self, ranges: Ranges, pc: int, name: str, is_taken: bool) -> None:
-        """Narrow register ranges by a jump's condition, or by its negation if `is_taken` is False."""
+        """Narrow register ranges by the condition of the jump at `pc`, which is true if `is_taken` is True.
+
+        If `is_taken` is False, the negated condition is true.
+        """
         _, _, b, c = self._code.instructions[pc]
         if name == "STEP":
             min_value, max_value = self._get(ranges, b)

@@ -87,7 +87,7 @@ def _loop_spans(rows: Rows) -> list[tuple[int, int]]:
 def _classify_loop(rows: Rows, loop_head: int, end: int, spans: list[tuple[int, int]]) -> Loop:
     """Return the loop from `loop_head` to `end`, with the reason if it is not compiled.
 
-    The instructions of inner loops do not count. `spans` contains (head, end) of all loops.
+    The instructions of inner loops are ignored. `spans` contains (head, end) of all loops in the code.
     """
     inner: set[int] = set()
     for first, last in spans:

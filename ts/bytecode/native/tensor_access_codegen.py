@@ -84,7 +84,10 @@ class TensorAccesses:
             w.label(no_writes)
 
     def are_dense(self, w: FunctionBuilder, pc: int) -> str:
-        """Emit the condition on which the dense version may run from `pc` on, and return it."""
+        """Emit the condition for running the dense version from `pc` on.
+
+        Return the condition's LLVM value.
+        """
         conjunction = "true"
         for tensor in self._used_tensors(w, pc):
             conditions = [_load_field(w, tensor, "ok", "i1")]
