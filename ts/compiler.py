@@ -64,7 +64,7 @@ def exporting() -> Iterator[None]:
 
 
 def is_compiling() -> bool:
-    """Return True if the calling program is being compiled or exported. Return False in scripts."""
+    """Return True while `ts.export.export` runs the calling program, but False in scripts."""
     return is_exporting()
 
 
@@ -74,7 +74,7 @@ def is_dynamo_compiling() -> bool:
 
 
 def is_exporting() -> bool:
-    """Return True if the calling program is being exported (`ts.export.export`), but False in scripts."""
+    """Return True while `ts.export.export` runs the calling program, but False in scripts."""
     if is_scripting():
         return False
     return _exports.depth > 0

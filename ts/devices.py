@@ -129,7 +129,10 @@ CPU: Final = device("cpu")
 
 
 class Stream:
-    """Stream with a device and a number. Scripts can only pass streams on (annotation `torch.Stream`)."""
+    """Stream with a device and a number.
+
+    A script can pass a stream on (type `torch.Stream`), but not use it.
+    """
 
     def __init__(self, device: device | str = "cpu", stream_id: int = 0) -> None:
         self.device = as_device(device)

@@ -257,7 +257,7 @@ class _ArgumentParser:
             self.positional.append(read_argument(word, expected))
 
     def next_type(self) -> types.Type | None:
-        """Return the type of the parameter that the next positional argument belongs to."""
+        """Return the type of the parameter for the next positional argument, or None if none is left."""
         index = len(self.positional)
         return self.parameters[self.order[index]] if index < len(self.order) else None
 
@@ -269,7 +269,8 @@ class _ArgumentParser:
     def add_arrays(self, path: str) -> bool:
         """Add the arrays of an .npz file as keyword arguments. Return True.
 
-        If the file has no arrays, or an array name is not that of a parameter, add nothing and return False.
+        If the file has no arrays, or has an array whose name is not a parameter name, add nothing and return
+        False.
         """
         arrays = load_arrays(path)
         if not arrays.files or not set(arrays.files) <= self.parameters.keys():

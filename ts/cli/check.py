@@ -89,7 +89,10 @@ examples:
 
 
 class _Inputs(dict[str, str]):
-    """Texts of `--input` by parameter name. `used`: parameter names of the definitions checked so far."""
+    """Texts of the `--input` options, by parameter name.
+
+    `used` contains the parameter names of the definitions that have been checked so far.
+    """
 
     used: set[str]
     runs: bool  # True for `--run`: call the functions with the inputs
@@ -122,7 +125,10 @@ def run(options: argparse.Namespace) -> int:
 
 
 def files_of(target: Target) -> Iterator[Target]:
-    """Yield a file target itself. For a folder, yield all files with TorchScript in its tree."""
+    """Yield the target itself if it is a file.
+
+    For a folder, yield the files in its tree that contain TorchScript.
+    """
     if not target.path.is_dir():
         yield target
         return
@@ -156,7 +162,7 @@ def _contains_torchscript(path: Path) -> bool:
 
 
 def _input_values(parameters: Sequence[Argument], inputs: _Inputs) -> list[Any]:
-    """Return the `--input` values of `parameters`, with None for missing ones.
+    """Return the `--input` values of `parameters`, with None for each parameter without such a value.
 
     Raise UsageError for a value of the wrong type.
     """
@@ -232,7 +238,10 @@ def _check_file(target: Target, inputs: _Inputs, is_single_file: bool) -> int:
 
 
 def _is_foreign(error: Exception) -> bool:
-    """Return True if an error is not a compiler error, so that the report names its class."""
+    """Return True if an error is not a compiler error.
+
+    In this case, the report contains the class of the error.
+    """
     return not isinstance(error, RuntimeError) or isinstance(error, LimitExceeded)
 
 
@@ -243,7 +252,10 @@ def _checks(target: Target, inputs: _Inputs) -> dict[str, Check]:
 
 
 def _checks_of_archive(path: Path, inputs: _Inputs) -> Iterator[tuple[str, Check]]:
-    """Yield a check for each missing dependency of an archive. If nothing is missing, for each method."""
+    """Yield a check for each missing dependency of an archive.
+
+    If none is missing, yield a check for each method.
+    """
     if is_exported(path):
         yield "forward", partial(_program, path, inputs)
         return

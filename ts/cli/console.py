@@ -34,7 +34,7 @@ _CONTROL_CHARACTER_ESCAPES = {
 
 
 def console(stream: TextIO) -> Any:
-    """Return a rich console for a terminal, or None for a file or pipe, or if rich is missing."""
+    """Return a rich console if `stream` is a terminal and rich is installed, else None."""
     if not stream.isatty():
         return None
     try:
@@ -137,7 +137,7 @@ def status(ok: bool, message: str, stream: TextIO) -> None:
 
 
 def error(message: str, stream: TextIO) -> None:
-    """Print an error message: the text before the first colon and source markers in red, locations dim."""
+    """Print an error message. The text before the first colon and source markers are red, locations dim."""
     message = message.translate(_CONTROL_CHARACTER_ESCAPES)
     screen = console(stream)
     if screen is None:

@@ -145,7 +145,7 @@ def _export(source: Path, out: Path, options: argparse.Namespace) -> int:
         name: read_input(name, argument, declared[name].type) for name, argument in input_arguments.items()
     }
     shapes = _varying_sizes(values, input_arguments, options.vary)
-    # pass the leading parameters that have values by position, and all others by name
+    # The leading parameters for which values are given are passed by position, and all others by name.
     first = list(itertools.takewhile(values.__contains__, parameters))
     args = tuple(values.pop(name) for name in first)
     with limits_of(options, untrusted=True), console.progress(f"exporting {source.name}"):

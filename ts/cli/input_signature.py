@@ -51,11 +51,11 @@ def arguments(module: ScriptModule) -> list[str]:
 
 
 def _implied_properties(module: ScriptModule, graph: Graph, value: Value) -> Iterator[str]:
-    """Yield the properties of `value`, an argument, that operators on the unmodified argument require."""
+    """Yield the properties of the argument `value` that operators on the unmodified argument require."""
     users = [use.user for use in value.uses()]
     if any(node.schema() is not None and value in written_inputs(node) for node in users):
-        # an in-place operator may change the shape, so that requirements of other operators do not hold for
-        # the argument
+        # An in-place operator may change the shape. The requirements of other operators then may not hold for
+        # the original argument.
         return
     for node in users:
         if node.owning_block() is not graph.block():

@@ -44,7 +44,7 @@ def add_limits(parser: argparse.ArgumentParser) -> None:
 def limits_of(options: argparse.Namespace, untrusted: bool) -> AbstractContextManager[Any]:
     """Return the limits that the options specify.
 
-    `untrusted` selects the default limits for untrusted files.
+    If `untrusted` is True, the defaults for untrusted files apply to options that are not given.
     """
     bounds: dict[str, Any] = {"fuel": options.fuel, "depth": options.depth}
     bounds["seconds"] = _limit_or_default(options.seconds, _SECONDS if untrusted else None)

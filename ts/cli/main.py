@@ -59,9 +59,9 @@ def _module(name: str) -> Any:
 
 
 def parser(named: str | None = None) -> argparse.ArgumentParser:
-    """Build the argument parser, in which only the command `named` declares its arguments.
+    """Build the command-line parser, in which only the command `named` has its arguments declared.
 
-    All other commands are only listed.
+    All other commands only appear in the list of commands.
     """
     top = argparse.ArgumentParser(
         prog="ts",
@@ -104,8 +104,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if arguments[:1] == ["launch"]:  # arguments after the program path belong to the program
         return _launch(arguments[1:])
     command = next((word for word in arguments if word in COMMANDS), "")
-    # Restored below: commands add the folder of a program to the path, and modules in this folder may hide
-    # modules of Python.
+    # `sys.path` is restored below: commands add the folder of a program to it, and modules in this folder may
+    # hide modules of Python.
     path = sys.path.copy()
     try:
         options = parser(command).parse_args(arguments)

@@ -39,7 +39,10 @@ class Schema(NamedTuple):
 
 
 class ExportedFunction:
-    """Exported program with the interface of a function. The leaves of the inputs are the parameters."""
+    """Exported program with the interface of a function.
+
+    Its parameters are the leaves of the program's inputs.
+    """
 
     name = "forward"
 

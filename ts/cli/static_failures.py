@@ -34,7 +34,8 @@ from ts.ir.types import DEVICE, BoolType, ClassType, StringType, TensorType
 from ts.passes.constant_evaluation import NOT_EVALUATED, evaluate
 
 _CONTAINERS: Final = (list, tuple, dict)
-_MODE: Final = "training"  # module attribute: graphs that read it are analysed for True and for False
+# module attribute with the mode: graphs that read it are analyzed for both values, True and False
+_MODE: Final = "training"
 
 
 class Failure(NamedTuple):
@@ -56,7 +57,10 @@ class Failure(NamedTuple):
 
 
 def failures(graph: Graph, inputs: Sequence[Any]) -> list[Failure]:
-    """Return the operator calls of a graph that always fail. None in `inputs` is an unknown input."""
+    """Return the operator calls of a graph that always fail.
+
+    An item None in `inputs` means that the value of this input is unknown.
+    """
     reads_mode = any(node.get("name") == _MODE for node in graph.find_all_nodes("prim::GetAttr"))
     first, *others = [
         _find_failures(graph, inputs, mode) for mode in ((False, True) if reads_mode else (None,))
@@ -119,7 +123,10 @@ class _Search:
         return name if message is None else f"{name}: {message}"
 
     def enter(self, value: Value, sample: Any) -> None:
-        """Record `sample` as the known value of `value`, unless the program may write to or reshape it."""
+        """Record `sample` as the known value of `value`.
+
+        Do nothing if the program may write to or reshape `value`.
+        """
         if isinstance(sample, _CONTAINERS) and self.aliases.has_writers(value):
             return
         if any(self.aliases.may_alias(value, tensor) for tensor in self.reshaped):

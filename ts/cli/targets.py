@@ -34,7 +34,7 @@ from ts.runtime.script_method import ScriptMethod
 
 
 class Target(NamedTuple):
-    """Path of a file, and name of a function or model in the file, or "" for the file itself."""
+    """Path of a file, and the name of a function or model in the file. The name "" means the file itself."""
 
     path: Path
     name: str
@@ -86,7 +86,8 @@ def load_archive(path: Path, map_location: Any = "cpu", **options: Any) -> Scrip
 def method_of(module: ScriptModule, name: str, path: Path) -> ScriptMethod:
     """Return the method with a dotted name: "encode" or "encoder.layer.encode".
 
-    If the name is empty or that of a submodule, return the method `forward`.
+    If the name is empty, return `forward` of `module`. If it is the name of a submodule, return `forward` of
+    the submodule.
     """
     *submodule_names, last = name.split(".") if name else ["forward"]
     for depth, submodule_name in enumerate(submodule_names):
@@ -158,7 +159,10 @@ _folders: dict[str, str] = {}  # name of a loaded top-level package -> the folde
 
 
 def _import_from_package(path: Path, name: str) -> ModuleType:
-    """Import the module `name` of a package. First unload a package of the same name in another folder."""
+    """Import the module `name` of a package.
+
+    If a package with the same name was loaded from another folder, unload that package first.
+    """
     root = name.partition(".")[0]
     if _folders.setdefault(root, sys.path[0]) != sys.path[0]:
         for loaded in [n for n in sys.modules if n == root or n.startswith(f"{root}.")]:
@@ -213,7 +217,10 @@ def load_runnable(target: Target) -> Any:
 
 
 def instantiate(cls: type) -> Any:
-    """Return an instance of a module class without required arguments. Its output is sent to stderr."""
+    """Return an instance of a module class without required arguments.
+
+    Output of the constructor goes to stderr.
+    """
     with redirect_stdout(sys.stderr):
         return cls()
 
@@ -240,7 +247,7 @@ def load_function(target: Target) -> ScriptFunction | ScriptMethod:
 
 
 def compile_function(function: Any) -> ScriptFunction | ScriptMethod:
-    """Return a scripted function. For a module or module class, it is the method `forward`."""
+    """Return a function in scripted form. For a module or a module class, return the scripted `forward`."""
     if inspect.isclass(function):
         if required_parameters(function):
             raise UsageError(

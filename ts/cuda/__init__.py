@@ -79,7 +79,7 @@ def is_available() -> bool:
 
 
 def is_initialized() -> bool:
-    """Return True if CUDA is available, because `ts` has no separate initialization state."""
+    """Return True if CUDA is available. In `ts`, CUDA needs no separate initialization."""
     return usable()
 
 
@@ -131,7 +131,7 @@ class device:
 
 
 class device_of(device):
-    """Context manager that selects the device of a tensor. A tensor of another backend has no effect."""
+    """Context manager that selects the device of a tensor. If the tensor is not on a GPU, it does nothing."""
 
     def __init__(self, obj: Any) -> None:
         super().__init__(obj.device if obj.is_cuda else None)
@@ -159,7 +159,10 @@ def can_device_access_peer(device: Device, peer_device: Device) -> bool:
 
 
 def is_bf16_supported(including_emulation: bool = True) -> bool:
-    """Return True if bfloat16 is supported: by emulation on all devices, natively from capability 8.0."""
+    """Return True if the current GPU supports bfloat16.
+
+    Every GPU supports bfloat16 by emulation. A GPU of compute capability 8.0 or higher supports it natively.
+    """
     return usable() and (including_emulation or get_device_capability() >= (8, 0))
 
 

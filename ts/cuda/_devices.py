@@ -24,7 +24,10 @@ def backend() -> Any:
 
 
 def device_index(device: Device) -> int:
-    """Return the index of a CUDA device, or -1 for the current device (None, or no index)."""
+    """Return the index of a CUDA device.
+
+    Return -1, the current device, for None or a device without index.
+    """
     if device is None:
         return -1
     if isinstance(device, int):

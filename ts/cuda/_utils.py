@@ -15,7 +15,7 @@ from ts.cuda._devices import backend, usable
 def _get_device_index(device: Any, optional: bool = False, allow_cpu: bool = False) -> Any:
     """Return the index of a GPU, or -1 for the CPU if `allow_cpu`. Raise ValueError for other devices.
 
-    If `optional`, a missing device or index means the current GPU.
+    If `optional`, a missing device or index means the current GPU, and the result is None if there is no GPU.
     """
     if isinstance(device, int):
         return device

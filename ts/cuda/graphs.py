@@ -110,10 +110,11 @@ def make_graphed_callables(
     allow_unused_input: bool = False,
     pool: Any = None,
 ) -> Any:
-    """Return functions or modules that replay a captured graph for arguments like the samples.
+    """Return functions or modules that replay a graph, which is captured for the sample arguments.
 
-    Each call overwrites the results of the previous call.  If the mode of a module (training, evaluation) has
-    changed since the capture, calls run the module without the graph.
+    Arguments of a call must have the shapes and dtypes of the samples. Each call overwrites the results of
+    the previous call.  If the mode of a module (training, evaluation) has changed since the capture, calls
+    run the module without the graph.
     """
     if not isinstance(callables, tuple):
         return _graphed(callables, tuple(sample_args), num_warmup_iters, pool)
@@ -159,9 +160,10 @@ def _replaying(cuda_graph: CUDAGraph, static_inputs: Sequence[Any], results: Any
 
 
 def _with_mode(function: Any, replayed: Callable[..., Any]) -> Any:
-    """Return a module whose `forward` is `replayed` in its present mode (training or evaluation) only.
+    """Return the module `function`, whose `forward` is replaced by `replayed` in its present mode.
 
-    If `function` is not a module, return `replayed`.
+    In the other mode (training or evaluation), the module runs the original `forward`. If `function` is not a
+    module, return `replayed`.
     """
     if not hasattr(function, "training"):
         return replayed

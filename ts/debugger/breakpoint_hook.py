@@ -36,7 +36,10 @@ class ProcessDebugSession(DebugSession):
         self.code.breakpoints.request_stop(None, 0)
 
     def on_stop(self, paused: PausedProgram, stop_point: StopPoint, is_armed: bool) -> None:
-        """Stop at the end of a step and at `breakpoint()`, where a hook of the program has precedence."""
+        """Stop at the end of a step and at `breakpoint()`.
+
+        At `breakpoint()`, a breakpoint hook of the program runs instead of this debugger.
+        """
         self.main_program = paused.program
         if stop_point.event != "breakpoint" or self.ends_step(paused, stop_point):
             super().on_stop(paused, stop_point, is_armed)

@@ -45,7 +45,10 @@ class Breakpoint:
         self.stop_points = {stop_point.number for stop_point in matches}
 
     def _may_be_at(self, stop_point: StopPoint) -> bool:
-        """Return True if a stop point is at or behind the requested line, in a source with this line."""
+        """Return True if a stop point is in the requested file and at or behind the requested line.
+
+        Return False if the source of the stop point begins behind the requested line.
+        """
         if stop_point.line < self.line or not _is_file(stop_point.filename, self.filename):
             return False
         return stop_point.range.source.first_line <= self.line

@@ -7,9 +7,9 @@ calls:
     debug_f = debugging.debug_version(f)      debug_f(3) runs f(3), and calls `on_stop` at stop points
     debugging.prepare_all(debug_f)         compile all reachable functions, to know all stop points
 
-Debug versions live as long as their debugger.  Functions without source (created from a graph) have none and
-run unchanged.  A function whose source calls `breakpoint()` runs as a debug version of the process's default
-debugger: see `prepare_with_breakpoints`.
+Debug versions live as long as their debugger.  Functions without source (created from a graph) have no debug
+version and run unchanged.  A function whose source calls `breakpoint()` runs as a debug version of the
+process's default debugger: see `prepare_with_breakpoints`.
 """
 
 from __future__ import annotations

@@ -51,7 +51,11 @@ class FrameView(NamedTuple):
 
 
 class Resume(NamedTuple):
-    """Next stop: a line of at most call depth `depth`, or a return of at most depth `return_depth`."""
+    """Condition of the next stop.
+
+    The program stops at a line in a call of at most depth `depth`, or at the return of a call of at most
+    depth `return_depth`.
+    """
 
     depth: int = 0
     return_depth: int = 0
@@ -90,7 +94,8 @@ class DebugSession:
 
     def begin(self) -> None:
         """Prepare for the next call, which stops at the first line of the function."""
-        # id of the program that runs the call, or None before its first stop. A forked task has another id.
+        # id of the program that runs the debugged call, or None before the first stop. A forked task has
+        # another id.
         self.main_program: int | None = None
         self._stepping: int | None = None
         self.resume = Resume(_MAX_DEPTH)
@@ -184,7 +189,7 @@ class DebugSession:
     def _stop(self, paused: PausedProgram, stop: Stop) -> None:
         """Call the user's `on_stop`, and resume the program with the `Resume` that it returns.
 
-        If it returns None, the program runs without further stops.
+        If `on_stop` returns None, the program runs without further stops.
         """
         resume = self._notify_stop(stop)
         if resume is None:
@@ -196,15 +201,18 @@ class DebugSession:
     # ---- stepping commands -----------------------------------------------------------------------------
 
     def step_into(self) -> Resume:
-        """Return the `Resume` of a step into: run to the next line, also of a called function."""
+        """Return the `Resume` for the command "step into": stop at the next line of any function."""
         return Resume(_MAX_DEPTH)
 
     def step_over(self) -> Resume:
-        """Return the `Resume` of a step over: run to the next line of the selected frame or its callers."""
+        """Return the `Resume` for the command "step over".
+
+        The program stops at the next line of the selected frame or of one of its callers.
+        """
         return Resume(self._depth)
 
     def step_out(self) -> Resume:
-        """Return the `Resume` of a step out: run until the selected frame returns."""
+        """Return the `Resume` for the command "step out": stop when the selected frame returns."""
         return Resume(self._depth - 1, self._depth)
 
     @property
@@ -291,7 +299,7 @@ class DebugSession:
         self._bind()
 
     def stop_points_of(self, breakpoint: Breakpoint) -> list[StopPoint]:
-        """Return the stop points at which a breakpoint stops, or [] for code that is not loaded."""
+        """Return the stop points at which a breakpoint stops. The list is empty if the code is not loaded."""
         return [self.code.stop_points[index] for index in breakpoint.stop_points]
 
     def _current_file(self) -> str | None:
@@ -307,7 +315,7 @@ class DebugSession:
             self.code.breakpoints.arm(stop_point.number, stop_point.number in armed_numbers)
 
     def _holds(self, breakpoint: Breakpoint) -> bool:
-        """Return whether the condition of a breakpoint is true, or True without a condition."""
+        """Return True if a breakpoint has no condition, or if its condition is true."""
         if not breakpoint.condition:
             return True
         try:
@@ -325,7 +333,7 @@ def _compiled(expression: str) -> tuple[Any, set[str]]:
 
 
 def _names_in(code: Any) -> set[str]:
-    """Return the names that a code object uses, including nested comprehensions and lambdas."""
+    """Return the names that a code object uses, including names in its nested comprehensions and lambdas."""
     names = set(code.co_names)
     for constant in code.co_consts:
         if hasattr(constant, "co_names"):
