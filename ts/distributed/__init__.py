@@ -70,7 +70,7 @@ def is_gloo_available() -> bool:
 
 
 def is_backend_available(backend: str) -> bool:
-    """Return True for the only supported backend, "gloo", if `ts.distributed` is available."""
+    """Return True if `backend` is "gloo", the only supported backend, and `ts.distributed` is available."""
     return backend.lower() == "gloo" and is_available()
 
 

@@ -54,7 +54,7 @@ def backward(context_id: int, roots: list[Tensor], retain_graph: bool = False) -
 
     retain_graph    keep saved tensors for another backward pass
 
-    Raise RuntimeError if a process fails or is lost, and after `rpc_timeout` seconds.
+    Raise RuntimeError if a process fails or is lost, or if the pass takes more than `rpc_timeout` seconds.
     """
     engine.backward(_contexts(), _contexts().find(context_id), roots, retain_graph)
 

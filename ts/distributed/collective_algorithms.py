@@ -19,7 +19,8 @@ from ts.distributed.errors import DistBackendError, DistError
 from ts.distributed.peer_links import Request
 from ts.distributed.reduce_op import ReduceOp, accumulate
 
-# Up to this size, each rank sends its whole array to all others. Larger arrays are reduced in parts.
+# Up to this size, each rank sends its whole array to every other rank. Each rank reduces one part of a larger
+# array.
 SHORT_MESSAGE_BYTES: Final = 1 << 14
 CHUNK_BYTES: Final = 1 << 19  # size of the chunks in which larger arrays are sent and reduced
 _NOTHING: Final = memoryview(b"")
@@ -95,9 +96,9 @@ def _send_chunks(call: CollectiveCall, partitions: Sequence[Any]) -> list[Reques
 
 
 def _expect(call: CollectiveCall, own_array: Any) -> tuple[Any, list[list[Request]]]:
-    """Start to receive, from each other rank, the part with the same elements as `own_array`.
+    """Start to receive, from each other rank, the part of that rank's array that corresponds to `own_array`.
 
-    Return the buffer, with one row for each other rank, and for each row the requests of its chunks.
+    Return (buffer with one row per other rank, list with the requests for the chunks of each row).
     """
     rows = call.workspace(own_array.size * (call.size - 1), own_array.dtype).reshape(call.size - 1, -1)
     receives = [

@@ -68,7 +68,10 @@ class _FlatBuffers:
         return np.ascontiguousarray(tensor.detach().array).reshape(-1)
 
     def write(self, tensor: Tensor) -> Any:
-        """Return a flat array for results. `copy_results` copies them to a tensor that is not contiguous."""
+        """Return a flat array into which a collective writes the results for a tensor.
+
+        If the tensor is not contiguous, `copy_results` later copies the results to the tensor.
+        """
         array = tensor.detach().array
         if array.flags.c_contiguous:
             return array.reshape(-1)
@@ -116,9 +119,10 @@ class _Operation(_FlatBuffers):
 
 
 def _begin(group: ProcessGroup | None, name: str, function: str | None = None) -> _Operation | None:
-    """Return an operation of the function `name`, which the ranks identify as `function` (default: `name`).
+    """Return the operation for a call of the public function `name`.
 
-    If this process is not a member of the group, warn and return None.
+    The ranks compare their calls by `function` (default: `name`). If this process is not a member of the
+    group, warn and return None.
     """
     process_group = find(group, name, stacklevel=4)
     return None if process_group is None else _Operation(process_group, function or name)
@@ -257,7 +261,10 @@ def all_gather_coalesced(
 def all_gather_into_tensor(
     output_tensor: Tensor, input_tensor: Tensor, group: ProcessGroup | None = None, async_op: bool = False
 ) -> Work | None:
-    """Gather the tensors of all ranks in `output_tensor`, whose shape is that of their `cat` or `stack`."""
+    """Gather the tensors of all ranks in `output_tensor`.
+
+    The shape of `output_tensor` is that of the gathered tensors after `cat` or after `stack`.
+    """
     check_tensor(output_tensor, "output_tensor")
     check_tensor(input_tensor, "input_tensor")
     operation = _begin(group, "all_gather_into_tensor", "all_gather")
@@ -508,9 +515,8 @@ def monitored_barrier(
 ) -> None:
     """Wait for all ranks of a group (monitored barrier).
 
-    If a rank is missing, raise an error with its name in rank 0.
-
-    With `wait_all_ranks`, the error names all missing ranks.
+    If a rank is missing, rank 0 raises an error that names this rank. With `wait_all_ranks`, the error names
+    all missing ranks.
     """
     operation = _begin(group, "monitored_barrier")
     if operation is not None:

@@ -22,7 +22,7 @@ class DistStoreError(DistError):
 class WorkerUnavailableError(RuntimeError):
     """Raised by a call of a worker that has exited or cannot be reached."""
 
-    # True if the connection was refused, so that no process listens at the address
+    # True if the connection was refused because no process listens at the address
     connection_refused = False
 
 

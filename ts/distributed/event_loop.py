@@ -20,7 +20,7 @@ from typing import Any, Final, TypeVar
 
 T = TypeVar("T")
 
-# Entries of cancelled timers are removed if they are more than this number and more than all other timers.
+# Entries of cancelled timers are removed if their number exceeds this number plus the number of other timers.
 _MAX_CANCELLED_COUNT: Final = 100
 
 _lock = threading.Lock()
@@ -53,14 +53,14 @@ def run(work: Coroutine[Any, Any, T], timeout: float | None = None) -> T:
 
 
 def on_event_loop() -> bool:
-    """Return True if the current thread runs the event loop, so it must not block until the loop responds."""
+    """Return True in the thread of the event loop. Code in this thread must not wait for the event loop."""
     return threading.current_thread() is _thread
 
 
 class _Timers:
     """Priority queue (binary heap) of timers.
 
-    The loop is woken only for a timer that ends before all others.
+    A new timer wakes up the event loop only if it expires before all other timers.
     """
 
     def __init__(self) -> None:

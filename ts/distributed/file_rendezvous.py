@@ -51,7 +51,10 @@ def read_address(path: str) -> Address | None:
 
 
 def withdraw(path: str, address: Address) -> None:
-    """Remove the file if it contains `address`. Another program may have replaced the file."""
+    """Remove the file if it contains `address`.
+
+    Keep a file that another program has written in the meantime.
+    """
     if read_address(path) == address:
         Path(path).unlink(missing_ok=True)
 

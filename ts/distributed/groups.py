@@ -47,7 +47,7 @@ class Backend(str):
     backend_list: ClassVar = ["undefined", "gloo"]
 
     def __new__(cls, name: str) -> Any:
-        """Return the lower-case name as a plain str, which other processes can unpickle."""
+        """Return the lower-case name as a plain str, so that processes without this class can unpickle it."""
         if not isinstance(name, str):
             raise ValueError(f"Backend constructor parameter must be string-ish, found {name!r}")
         return name.lower()
@@ -86,7 +86,10 @@ class ProcessGroup:
         return next(self._collective_ids)
 
     def workspace(self, size: int) -> Any:
-        """Return a buffer of at least `size` bytes, which the next collective overwrites (buffer reuse)."""
+        """Return a buffer of at least `size` bytes.
+
+        The next collective overwrites the buffer (buffer reuse).
+        """
         if size > self._workspace.size:
             buffer = np.empty(size, np.uint8)
             if size > _BUFFER_CACHE_BYTES:
@@ -144,7 +147,8 @@ def init_process_group(
         _world.links, _world.group_ids = links, itertools.count()
         _world.default = GroupMember.WORLD = _new(range(members), seconds)
         group.WORLD = _world.default
-        # A child process of `multiprocessing` does not call functions of `atexit`, but finalizers.
+        # Use a finalizer, because a child process of `multiprocessing` calls finalizers, but no functions of
+        # `atexit`.
         _world.finalizer = Finalize(None, _leave, exitpriority=100)
     world = _world.default
     try:
@@ -218,7 +222,7 @@ atexit.register(_leave)
 
 
 def _forget() -> None:
-    """Reset the state in a forked child (fork safety), and close its copies of the parent's sockets."""
+    """Reset the state in a forked child (fork safety). Close the child's copies of the parent's sockets."""
     global _world, _lock
     _lock = threading.Lock()
     links = _world.links
@@ -239,9 +243,10 @@ def is_initialized() -> bool:
 def find(
     group: ProcessGroup | None, operation: str | None = None, stacklevel: int = 3
 ) -> ProcessGroup | None:
-    """Return the group for an argument `group`: the default group for None.
+    """Return the group for the argument `group` of a collective. None means the default group.
 
-    Return None if this process is not a member, and warn if the function's name `operation` is given.
+    Return None if this process is not a member of the group. In this case, if `operation` is given, warn with
+    this name of the collective.
     """
     if group is None:
         if _world.default is None:
@@ -323,7 +328,10 @@ def get_global_rank(group: ProcessGroup, group_rank: int) -> int:
 
 
 def get_node_local_rank(fallback_rank: int | None = None) -> int:
-    """Return the rank within this machine: LOCAL_RANK of the environment, otherwise `fallback_rank`."""
+    """Return the rank within this machine.
+
+    It is LOCAL_RANK of the environment, or `fallback_rank` if this variable is not set.
+    """
     local_rank = os.environ.get("LOCAL_RANK", fallback_rank)
     if local_rank is None:
         raise RuntimeError(

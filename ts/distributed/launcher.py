@@ -24,7 +24,7 @@ from typing import IO, Any, Final
 _TERMINATION_SIGNALS: Final = [
     getattr(signal, n) for n in ("SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT") if hasattr(signal, n)
 ]
-# bits of `redirects`, which select the streams of a process that are written to files
+# bits of `redirects`: if a bit is set, this stream of each process is written to a file
 _REDIRECT_STDOUT, _REDIRECT_STDERR = 1, 2
 
 

@@ -43,7 +43,10 @@ def placeholder(module: str, name: str) -> type:
 
 
 def require_initialized(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Wrap `function`: its calls raise RuntimeError before `init_rpc`, or without the extra `rpc`."""
+    """Wrap `function` so that calls raise RuntimeError without an RPC agent.
+
+    There is no agent before `init_rpc`, and if the extra `rpc` is missing.
+    """
 
     @functools.wraps(function)
     def checked(*args: Any, **kwargs: Any) -> Any:

@@ -177,7 +177,7 @@ def recv_object_list(
     group_src: int | None = None,
     use_batch: bool = False,
 ) -> int:
-    """Receive values from rank `src` (None: from any rank), and return the rank of the sender."""
+    """Receive values from rank `src`, or from any rank if `src` is None. Return the rank of the sender."""
     process_group = find(group, "recv_object_list")
     if process_group is None:
         return -1

@@ -66,13 +66,13 @@ class _Connection:
         self.label: MessageTag | None = None
         self.target: memoryview = memoryview(b"")
         self.filled = 0
-        # Request that gets the current message. None means that no receive matches yet: the message is
-        # buffered.
+        # Request that receives the message being read. If it is None, no receive matches yet, and the message
+        # is buffered.
         self.request: Request | None = None
         self.posted: dict[tuple[int, int, int], deque[Request]] = {}
         self.unexpected_messages: dict[tuple[int, int, int], deque[tuple[MessageTag, memoryview]]] = {}
         self.outgoing = Outgoing()
-        # (value of `outgoing.sent` at which the whole message of the request is sent, request)
+        # (value that `outgoing.sent` has when the message of the request is completely sent, request)
         self.unsent: deque[tuple[int, Request]] = deque()
         self.writes = False
         # error that ended the connection, or None while it is open
@@ -111,7 +111,10 @@ class PeerConnections:
         self._background_thread: threading.Thread | None = None
 
     def add_group(self, group: int, ranks: Iterable[int]) -> None:
-        """Register the ranks of a group: if one of them disconnects, all calls of the group fail."""
+        """Register the ranks of a group.
+
+        If one of the ranks disconnects, all calls of the group will fail.
+        """
         with self._lock:
             self._groups[group] = frozenset(ranks)
 
@@ -172,7 +175,7 @@ class PeerConnections:
         return request.done
 
     def complete_in_background(self, requests: Iterable[Request]) -> None:
-        """Add `requests` to those that the background thread completes if no thread waits."""
+        """Add `requests` to the requests that the background thread completes while no other thread waits."""
         with self._lock:
             self._unawaited = [each for each in (*self._unawaited, *requests) if not each.done]
             if not self._unawaited:
@@ -183,7 +186,7 @@ class PeerConnections:
         self._work_available.set()
 
     def abort_call(self, label: MessageTag, ranks: Iterable[int], reason: str) -> None:
-        """Abort a collective call. In `ranks`, the call fails with the message `reason`.
+        """Abort a collective call in this rank. In `ranks`, make the call fail with the message `reason`.
 
         The messages of the call are discarded.
         """
@@ -244,7 +247,8 @@ class PeerConnections:
         if remaining_seconds <= 0:
             raise TimeoutError
         self._followers += 1
-        # If the leader is the background thread, wake it up, so that a waiting thread can become the leader.
+        # If the leader is the background thread, wake up the leader, so that a waiting thread can become the
+        # leader.
         self._wake_up()
         try:
             self._changed.wait(remaining_seconds)
@@ -252,9 +256,9 @@ class PeerConnections:
             self._followers -= 1
 
     def _run_as_leader(self, requests: Collection[Request], deadline: float, yields: bool = False) -> None:
-        """Transfer messages until the requests are done. This thread must have set `_has_leader`.
+        """Transfer messages until the requests are done. The calling thread must have set `_has_leader`.
 
-        With `yields`, return also when another thread waits or the connections are closed.
+        If `yields` is True, also return when another thread waits or when the connections are closed.
         """
         has_polled = False
         try:
@@ -308,7 +312,8 @@ class PeerConnections:
                     self._run_as_leader(unawaited, time.monotonic() + 3600, yields=True)
 
     def _wake_up(self) -> None:
-        # BlockingIOError means that the socket buffer is full. The bytes in the buffer wake up the leader.
+        # BlockingIOError means that the socket buffer is full. Bytes that are already in the buffer wake up
+        # the leader.
         with contextlib.suppress(BlockingIOError):
             self._wakeup_sender.send(b"!")
 
@@ -457,14 +462,14 @@ class PeerConnections:
         request.done = True
 
     def _error(self, request: Request) -> Exception | None:
-        """Return the error with which a receive must fail, or None if its message can still arrive."""
+        """Return the error of a receive that must fail, or None if the expected message can still arrive."""
         rank = request.source
         if rank is not None and self._peers[rank].disconnect_error is not None:
             return self._peers[rank].disconnect_error
         for each in self._groups[request.label.group] - {self.rank}:
             ended = self._peers[each].disconnect_error
-            # If a rank has exited without notice, receives from all ranks fail, as their senders may wait
-            # for this rank.
+            # If a rank has exited without notice, receives from every rank fail, because any sender may be
+            # waiting for the rank that exited.
             if isinstance(ended, _PeerLostError):
                 return ended
         if rank is None:
@@ -565,7 +570,7 @@ def _fail_those(requests: dict[Any, deque[Request]], error_of: Any, done: Any) -
 
 
 def _difference(request: Request, label: MessageTag, size: int, rank: int) -> Exception | None:
-    """Return an error if a message and its receive differ in tag or size, or None."""
+    """Return an error if the tag or the size of a message differs from that of its receive, else None."""
     if label[3:] == request.label[3:] and size == len(request.memory):
         return None
     own_tag, peer_tag = format_tag(request.label), format_tag(label)

@@ -26,7 +26,10 @@ from ts.distributed.work import Transfer, Work
 
 
 def _begin(tensor: Tensor, process_group: ProcessGroup, rank: int | None, tag: int, sends: bool) -> Transfer:
-    """Start to send a tensor to a group rank, or to receive it from there (None: from any rank)."""
+    """Start to send a tensor to the group rank `rank`, or to receive a tensor from it.
+
+    If `rank` is None, receive the tensor from any rank.
+    """
     buffers, links = _FlatBuffers(), process_group.links
     memory = memory_of(buffers.read(tensor) if sends else buffers.write(tensor))
     label = make_tag(ONE, process_group.group_id, tag, "send", tensor)
@@ -51,7 +54,10 @@ def _begin(tensor: Tensor, process_group: ProcessGroup, rank: int | None, tag: i
 
 
 def _other_rank(process_group: ProcessGroup, rank: int | None, group_rank: int | None, role: str) -> int:
-    """Return the group rank of the other end. `role` is "destination" or "source", for the error message."""
+    """Return the group rank of the other process.
+
+    `role` ("destination" or "source") is for error messages.
+    """
     other = find_group_rank(process_group, rank, group_rank)
     if other == process_group.rank():
         raise ValueError(
@@ -121,7 +127,7 @@ def recv(
     tag: int = 0,
     group_src: int | None = None,
 ) -> int:
-    """Receive a tensor from rank `src` (None: from any rank), and return the rank of the sender."""
+    """Receive a tensor from rank `src`, or from any rank if `src` is None. Return the rank of the sender."""
     check_tensor(tensor, "tensor")
     process_group = find(group, "recv")
     if process_group is None:

@@ -83,7 +83,9 @@ def _accumulate(op: ReduceOp, function: Any, arrays: Sequence[Any], out: Any) ->
         function(arrays[0], arrays[1], out=out)
         for each in arrays[2:]:
             function(out, each, out=out)
-    else:  # `out` is one of `arrays[2:]`: accumulate in `arrays[0]`, a temporary copy, until `out` is read
+    # `out` is one of `arrays[2:]`. Accumulate in `arrays[0]`, a temporary copy, so that `out` is read before
+    # it is written.
+    else:
         first = arrays[0]
         for each in arrays[1:-1]:
             function(first, each, out=first)

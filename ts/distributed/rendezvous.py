@@ -124,7 +124,7 @@ def _require_variable(variable: str, value: str | None) -> str:
 
 
 class Rendezvous:
-    """Membership of this process in a rendezvous: from when all processes have joined until `close`.
+    """Membership of this process in a rendezvous. It lasts from the join of all processes until `close`.
 
     `address` may be a function that receives the credentials of the rendezvous, starts a listener and returns
     its address.
@@ -140,7 +140,8 @@ class Rendezvous:
     ) -> None:
         """Join the rendezvous.
 
-        `address` is the address of this process, or a function that starts a listener and returns it.
+        `address` is the address of this process, or a function that starts a listener and returns the
+        address.
         """
         self.endpoint = endpoint
         self._host: _RendezvousServer | None = None
@@ -194,7 +195,7 @@ async def _listening(endpoint: RendezvousAddress, security: Credentials | None) 
 async def _connected(
     endpoint: RendezvousAddress, security: Credentials | None, until: float
 ) -> tuple[RequestMultiplexer, Credentials]:
-    """Connect to rank 0 when it listens, and return the connection and the accepted credentials."""
+    """Connect to rank 0 when it listens. Return the connection, and the credentials that rank 0 accepted."""
     while True:
         try:
             first = endpoint.resolve()
@@ -232,7 +233,7 @@ class _RendezvousServer:
         self.secret = secret
         self.members: dict[int, Participant] = {}
         self.departed: set[int] = set()
-        # name of a barrier -> {rank that waits in the barrier -> function that replies to it}
+        # name of a barrier -> {rank that waits in the barrier -> function that sends the reply to this rank}
         self.pending_replies: dict[str, dict[int, Reply]] = {}
 
     @property

@@ -53,7 +53,7 @@ def security(
 
 
 def make(folder: str | Path, hosts: Iterable[str] = ()) -> None:
-    """Create a certificate for this machine and `hosts` in `folder`, and its authority if missing.
+    """Create a certificate for this machine and `hosts` in `folder`. First create its authority if missing.
 
     Do nothing if the certificate, its key and the authority's certificate exist.
     """
@@ -70,7 +70,10 @@ def make(folder: str | Path, hosts: Iterable[str] = ()) -> None:
 
 
 def _authority(folder: Path) -> tuple[x509.Certificate, Any]:
-    """Return the self-signed certificate authority in `folder` and its key, created if missing."""
+    """Return (self-signed certificate of the authority in `folder`, its private key).
+
+    Create missing files.
+    """
     from cryptography import x509
     from cryptography.hazmat.primitives.serialization import load_pem_private_key
 

@@ -37,8 +37,8 @@ LIMITS: Final = TransportLimits(bytes=1 << 20, frames=16, header_bytes=1 << 20)
 KINDS: Final = ("worker", "program")
 _NAME: Final = re.compile(r"[A-Za-z0-9_:-]{1,127}")
 _WORKER_ID_LIMIT: Final = 1 << 31  # worker ids that the scheduler assigns are smaller than this
-# Time after a restart of the scheduler in which only workers with an id may register, so that they keep their
-# ids.
+# Time after a restart of the scheduler in which only workers that already have an id may register. A worker
+# that registers in this time keeps its id.
 _RECONNECT_WAIT_SECONDS: Final = 1.0
 # maximal time to wait until the old registration of a process that rejoins is removed
 _REPLACE_TIMEOUT_SECONDS: Final = 5.0
@@ -197,7 +197,7 @@ class NameService(Scheduler):
             raise JoinRejectedError(f"invalid address for this cluster: {address!r:.200}")
 
     async def _remove_stale_entry(self, name: str, address: str, worker_id: int | None) -> None:
-        """End the connection of a process that rejoins, and wait until its old registration is removed."""
+        """End the old connection of a process that rejoins. Wait until its old registration is removed."""
         stale = self._entries.get(-1 if worker_id is None else worker_id)
         if stale is None or (stale.name, stale.address) != (name, address):
             return

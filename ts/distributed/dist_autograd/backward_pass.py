@@ -149,7 +149,7 @@ class BackwardPass:
                 self.done.set_result(None)
 
     def fail(self, error: Exception) -> None:
-        """End this part of the pass with an error, which the processes that wait for it raise."""
+        """End this part of the pass with an error. The processes that wait for this part raise the error."""
         with self._lock:
             self._context.passes.pop(self._pass_id, None)
             if not self.done.done():
@@ -174,7 +174,7 @@ def send_gradients(origin: MessageOrigin, gradients: Sequence[Tensor | None]) ->
 
 
 def _check(edges: list[GradientEdge], gradients: Any) -> None:
-    """Check the number, dtypes and shapes of received gradients against the tensors that were sent."""
+    """Raise an error if received gradients do not have the number, dtypes and shapes of the sent tensors."""
     if not isinstance(gradients, list) or len(gradients) != len(edges):
         raise RuntimeError(f"expected {len(edges)} gradients")
     for edge, gradient in zip(edges, gradients, strict=True):

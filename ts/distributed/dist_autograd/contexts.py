@@ -110,7 +110,7 @@ class DistAutogradContext:
             return dict(self._gradients)
 
     def pass_of(self, pass_id: int) -> BackwardPass:
-        """Return the backward pass `pass_id` of this context, created at first use."""
+        """Return the backward pass `pass_id` of this context. The first call with an id creates the pass."""
         with self._lock:
             if pass_id not in self.passes:
                 self.passes[pass_id] = BackwardPass(self._messenger, self, pass_id)

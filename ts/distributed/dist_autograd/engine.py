@@ -93,7 +93,7 @@ def _give_up(messenger: Messenger, context: DistAutogradContext, pass_id: int, p
 def _prefix_error(error: BaseException, worker_id: int) -> BaseException:
     """Return a RuntimeError with the message of `error` after the prefix "Error on Node 1: " (worker id).
 
-    Errors that are no Exception, such as KeyboardInterrupt, are returned unchanged.
+    An error that is not an instance of Exception, such as KeyboardInterrupt, is returned unchanged.
     """
     if not isinstance(error, Exception):
         return error

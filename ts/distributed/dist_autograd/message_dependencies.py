@@ -30,9 +30,9 @@ Links = dict[int, list[Message]]
 
 
 def message_dependencies(context: DistAutogradContext, roots: list[GradientEdge]) -> Links:
-    """Return the received messages on which sent messages depend: number of a sent message -> messages.
+    """Return a dictionary: number of a sent message -> received messages on which the sent message depends.
 
-    The key `ROOT_MESSAGE_INDEX` maps to the messages on which `roots` depend.
+    The key `ROOT_MESSAGE_INDEX` maps to the received messages on which `roots` depend.
     """
     message_ids = [ROOT_MESSAGE_INDEX, *context.sends]
     links: Links = {message_id: [] for message_id in message_ids}

@@ -53,7 +53,10 @@ Received = RecvRpc._backward_cls
 
 @functools.cache
 def _anchor() -> Tensor:
-    """Return a tensor that requires grad, as an input for which autograd records a `RecvRpc` node."""
+    """Return a tensor that requires grad.
+
+    Autograd records a `RecvRpc` node only if an input requires grad.
+    """
     return ts.zeros([], requires_grad=True)
 
 

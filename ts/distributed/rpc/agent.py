@@ -61,7 +61,10 @@ class RpcAgent:
     def __init__(
         self, create_directory: Callable[[Endpoint], WorkerDirectory], options: RpcBackendOptions
     ) -> None:
-        """Start the agent. `create_directory` starts its listener and registers it with the other workers."""
+        """Start the agent.
+
+        `create_directory` starts the listener of the agent and registers the agent with the other workers.
+        """
         self.options = options
         self.pool = ThreadPoolExecutor(options.num_worker_threads, "ts.rpc")
         self.backward_pool = ThreadPoolExecutor(
@@ -107,17 +110,20 @@ class RpcAgent:
         return self.endpoint.call(*self._call_request("rpc_sync", to, callee, args, kwargs, timeout))
 
     def remote(self, to: Any, callee: Any, args: Any, kwargs: Any, timeout: float) -> RRef:
-        """Call a function in worker `to`, which keeps the result, and return an RRef to the result."""
+        """Call a function in worker `to`. The worker keeps the result. Return an RRef to the result."""
         return self._submit_remote(*self._call_request("rpc_remote", to, callee, args, kwargs, timeout))
 
     def method(self, handle: RRef, name: str, args: Any, kwargs: Any, timeout: float) -> RpcFuture:
-        """Call a method of the value of an RRef in its owner, and return a future of the result."""
+        """Call a method on the value of an RRef in the process that owns it.
+
+        Return a future of the result.
+        """
         return self.endpoint.submit(*self._method_request("rpc_async", handle, name, args, kwargs, timeout))
 
     def remote_method(self, handle: RRef, name: str, args: Any, kwargs: Any, timeout: float) -> RRef:
-        """Call a method of the value of an RRef in its owner, which keeps the result.
+        """Call a method on the value of an RRef in the process that owns the value.
 
-        Return an RRef to the result.
+        The owner keeps the result. Return an RRef to the result.
         """
         return self._submit_remote(*self._method_request("rpc_remote", handle, name, args, kwargs, timeout))
 

@@ -25,7 +25,7 @@ class AllGatherState:
 
     def __init__(self, directory: WorkerDirectory, codec: GradientCodec) -> None:
         self._directory, self._codec = directory, codec
-        # names of the workers of a group -> number of all-gathers that this process has started in the group
+        # names of the workers in a group -> number of all-gathers in this group that this process has started
         self._sequence_numbers: Counter[Names] = Counter()
         self._received: dict[tuple[Names, int], dict[str, tuple[Any, ResponseWriter, int]]] = {}
         self._lock = threading.Lock()

@@ -236,7 +236,7 @@ def _barrier(worker_names: Iterable[str]) -> None:
 
 
 def _rref_context_get_debug_info() -> dict[str, str]:
-    """Return the numbers of values that this process owns and of RRefs to them."""
+    """Return the number of values that this process owns, and the number of RRefs to these values."""
     return {name: str(count) for name, count in current().rrefs.debug_counts().items()}
 
 

@@ -44,7 +44,10 @@ class CallCounts:
         return True
 
     def wait_until_idle(self, timeout: float | None, own_calls_only: bool = False) -> None:
-        """Wait until no calls are active or, if `own_calls_only`, until this process's calls are finished."""
+        """Wait until no calls are active.
+
+        If `own_calls_only`, wait only for the calls that this process has made.
+        """
         with self._changed:
             self._waiting += 1
             try:

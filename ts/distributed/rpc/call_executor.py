@@ -49,7 +49,7 @@ class CallExecutor:
     def run_and_store(
         self, response: ResponseWriter, identity: Any, fork: Any, process: int, work: Any, *arguments: Any
     ) -> None:
-        """Start a call whose result this process keeps as an RRef's value.
+        """Start a call whose result this process keeps as the value of an RRef.
 
         Respond before the call has finished.
         """
@@ -163,7 +163,7 @@ class CallExecutor:
         return self._terms.within()
 
     def _check_method(self, value: Any, name: str) -> None:
-        """Raise PermissionError if other workers lack authorization to call the method `name` of `value`."""
+        """Raise PermissionError if other workers are not allowed to call the method `name` of `value`."""
         from ts._core.tensor.tensor import Tensor
 
         if isinstance(value, Tensor) and not name.startswith("_"):

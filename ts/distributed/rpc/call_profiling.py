@@ -49,7 +49,10 @@ class Timing:
         self._task = task
 
     def wrap_request(self, message: list[Any]) -> list[Any]:
-        """Return the message to send. For the profiler, it is wrapped to request the queueing time."""
+        """Return the message to send.
+
+        If the call is profiled, the message is wrapped to request the queueing time.
+        """
         return message if self._event is None else [TIMED, message]
 
     def finish(self, response: Any) -> None:

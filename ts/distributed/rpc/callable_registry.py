@@ -35,12 +35,12 @@ from ts.runtime.function import ScriptFunction
 from ts.runtime.module import ScriptModule
 from ts.runtime.script_method import ScriptMethod
 
-# `async_execution` returns a wrapper, which contains the wrapped function in this attribute
+# `async_execution` returns a wrapper. This attribute of the wrapper contains the wrapped function.
 ASYNC_FUNCTION_ATTRIBUTE: Final = "_wrapped_async_rpc_function"
 # maximal number of archives in each of the caches of sent and of received archives
 _MAX_CACHED_ARCHIVES: Final = 256
-# Classes that other workers name are searched only in loaded modules of these packages. No module is
-# imported.
+# Classes that other workers refer to by name are looked up only in these packages, and only in loaded
+# modules. No module is imported.
 _TRUSTED_PACKAGES: Final = ("builtins", "ts")
 
 Name = tuple[str, ...]
@@ -94,7 +94,7 @@ def describe_callee(name: Name) -> str:
 
 
 def _method_of(function: ScriptFunction) -> str:
-    """Return the name of the method that contains the function in the archive.
+    """Return the name of the method as which the function is stored in its archive.
 
     The method has the name of the function, for readable errors, or "forward" if a method cannot have this
     name.
@@ -245,7 +245,7 @@ class ReceivedCode:
             raise PermissionError(f"the operator {name} is not allowed in this process")
 
     def has(self, name: Any) -> bool:
-        """Return True if this process can run the callee without receiving its code first."""
+        """Return True if this process can run the callee `name` without receiving code first."""
         return name[0] != "code" or name[1] in self._loaded
 
     def _method(self, digest: str, method: str) -> ScriptMethod:
@@ -274,9 +274,9 @@ class ReceivedCode:
 
 
 def _type_named(name: Any) -> type | None:
-    """Return a builtin class or a class of `ts` by (module, name), or None for other modules.
+    """Return the class of Python or `ts` named (module, name), or None for a module of another package.
 
-    Raise ValueError if `name` is not a pair of strings, or the module has no such class.
+    Raise ValueError if `name` is not a pair of strings, or if the module has no such class.
     """
     module, path = name
     if not isinstance(module, str) or not isinstance(path, str):
@@ -292,9 +292,9 @@ def _type_named(name: Any) -> type | None:
 
 
 def _python_name(callee: Any) -> tuple[Any, Any]:
-    """Return the module and qualified name of a Python callee.
+    """Return (module, qualified name) of a Python callee.
 
-    For a class method, the result names the class to which the method is bound.
+    For a class method, the qualified name begins with the class on which the method was accessed.
     """
     owner = getattr(callee, "__self__", None)
     if isinstance(owner, type):

@@ -101,7 +101,7 @@ class ClusterWorkerDirectory(WorkerDirectory):
     def can_have_id(self, worker_id: int) -> bool:
         """Return True if `worker_id` may be the id of a worker.
 
-        The id may be unknown to this process, because workers may have joined later.
+        Ids unknown to this process are possible, because the workers with these ids may have joined later.
         """
         return worker_id >= 0
 
@@ -164,8 +164,8 @@ class ClusterWorkerDirectory(WorkerDirectory):
                 await self._query_comm.write(message)
                 return await self._query_comm.read()
             except BaseException:
-                # close the connection, because the response of this query may still arrive, and the next
-                # query would read it
+                # Close the connection: the response to this query may still arrive, and the next query would
+                # read this response.
                 self._query_comm.abort()
                 raise
 
@@ -221,7 +221,8 @@ class ClusterWorkerDirectory(WorkerDirectory):
                 }
         except ClusterShutdownError:
             self._scheduler_failure = "it has shut down"
-        except Exception as error:  # the main thread of the worker reads the attribute `error` and raises it
+        # the main thread of the worker process reads the attribute `error` and raises this exception
+        except Exception as error:
             self._scheduler_failure, self.error = str(error), error
         finally:
             self.membership_ended.set()
@@ -285,7 +286,10 @@ class ClusterWorkerDirectory(WorkerDirectory):
         )
 
     def _forget_address(self, address: str) -> None:
-        """Remove the name of the worker at an address. Its id stays registered, since ids are not reused."""
+        """Remove the name of the worker at an address.
+
+        Keep the id of the worker, since ids are not reused.
+        """
         for name, peer in list(self._by_name.items()):
             if peer.address == address and peer.info != self.info:
                 self._by_name.pop(name, None)
@@ -340,7 +344,7 @@ def security_for(address: str, secret: bytes | None, security: Credentials | Non
 
 
 def host_for(address: str) -> str:
-    """Return the default host on which a worker listens: one that the scheduler's machine can reach."""
+    """Return the default host on which a worker listens. The scheduler's machine can reach this host."""
     host, port = split_host_port(split_address(address)[1])
     return LOCAL if secrets.is_local(host) else own_address(host, port)
 

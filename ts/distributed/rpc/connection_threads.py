@@ -45,7 +45,10 @@ class ConnectionThreads:
         return len(self._channels) >= self._max_threads
 
     def start(self, channel: BlockingConnection, greeting: Any, handle: Handle) -> Future[None]:
-        """Send `greeting`, serve the connection in a new thread, and return a future of the thread's end."""
+        """Send `greeting`, and serve the connection in a new thread.
+
+        Return a future that is done when the thread ends.
+        """
         finished: Future[None] = Future()
         self._channels.add(channel)
 

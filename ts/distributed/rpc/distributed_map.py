@@ -22,7 +22,8 @@ from ts.distributed.errors import WorkerUnavailableError
 from ts.distributed.rpc.state import current
 from ts.ops.rpc_ops import WorkerInfo
 
-# A worker gets no more batches after this number of connection failures without a result in between.
+# A worker gets no more batches after this number of connection failures without a successful result between
+# them.
 _MAX_CONSECUTIVE_FAILURES: Final = 8
 
 
@@ -109,7 +110,10 @@ class _DistributedMap:
         return future
 
     def _result(self, batch: _Batch) -> Any:
-        """Wait for the result of a batch. If the connection breaks and `retryable` is set, send it again."""
+        """Wait for the result of a batch.
+
+        If the connection breaks and `retryable` is set, send the batch to another worker.
+        """
         while True:
             try:
                 return batch.future.wait()

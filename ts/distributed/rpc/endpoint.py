@@ -41,7 +41,7 @@ from ts.distributed.wire_values import WireContext
 if TYPE_CHECKING:
     from ts.distributed.rpc.worker_directory import WorkerDirectory
 
-# the state of a worker (RRefs, contexts) is discarded if the worker is disconnected for longer than this
+# If a worker is disconnected for longer than this time, its state (RRefs, contexts) is discarded.
 RECONNECT_TIMEOUT_SECONDS = 30.0
 _HELLO_RESPONSE: Final = ["value", None, ()]
 # kinds of requests that contain a callee, whose code the receiver may lack
@@ -57,7 +57,7 @@ class Endpoint:
     def __init__(
         self, options: RpcBackendOptions, pool: Executor, handle: HandleRequest, forget: Callable[[int], None]
     ) -> None:
-        """Create the endpoint of a process. `forget` is called with the id of a worker that has left."""
+        """Create the endpoint of a process. When another worker has left, `forget` is called with its id."""
         self.options, self.pool = options, pool
         self.closed = False
         self.calls = CallCounts()
@@ -69,7 +69,7 @@ class Endpoint:
         self._connections: set[Connection] = set()  # connections that other workers opened
         # id of a worker -> number of open connections from it
         self._connection_counts: Counter[int] = Counter()
-        # id of a worker -> number of connections that it has opened so far, including closed ones
+        # id of a worker -> number of connections that this worker has opened so far, including closed ones
         self._hello_counts: Counter[int] = Counter()
         self._listener: Listener[Connection] | None = None
         self._ready = asyncio.Event()
@@ -90,7 +90,10 @@ class Endpoint:
         loop().call_soon_threadsafe(self._ready.set)
 
     def close(self) -> None:
-        """Stop the listener and close the connections that other workers opened, whose calls then fail."""
+        """Stop the listener, and close the connections that other workers opened.
+
+        Calls over these connections fail.
+        """
         self.closed = True
         if self._listener is not None:
             loop().call_soon_threadsafe(self._stop, self._listener)
@@ -112,10 +115,10 @@ class Endpoint:
         wire_context: WireContext | None = None,
         timing: Timing | None = None,
     ) -> Any:
-        """Send a request, wait, and return the value in the response, or raise the exception in it.
+        """Send a request and wait for the response. Return the value in the response, or raise its exception.
 
         wire_context  context for deserializing the value
-        timing        measurement of the call, if profiled
+        timing        measurement of the call, or None if the call is not profiled
         """
         if on_event_loop():
             raise RuntimeError("a blocking function was called in the event loop's thread")
@@ -198,12 +201,12 @@ class Endpoint:
     def send_reliably_later(self, peer: Peer, message: list[Any]) -> None:
         """Let the event loop call `send_reliably`.
 
-        Finalizers use this, as their thread may hold any lock.
+        Finalizers use this method, because the thread in which a finalizer runs may hold any lock.
         """
         self._loop.call_soon_threadsafe(self.send_reliably, peer, message)
 
     def _attach_code(self, peer: Peer, message: list[Any], again: bool = False) -> None:
-        """Add the callee's code to a request if the peer lacks this code or `again` is True."""
+        """Add the code of the callee to a request if the peer lacks the code, or if `again` is True."""
         if message[0] in _MESSAGES_WITH_CALLEE and message[1][0] == "code":
             digest = message[1][1]
             message[4] = self.sent_code.archive(digest) if again or digest not in peer.codes else None
@@ -213,7 +216,8 @@ class Endpoint:
 
     async def _serve(self, connection: Connection) -> None:
         caller = -1
-        # future of the thread that serves this connection. The list is empty if the event loop serves it.
+        # Future of the thread that serves this connection. If the event loop serves the connection, the list
+        # is empty.
         thread_futures: list[ConcurrentFuture[None]] = []
 
         def hand_over_connection(reply: Reply) -> None:
@@ -271,7 +275,9 @@ class Endpoint:
     def forget_worker(self, process: int, hello_count: int | None = None) -> None:
         """Discard the state of a disconnected worker.
 
-        Keep the state if the worker is connected, or if it has opened more than `hello_count` connections."""
+        If `hello_count` is given and the worker has opened a different number of connections, keep the state.
+        Also keep it if the worker is connected.
+        """
         if not self._connection_counts[process] and hello_count in (None, self._hello_counts[process]):
             del self._connection_counts[process]
             self._forget(process)

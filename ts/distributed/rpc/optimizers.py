@@ -52,7 +52,7 @@ def _class_of(name: Any, find_callee: FindCallee) -> type[Optimizer]:
 
 
 class LocalOptimizer:
-    """Optimizer over parameters that this process owns, given as RRefs `handles`."""
+    """Optimizer over parameters that this process owns. `handles` are RRefs to the parameters."""
 
     def __init__(
         self, contexts: DistAutogradContainer, kind: type[Optimizer], handles: Any, args: Any, kwargs: Any
@@ -62,7 +62,10 @@ class LocalOptimizer:
         self._optimizer = kind(self._params, *args, **kwargs)
 
     def step(self, context_id: int) -> None:
-        """Run one optimizer step with the gradients of a context, then restore `grad` of the parameters."""
+        """Run one optimizer step with the gradients of a context.
+
+        The attributes `grad` of the parameters have the same values before and after the step.
+        """
         with _one_at_a_time:
             gradients = self._contexts.find(context_id).gradients()
             before = [param.grad for param in self._params]

@@ -20,7 +20,7 @@ NO_TIMEOUT: Final = 0.0
 
 
 class BackendType(Enum):
-    """RPC backends in PyTorch. All names select the transport of `ts.distributed.transport`."""
+    """RPC backends in PyTorch. For each of them, `ts` uses the transport of `ts.distributed.transport`."""
 
     TENSORPIPE = "TENSORPIPE"
 

@@ -38,7 +38,8 @@ class Peer:
         self.info = info
         self.codes: set[str] = set()  # digests of the archives of code that the peer has received
         self.address = address
-        # First message of a connection. If another worker has this address now, it closes the connection.
+        # First message of a connection. If another worker now listens at this address, it rejects the message
+        # and closes the connection.
         self._hello = ["hello", own_id, info.id]
         self._connection_arguments = connection_arguments
         self._calls: RequestMultiplexer | None = None
@@ -97,7 +98,10 @@ class Peer:
         loop().call_later(_RECONNECT_BACKOFF_SECONDS[0], self._reconnect, 0)
 
     def _reconnect(self, attempt: int) -> None:
-        """Open a broken connection again, unless it is already open or the peer refused it."""
+        """Open a broken connection again, unless it has been opened already.
+
+        Do not try again if the peer refuses the connection.
+        """
 
         def done(response: Any, error: Exception | None) -> None:
             if (
@@ -150,4 +154,4 @@ def _submit(calls: RequestMultiplexer, message: Any, done: Done) -> None:
 
 
 def _ignore(response: Any, error: Exception | None) -> None:
-    """Ignore the response to a hello message: a peer that rejects the message closes the connection."""
+    """Ignore the response to a hello message, because a peer that rejects it closes the connection."""

@@ -40,7 +40,10 @@ class ReliableOutbox:
         self.closed = False
 
     def send(self, message: Any, on_delivered: OnDelivered = None) -> None:
-        """Send a message, from any thread. When the worker acknowledges it, `on_delivered` is called."""
+        """Send a message, from any thread.
+
+        `on_delivered` is called when the worker has acknowledged the message.
+        """
         with self._lock:
             delivery_id = next(self._delivery_ids)
             self._unanswered[delivery_id] = message, on_delivered

@@ -73,7 +73,10 @@ class ResponseWriter:
         send_outcome(future, self)
 
     def send_type_name(self, future: Future[Any]) -> None:
-        """Send (module, qualified name) of the type of a finished future's value, or its exception."""
+        """Send (module, qualified name) of the class of a finished future's value.
+
+        If the future has an exception, send the exception.
+        """
         error = future.exception()
         if error is None:
             kind = type(future.value())
@@ -97,7 +100,7 @@ class ResponseWriter:
 
 
 def respond(work: Callable[..., None], *arguments: Any) -> None:
-    """Call `work(*arguments)`. Send its exceptions by the last argument, which is a ResponseWriter."""
+    """Call `work(*arguments)`. The last argument is a ResponseWriter, which sends an exception of `work`."""
     try:
         work(*arguments)
     except Exception as error:
@@ -105,9 +108,10 @@ def respond(work: Callable[..., None], *arguments: Any) -> None:
 
 
 def with_remote_traceback(error: BaseException, info: Any) -> Exception:
-    """Return the exception or, if `info` is given, a copy with `info` and the traceback in the message.
+    """Return the exception itself, or a copy for the remote caller if `info` is given.
 
-    An exception such as SystemExit becomes a RuntimeError, so that it does not end the calling process.
+    The message of the copy contains `info` and the traceback. An exception such as SystemExit becomes a
+    RuntimeError, so that it does not end the calling process.
     """
     if info is None:
         return error if isinstance(error, Exception) else RuntimeError(_error_text(error, repr))
@@ -120,7 +124,7 @@ def with_remote_traceback(error: BaseException, info: Any) -> Exception:
 def _error_message(error: BaseException) -> str:
     """Return the message from which the caller recreates the error.
 
-    For a KeyError, this is its argument, because `str(KeyError(...))` adds quotes.
+    For a KeyError, the message is the argument of the error, because `str(KeyError(...))` adds quotes.
     """
     match error:
         case KeyError(args=(str(message),)):
@@ -137,7 +141,10 @@ def _error_text(error: BaseException, format_error: Callable[[Any], str] = _erro
 
 
 def send_result(result: Any, callee: Any, writer: Any) -> None:
-    """Send `result`, which `callee` returned. If `callee` is async, send the value of the future `result`."""
+    """Send `result`, which `callee` returned.
+
+    If `callee` is marked by `async_execution`, `result` is a future, and the value of the future is sent.
+    """
     if getattr(callee, ASYNC_FUNCTION_ATTRIBUTE, None) is None:
         writer.result(result)
         return
@@ -153,8 +160,8 @@ def send_result(result: Any, callee: Any, writer: Any) -> None:
 def send_outcome(future: Future[Any], writer: Any, asynchronous: bool = False) -> None:
     """Send the value or exception of a finished future.
 
-    If `asynchronous`, the value must be a future, whose outcome is sent when it finishes. For another value,
-    a RuntimeError is sent.
+    If `asynchronous` is True, the value of `future` must be another future. When the other future is done,
+    its value or exception is sent. If the value is not a future, a RuntimeError is sent.
     """
     error = future.exception()
     if error is not None:

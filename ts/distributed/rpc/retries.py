@@ -30,7 +30,7 @@ _RETRY_BACKOFF_SECONDS: Final = (
     1.0,
 )  # delays in seconds between attempts. The last delay applies to all further attempts.
 
-# function (timeout in seconds) -> future: it starts one attempt of the call
+# function that starts one attempt of the call, with a timeout in seconds, and returns a future
 StartCall = Callable[[float], Future[Any]]
 
 

@@ -19,7 +19,10 @@ class RpcFuture(Future[Any]):
         self._pool = pool
 
     def call(self, callback: Callable[[Any], Any]) -> None:
-        """Run a callback. In the event loop's thread, pass a callback that may block to the thread pool."""
+        """Run a callback.
+
+        In the thread of the event loop, a callback that may block is submitted to the thread pool instead.
+        """
         wakes = isinstance(getattr(callback, "__self__", None), ScriptCoroutine)
         if on_event_loop() and not wakes and not isinstance(callback, non_blocking):
             self._pool.submit(super().call, callback)
@@ -37,7 +40,10 @@ def copy_outcome(finished: Future[Any], to: Future[Any]) -> None:
 
 
 def map_future(pool: Executor, future: Future[Any], convert: Callable[[Any], Any]) -> RpcFuture:
-    """Return a future of `convert(value of future)`. It also passes on an exception of `future`."""
+    """Return a future of `convert(value of future)`.
+
+    If `future` has an exception, the result has the same exception.
+    """
     result = RpcFuture(pool)
 
     def set_converted(finished: Future[Any]) -> None:

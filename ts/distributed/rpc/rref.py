@@ -33,7 +33,7 @@ class RRef(RRefValue):
     _peer: Peer
     _identity: tuple[int, int]
     _fork: tuple[int, int]
-    # codec for the classes in the signature of the call that creates the value, if any
+    # codec for the classes in the signature of the callee that computes the value, or None without callee
     _wire_context: WireContext | None = None
     # future of the type of the value, or None before the type is requested
     _type: Future[Any] | None = None
@@ -149,7 +149,7 @@ class RRef(RRefValue):
         return self._created
 
     def _get_type(self, timeout: float = UNSET_RPC_TIMEOUT, blocking: bool = True) -> Any:
-        """Return the class of the value or, if not `blocking`, a future of the class."""
+        """Return the class of the value. If `blocking` is False, return a future of the class."""
         if self._type is None:
             self._type = self._ask_type(timeout)
         return self._type.wait() if blocking else self._type

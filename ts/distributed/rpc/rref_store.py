@@ -52,7 +52,7 @@ class OwnerRRef:
         self.wire_context: WireContext | None = None  # codec for the types in the signature of the callee
 
     def record_start(self) -> None:
-        """Do nothing: only `ResponseWriter` records when the computation starts."""
+        """Do nothing, because only a `ResponseWriter` records the time at which the computation starts."""
 
     def result(self, value: Any) -> None:
         """Set the result of the computation as the value."""
@@ -69,9 +69,9 @@ class OwnerRRef:
 
 
 class RRefStore:
-    """Values that this process owns, and RRefs that it has sent while their forks are not confirmed.
+    """Values of this process, and RRefs that this process has sent and whose forks are not confirmed yet.
 
-    `new_rref` creates an RRef from its owner, the id of its value and its fork.
+    `new_rref` creates an RRef from the owner of a value, the id of the value and a fork.
     """
 
     def __init__(
@@ -120,7 +120,10 @@ class RRefStore:
     # ---- values that this process owns
 
     def add_fork(self, identity: GloballyUniqueId, fork: GloballyUniqueId, process: int) -> OwnerRRef:
-        """Register a fork of worker `process` for the value `identity`, which is created if missing."""
+        """Register a fork of worker `process` for the value `identity`.
+
+        Create the value if it does not exist.
+        """
         with self._lock:
             if (identity, fork) in self._early_drops:
                 # the fork has already been dropped: return a value that is not registered
@@ -142,10 +145,7 @@ class RRefStore:
         return self.add_fork(identity, fork, process)
 
     def owner_of(self, identity: GloballyUniqueId) -> OwnerRRef:
-        """Return the owner's reference to the value `identity`.
-
-        Raise RuntimeError if the value was deleted.
-        """
+        """Return the `OwnerRRef` of the value `identity`. Raise RuntimeError if the value was deleted."""
         owner = self._owners.get(identity)
         if owner is None:
             here = self._directory.info
@@ -188,7 +188,10 @@ class RRefStore:
     # ---- serialization of RRefs
 
     def pack(self, handle: Any) -> Any:
-        """Serialize an RRef as a new fork. The RRef is kept until the fork is confirmed."""
+        """Serialize an RRef with a new fork for the receiver.
+
+        Keep the RRef until the new fork is confirmed.
+        """
         # Wait until the owner has started to compute the value. Otherwise the receiver might request a value
         # that the owner does not know.
         handle._check_created()
@@ -199,7 +202,10 @@ class RRefStore:
         return [owner, list(handle._identity), list(fork), own_peer]
 
     def unpack(self, data: Any) -> Any:
-        """Deserialize an RRef: register its fork with the owner, then confirm the fork to the sender."""
+        """Deserialize an RRef.
+
+        Register its fork with the owner of the value, then confirm the fork to the sender.
+        """
         owner, identity, fork, parent = data
         identity, fork = parse_id(identity), parse_id(fork)
         peer, sender = map(self._directory.peer_from_record, (owner, parent))

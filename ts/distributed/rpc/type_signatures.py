@@ -96,7 +96,7 @@ def _check_index(type_index: Any) -> int:
 
 
 def _decompose(x: Any, type: Nominal) -> list[Any] | None:
-    """Return the components of a value of `type`, or None if `x` has another type."""
+    """Return the components of `x` if it is a value of `type`, else None."""
     if isinstance(type, EnumType):
         return [x.name] if isinstance(x, Enum) and x.__class__ is type.python_class else None
     if isinstance(type, TupleType):
@@ -113,8 +113,8 @@ def _is_class_of(cls: Any, type: ClassType) -> bool:
     """
     if type.python_class is not None:
         return cls is type.python_class
-    # compared by the name of the script type if there is one: several classes may have the same name, but not
-    # several script types
+    # Compare by the name of the script type if the class has one: several classes may have the same name, but
+    # script types have distinct names.
     script_type = vars(cls).get(ATTRIBUTE)
     name = script_type.qualified_name() if isinstance(script_type, ClassType) else qualified_name(cls)
     return name == type.qualified_name()

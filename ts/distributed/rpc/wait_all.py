@@ -28,7 +28,10 @@ _thread_state = _PendingCalls()
 
 
 def add_to_wait_all(future: Future[Any]) -> Future[Any]:
-    """Add a future to this thread's innermost `_wait_all` block, if any, and return the future."""
+    """Add a future to the innermost `_wait_all` block of this thread, if there is a block.
+
+    Return the future.
+    """
     if _thread_state.calls:
         _thread_state.calls[-1].append(future)
     return future
@@ -36,7 +39,10 @@ def add_to_wait_all(future: Future[Any]) -> Future[Any]:
 
 @contextmanager
 def _wait_all() -> Iterator[None]:
-    """Wait at the end of the block for all futures that `rpc_async` returned in it. Blocks may nest."""
+    """Wait, at the end of the block, for all futures that `rpc_async` returned within it.
+
+    Blocks may be nested.
+    """
     _thread_state.calls.append([])
     try:
         yield

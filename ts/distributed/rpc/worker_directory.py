@@ -49,7 +49,7 @@ class WorkerDirectory:
     def add(self, worker_id: int, name: str, address: str) -> Peer:
         """Register a worker by id and name.
 
-        If the name and address of the worker are known from an RRef, replace them.
+        If another name or address of the worker is known (from an RRef), replace the peer.
         """
         peer = self.peer_with_id(worker_id, name, address)
         if (peer.info.name, peer.address) != (name, address):
@@ -63,7 +63,7 @@ class WorkerDirectory:
     def peer_with_id(self, worker_id: int, name: str, address: str) -> Peer:
         """Return the peer with this id.
 
-        Register a new peer by id only, because its name may now belong to another worker.
+        A missing peer is registered only by its id, because its name may belong to another worker now.
         """
         peer = self.peers.get(worker_id)
         if peer is None:
