@@ -28,9 +28,12 @@ SETTINGS = (
     "opt_einsum", "quantized",
 )  # fmt: skip
 fp32_precision = "none"
-# The position of a name is the number by which `ts._core` identifies the backend (`Backend.index`): 0, 1, 2.
+# `ts._core` identifies each of these backends by the index of its name in this tuple: 0, 1, 2
+# (`Backend.index`).
 BUILT_IN = ("cpu", "cuda", "meta")
-LAYOUTS = ("sparse",)  # backends of layouts without strides, numbered after BUILT_IN: 3 for `sparse`
+# names of the backends for layouts without strides. The backend `sparse` has number 3, the first after
+# BUILT_IN.
+LAYOUTS = ("sparse",)
 # maximal number of backends. The kernel table of an operator has one more entry, for undefined tensors.
 MAX_BACKENDS = 15
 _loaded: dict[str, Backend] = {}
@@ -82,7 +85,8 @@ def register(backend: Backend) -> Backend:
     if not isinstance(backend.xp, Namespace):  # `xp` is a plain module, such as `numpy`
         backend.xp = WrappedNamespace(backend.xp)
     _loaded[backend.name] = backend
-    forget_kernels()  # the cached kernels may belong to an earlier backend with this name or number
+    # the kernel cache may still have kernels of an earlier backend with the same name or number
+    forget_kernels()
     if _seed is not None:
         backend.manual_seed(_seed)
     return backend
@@ -112,7 +116,11 @@ def installed() -> list[str]:
 
 
 def manual_seed(seed: int) -> None:
-    """Seed the random generators of all loaded backends except the CPU generator, which the caller seeds."""
+    """Seed the random generators of all loaded backends, except the CPU generator.
+
+    The caller seeds the CPU generator. Backends that are loaded later are seeded with `seed` when they are
+    loaded.
+    """
     global _seed
     _seed = seed
     for backend in _loaded.values():

@@ -119,14 +119,15 @@ class Namespace:
         return total
 
     def lapack(self, name: str, dtype: np.dtype[Any]) -> Callable[..., Any]:
-        """Return the LAPACK routine `name` for a dtype and arrays in host memory."""
+        """Return the LAPACK routine `name` for arrays of the given dtype in host memory."""
         result: Callable[..., Any] = _scipy("scipy.linalg").lapack.get_lapack_funcs(name, dtype=dtype)
         return result
 
     def in_pieces(self, function: Callable[..., Array], *operands: Array) -> Array:
-        """Apply an elementwise function to arrays.
+        """Return the result of an elementwise function of arrays.
 
-        Under a time limit, the CPU namespace applies it in chunks.
+        The CPU namespace overrides this method: under a time limit, it calls the function on one chunk after
+        another.
         """
         return function(*operands)
 

@@ -1,8 +1,8 @@
 """Base class of backends: arrays and kernels of one device type.
 
-In: shapes, NumPy dtypes, host arrays. Out: arrays that `ts.Tensor` wraps. Kernels call the functions of
-`backend.xp`, an array namespace with NumPy's names. A backend overrides the kernels for which it has a faster
-implementation, by operator name:
+A backend creates arrays from shapes, NumPy dtypes and host arrays. `ts.Tensor` wraps these arrays. Kernels
+call the functions of `backend.xp`, an array namespace with NumPy's names. A backend overrides the kernels for
+which it has a faster implementation, by operator name:
 
     class Backend:  name "cpu", xp numpy, overrides {"aten::mm": my_mm}
 
@@ -34,9 +34,9 @@ def default_of(kernel: Kernel, parameter: str) -> Any:
 
 
 class KernelOverrides(dict[str, Kernel]):
-    """Dict from an operator ("aten::mm") or overload ("aten::add.Tensor") to a kernel.
+    """Dict that maps the name of an operator ("aten::mm") or overload ("aten::add.Tensor") to a kernel.
 
-    Changes to the dict take effect at once, because they clear the cache of bound kernels.
+    Each change to the dict clears the cache of bound kernels, so the change applies to the next call.
     """
 
     def __setitem__(self, name: str, kernel: Kernel) -> None:
@@ -130,7 +130,7 @@ class Backend:
         """
 
     def overridden(self, record: Any) -> bool:
-        """Return whether `overrides` replaces the kernel of an operator record or of its base records."""
+        """Return whether `overrides` replaces the kernel of a record, or of a record it is derived from."""
         while record is not None:
             if record.key in self.overrides or record.name in self.overrides:
                 return True
@@ -138,9 +138,9 @@ class Backend:
         return False
 
     def own_kernel(self, record: Any) -> Kernel | None:
-        """Return this backend's own kernel for an operator record (such as a generated kernel), or None.
+        """Return this backend's kernel for a record (such as a generated kernel), or None if none exists.
 
-        `bind` calls this method.
+        `bind` calls this method if `overrides` has no kernel for the record.
         """
         return None
 
@@ -162,8 +162,8 @@ class Backend:
         """
         derived = record.base is not None and record.derive is not None
         kernel = self.overrides.get(record.key)
-        # An `out=` variant has one more parameter, so an override for the name without overload cannot be
-        # called for it.
+        # An override that is registered by operator name, without overload, lacks the additional parameter of
+        # `out=` variants, so it is not used for these variants.
         if kernel is None and record.variant != "out":
             kernel = self.overrides.get(record.name)
         kernel = kernel or self.own_kernel(record)

@@ -22,7 +22,7 @@ class QuantizedEngine(ModuleType):
     def engine(self) -> str:
         """Name of the selected engine.
 
-        An assignment raises RuntimeError for a name that PyTorch does not know.
+        Assigning a name that is none of PyTorch's engines raises RuntimeError.
         """
         return self._engine
 

@@ -40,7 +40,7 @@ def _keys(self: NDArray[Any], axis: int, descending: bool) -> NDArray[np.int64]:
 
 
 def _in_place(rows: NDArray[np.int64], self: NDArray[Any], axis: int) -> NDArray[np.int64]:
-    """Return an array with the rank of `self`, whose slices along `axis` are the rows of a matrix."""
+    """Reshape a matrix to an array with the rank of `self`: row i becomes slice i along `axis`."""
     shape = (*self.shape[:axis], *self.shape[axis + 1 :], rows.shape[-1])
     return np.moveaxis(rows.reshape(shape), -1, axis)
 
@@ -53,7 +53,7 @@ def argsort(self: NDArray[Any], axis: int, descending: bool) -> Indices:
 def first_indices(self: NDArray[Any], axis: int, k: int, largest: bool, ordered: bool) -> Indices:
     """Return the indices of the k smallest or largest elements along `axis` (top-k, partial sort).
 
-    They are sorted if `ordered`.
+    If `ordered`, the indices are in the sorted order of their elements.
     """
     return _in_place(sort.smallest(_keys(self, axis, largest), k, ordered), self, axis)
 
@@ -67,7 +67,10 @@ def nth_index(self: NDArray[Any], axis: int, k: Indices) -> Indices:
 
 
 def nth_index_in_order(self: NDArray[Any], axis: int, k: Indices) -> Indices:
-    """Return the indices of `nth_index`, but order equal elements by index, as a stable sort does."""
+    """Return the index of the k-th smallest element of each slice in the order of a stable sort.
+
+    If there are equal elements, `nth_index` may return the index of another one.
+    """
     keys, ranks = _keys(self, axis, False), _rows(k, axis)
     rows = np.arange(len(keys))
     kth = keys[rows, sort.nth(keys, ranks)][:, None]
@@ -78,5 +81,5 @@ def nth_index_in_order(self: NDArray[Any], axis: int, k: Indices) -> Indices:
 
 
 def _rows(k: Indices, axis: int) -> Indices:
-    """Flatten `k`, which has one number per slice along `axis`, to one number per row of `_keys`."""
+    """Flatten `k`, which has one number for each slice along `axis`, in the order of the rows of `_keys`."""
     return np.ascontiguousarray(np.moveaxis(k, axis, -1), dtype=np.int64).reshape(-1)

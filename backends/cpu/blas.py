@@ -23,7 +23,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-# Possible names of the gemm functions, where {} is the dtype letter, with the bits of the library's integers.
+# Pairs of a possible name of the gemm functions, and the width in bits of the integer arguments of functions
+# with this name. {} stands for the letter of the dtype.
 _NUMPY_GEMM_NAMES = (
     ("scipy_cblas_{}gemm64_", 64),
     ("cblas_{}gemm64_", 64),

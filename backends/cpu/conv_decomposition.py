@@ -48,7 +48,7 @@ class ConvAxis(NamedTuple):
 
 
 class ConvDecomposition(NamedTuple):
-    """Phases of a convolution along each dimension, and offsets of the taps, for inputs of given sizes."""
+    """Phases of a convolution and the memory offsets that its taps read, for inputs of given sizes."""
 
     source: InputLayout
     phases: list[SubConvolution]
@@ -99,7 +99,8 @@ def decompose(g: Geometry, sizes: Sequence[int]) -> ConvDecomposition:
         [_drop_padding(axis, size) for axis in phases] for phases, size in zip(axes, spatial, strict=True)
     ]
     firsts, lengths, residues = [], [], []
-    # For each dimension, compute the range of the input that the taps read, in units of the stride.
+    # For each dimension, compute the first position that a tap reads and the number of positions up to the
+    # last one. Both are in units of the stride.
     for phases in axes:
         stride = phases[0].input_stride if phases else 1
         offsets = [(offset, axis.number) for axis in phases for _, offset in axis.taps]
@@ -111,11 +112,12 @@ def decompose(g: Geometry, sizes: Sequence[int]) -> ConvDecomposition:
         residues.append(sorted({offset % stride for offset, _ in offsets}) or [0])
     strides = [phases[0].input_stride if phases else 1 for phases in axes]
     pitch = (lengths[1] * lengths[2], lengths[2], 1)
-    # number of elements of the layout whose indices have the same residues modulo `strides`
+    # Number of positions with one combination of residues modulo `strides`. The layout stores them as one
+    # block.
     own = math.prod(lengths)
     residue_strides = (len(residues[1]) * len(residues[2]) * own, len(residues[2]) * own, own)
-    # For each dimension: offset of a tap in the input -> offset in the layout's memory. The offsets of the
-    # three dimensions are added.
+    # For each dimension, a dict from the offset of a tap in the input to its offset in the layout's memory.
+    # The memory offset of a tap is the sum over the three dimensions.
     offsets_by_dimension = [
         {
             offset: residues[d].index(offset % strides[d]) * residue_strides[d]
@@ -149,7 +151,10 @@ def decompose(g: Geometry, sizes: Sequence[int]) -> ConvDecomposition:
 
 
 def compute(general: Kernel, xp: Any, g: Geometry, input: Array, weight: Array, bias: Array | None) -> Array:
-    """Return the convolution `g` of `input`. For integers and empty arrays, the kernel `general` runs."""
+    """Return the convolution of `input` with geometry `g`.
+
+    The kernel `general` computes it for integers and empty arrays.
+    """
     if input.dtype.kind in "iub" or input.size == 0 or weight.size == 0:
         result: Array = general(xp, g, input, weight, bias)
         return result
@@ -167,7 +172,7 @@ def compute(general: Kernel, xp: Any, g: Geometry, input: Array, weight: Array, 
 
 
 def _cached_decomposition(g: Geometry, x: Array) -> ConvDecomposition:
-    """Return the decomposition for the size of `x`. Unless it is large, it is cached in `g`."""
+    """Return the decomposition of `g` for the size of `x`. It is cached in `g` if the output has few rows."""
     decomposition: ConvDecomposition = g.decomposition or decompose(g, x.shape[2:])
     if math.prod(g.output_size[:-1]) <= _MAX_CACHED_ROWS:
         g.decomposition = decomposition
@@ -209,10 +214,11 @@ def _convolve_complex(g: Geometry, x: Array, weight: Array) -> Array:
 
 
 def weight_gradient(general: Kernel, xp: Any, g: Geometry, conv_input: Array, other: Array) -> Array:
-    """Return the weight gradient. For integers, complex numbers and empty arrays, the kernel `general` runs.
+    """Return the gradient of a convolution's weight. `other` is the gradient of the convolution's output.
 
-    `general` also runs if the result has infinities or NaN, since padding zeros times infinity give NaN in
-    this module.
+    The kernel `general` computes it for integers, complex numbers and empty arrays. `general` also computes
+    it if the result of this module has infinities or NaN, because the zeros of the padding times infinity
+    give NaN.
     """
     if conv_input.dtype.kind not in "iubc" and conv_input.size and other.size:
         dtype = np.float32 if conv_input.itemsize == 2 else conv_input.dtype
@@ -227,7 +233,10 @@ def weight_gradient(general: Kernel, xp: Any, g: Geometry, conv_input: Array, ot
 
 
 def kernel(record: Any) -> Kernel:
-    """Return the kernel of a convolution or of its backward, which calls the functions of this module."""
+    """Return the CPU kernel for the record of a convolution or of a convolution's backward.
+
+    The kernel calls functions of this module.
+    """
     result = partial(record.kernel, compute=partial(compute, default_of(record.kernel, "compute")))
     if record.key == "aten::convolution_backward":
         result = partial(result, weigh=partial(weight_gradient, default_of(record.kernel, "weigh")))

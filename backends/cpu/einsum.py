@@ -49,7 +49,7 @@ class ContractionOperand:
 
 @dataclass(frozen=True, slots=True)
 class Contraction:
-    """Contraction of two operands. `positions` are their indices in the list of remaining operands."""
+    """Contraction of two operands, which have the indices `positions` in the list of remaining operands."""
 
     positions: tuple[int, int]
     first: ContractionOperand
@@ -67,7 +67,10 @@ class ContractionPath:
 
 
 def kernel(record: Any) -> Callable[..., Array]:
-    """Return the kernel of `einsum`. The record's kernel checks each new combination of shapes."""
+    """Return the CPU kernel of `einsum`.
+
+    For each new combination of shapes, the record's kernel checks the arguments.
+    """
     general: Callable[..., Array] = record.kernel
     paths: dict[tuple[str, tuple[Shape, ...]], ContractionPath | None] = {}
 
@@ -92,7 +95,7 @@ def kernel(record: Any) -> Callable[..., Array]:
 
 
 def einsum(products: Callable[[Array, Array], Array], equation: str, operands: Sequence[Array]) -> Array:
-    """Return the einsum of operands with one dtype. `products` multiplies batches of matrices."""
+    """Return the einsum of operands of one dtype. The function `products` multiplies batches of matrices."""
     path = find_contraction_path(equation, tuple([x.shape for x in operands]))
     if path is not None:
         return execute_path(path, products, list(operands))
@@ -103,7 +106,10 @@ def einsum(products: Callable[[Array, Array], Array], equation: str, operands: S
 def execute_path(
     path: ContractionPath, products: Callable[[Array, Array], Array], left: list[Array]
 ) -> Array:
-    """Return the result of the contractions `path` on the operands in `left`. The list `left` is changed."""
+    """Contract the operands in the list `left` in the order of `path`, and return the result.
+
+    Each contraction replaces two operands in `left` by their contraction.
+    """
     for pair in path.pairs:
         i, j = pair.positions
         a, b = pair.first(left[i]), pair.second(left[j])
@@ -114,7 +120,7 @@ def execute_path(
 
 @functools.lru_cache(_MAX_CACHED_PLANS)
 def find_contraction_path(equation: str, shapes: tuple[Shape, ...]) -> ContractionPath | None:
-    """Return the contractions for operands of the given shapes, or None for einsums that NumPy computes."""
+    """Return the contractions for operands of the given shapes, or None if NumPy must compute the einsum."""
     if len(shapes) < 2:
         return None
     inputs, output = _parse_subscripts(equation, shapes)
@@ -139,7 +145,10 @@ def find_contraction_path(equation: str, shapes: tuple[Shape, ...]) -> Contracti
 
 
 def _parse_subscripts(equation: str, shapes: Sequence[Shape]) -> tuple[list[str], str]:
-    """Return the subscripts of the operands and of the result. Ellipses are replaced by letters."""
+    """Return the subscripts of each operand and of the result, with one letter per dimension.
+
+    Each ellipsis is replaced by letters for the dimensions that it stands for.
+    """
     operands_text, arrow, output = equation.partition("->")
     dots, inputs = 0, []
     for letters, shape in zip(operands_text.split(","), shapes, strict=True):
@@ -159,7 +168,10 @@ _DOTS = "".join(map(chr, range(0x3B1, 0x3B1 + 64)))
 
 
 def _contraction_order(inputs: list[str], output: str, sizes: dict[str, int]) -> list[tuple[int, int]]:
-    """Return the pairs of operand indices to contract. Each result is appended to the list of operands."""
+    """Return the pairs of operand indices to contract.
+
+    The result of each contraction is appended to the list of operands.
+    """
     if len(inputs) == 2:
         return [(0, 1)]
     order_of_pairs: list[tuple[int, int]] = []
@@ -208,8 +220,8 @@ def _contract_pair(
     inner = [c for c in first if c in second and c not in needed]
     rows = [c for c in first if c not in second and c in needed]
     columns = [c for c in second if c not in first and c in needed]
-    # If the columns precede the rows in the output, exchange the operands. The product then needs no
-    # permutation.
+    # If the result has the columns before the rows, exchange the operands, so that the matrix product needs
+    # no permutation.
     if output and output == "".join([*batch, *columns, *rows]):
         positions, a, b, rows, columns = (positions[1], positions[0]), b, a, columns, rows
     if inner:
@@ -236,10 +248,10 @@ def _lengths(letters: Sequence[str], sizes: dict[str, int]) -> Shape:
 def _matrices(
     x: Operand, batch: list[str], own: list[str], inner: list[str], sizes: dict[str, int], left: bool
 ) -> ContractionOperand:
-    """Return the conversion of an operand to matrices.
+    """Return the conversion of an operand to a batch of matrices.
 
-    One dimension of each matrix combines the subscripts `own`, the other one the summed subscripts `inner`.
-    If possible, the subscripts of each dimension are in the order of the operand's memory.
+    The subscripts `own` form one dimension of the matrices, and the summed subscripts `inner` form the other.
+    Of both dimensions, the one whose subscripts come first in the operand becomes the first dimension.
     """
     letters = x[0]
     inner_first = bool(own) and letters.index(inner[0]) < letters.index(own[0])
@@ -251,7 +263,7 @@ def _matrices(
 def _elements(x: Operand, needed: list[str], shape: Shape, turned: bool = False) -> ContractionOperand:
     """Return the conversion of operand `x` to an array whose dimensions are the subscripts `needed`.
 
-    Other dimensions are summed, or dropped if their size is 1.
+    Each other dimension of `x` is removed: it is summed if its size is not 1.
     """
     letters, lengths = x
     sums = tuple(d for d, c in enumerate(letters) if c not in needed and lengths[d] != 1)

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     Array = NDArray[Any]
 
 _CHUNK_ELEMENTS: Final = 1 << 14  # elements of a chunk. The time limit is checked before each chunk.
-# time in ns that is charged to the time limit of `ts.limits` for each chunk
+# time in ns that each chunk adds to the time counted for the limit of `ts.limits`
 _CLOCK_INTERVAL_NS: Final = 100_000.0
 
 
@@ -89,7 +89,10 @@ class CpuNamespace(WrappedNamespace):
         return UFUNCS[name] if name in UFUNCS else super().special(name)
 
     def find_kernel(self, name: str) -> Callable[..., Array] | None:
-        """Return the ufunc of the activation `name`, whose loops are those of the C kernels."""
+        """Return the ufunc of the activation `name`.
+
+        It calls the same loops as the C kernel of the activation.
+        """
         return self.special(name)
 
     def __getattr__(self, name: str) -> Any:
@@ -104,7 +107,10 @@ class CpuNamespace(WrappedNamespace):
         return result
 
     def _wrap_for_bfloat16(self, name: str) -> Callable[..., Array]:
-        """Return a function that calls a ufunc of this package, and returns bfloat16 for bfloat16 arrays."""
+        """Return a function that calls the ufunc `name` of this package.
+
+        The function converts the result for a bfloat16 array to bfloat16.
+        """
         ours = self.special(name)
 
         def call(x: Any, **options: Any) -> Array:
@@ -164,7 +170,7 @@ class CpuNamespace(WrappedNamespace):
     def weighted_picks(self, x: Array, indices: Array, weights: Array) -> Array:
         """Return weighted sums of the elements of `x` at `indices`.
 
-        16-bit floats are computed by the base class, which rounds after each step.
+        For 16-bit floats, the method of the base class runs, because it rounds after each step.
         """
         if x.dtype.char not in "fd":
             rounded: Array = super().weighted_picks(x, indices, weights)
@@ -185,7 +191,8 @@ class CpuNamespace(WrappedNamespace):
         if not deadline.is_set() or max((np.size(x) for x in operands), default=0) <= _CHUNK_ELEMENTS:
             return function(*operands)
         arrays = np.broadcast_arrays(*operands)
-        # The result gets the memory order of the first operand that has the broadcast shape.
+        # The elements of the result are ordered in memory like those of the first operand that has the
+        # broadcast shape.
         reference = next((x for x in operands if np.shape(x) == arrays[0].shape), arrays[0])
         axes = sorted(range(reference.ndim), key=lambda d: -abs(reference.strides[d]))
         flat = [x.transpose(axes).reshape(-1) for x in arrays]

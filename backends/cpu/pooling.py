@@ -1,8 +1,8 @@
 """Pooling of floating and integer arrays on the CPU, by `ts.backends.cpu.kernels.pooling_windows`.
 
 In: an array and its windows, checked by `ts.ops.pooling`. Out: maxima with or without indices, or means.
-16-bit floats are computed in float32, maxima of integers in int64. Means of integers use the record's own
-kernel.
+Pooling of 16-bit floats is computed in float32, and maxima of integers in int64. The record's Python kernel
+computes means of integers.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ts.ops.pooling_geometry import Windows
 
 Array = NDArray[Any]
-# Planes with this many rows are not supported. The rows of a three-dimensional plane are depth * height.
+# Planes with this many rows or more are not supported. A three-dimensional plane has depth * height rows.
 _MAX_PLANE_ROWS = 1 << 31
 
 

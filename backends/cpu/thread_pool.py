@@ -1,8 +1,8 @@
 """Intra-op thread pool of the CPU, a parallel for loop with static scheduling of an operator's partitions.
 
 `run` receives a function of (index of a partition, number of partitions) that computes one partition, and
-returns when all partitions have run. The function must compute elements with values that do not depend on the
-division into partitions, so that results are bit-identical for every number of threads.
+returns when all partitions have run. The elements that the function computes must not depend on the division
+into partitions, so that results are bit-identical for every number of threads.
 
     run(lambda i, n: fill(i, n), 2)      fill(0, 2) on this thread, fill(1, 2) on a worker thread
 
@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
 
-# Minimal work of a partition, in units of 0.5 ns: about 65 us, because a thread needs about 30 us to start.
+# Minimal work of a partition, in units of 0.5 ns. It corresponds to about 65 us. Starting a thread takes
+# about 30 us, so a thread for less work would not pay off.
 MIN_WORK_PER_THREAD = 1 << 17
 _count = 0
 _pool: ThreadPoolExecutor | None = None
@@ -53,10 +54,13 @@ def partition_count(units: int) -> int:
 
 
 def run(function: Callable[[int, int], None], partition_count: int) -> None:
-    """Run partition 0 on this thread and the others on worker threads. Wait, and raise the first exception.
+    """Run partition 0 on this thread and the others on worker threads.
 
-    All partitions run on this thread if no worker thread can be started: while the interpreter shuts down (in
-    threads that outlive the main thread and in `atexit` handlers), or if the system cannot create threads.
+    Wait, and raise the first exception.
+
+    If no worker thread can be started, all partitions run on this thread. This happens while the interpreter
+    shuts down (in threads that outlive the main thread and in `atexit` handlers), and if the system cannot
+    create threads.
     """
     if partition_count == 1:
         function(0, 1)

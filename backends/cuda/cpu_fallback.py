@@ -44,14 +44,14 @@ def _warn(name: str, reason: str) -> None:
 
 
 def to_host(x: Any) -> Any:
-    """Convert device arrays, and those in lists and tuples, to NumPy arrays."""
+    """Convert device arrays to NumPy arrays, including device arrays in lists and tuples."""
     if isinstance(x, cupy.ndarray):
         return cupy.asnumpy(x)
     return type(x)(map(to_host, x)) if type(x) in (list, tuple) else x
 
 
 def to_device(x: Any) -> Any:
-    """Convert NumPy arrays, and those in lists and tuples, to arrays on the current device."""
+    """Convert NumPy arrays to arrays on the current device, including NumPy arrays in lists and tuples."""
     if isinstance(x, (np.ndarray, np.generic)):
         return cupy.asarray(x)
     return type(x)(map(to_device, x)) if type(x) in (list, tuple) else x
@@ -69,7 +69,8 @@ def numpy_function(name: str) -> Callable[..., Any]:
         _warn(f"numpy.{name}", FUNCTIONS[name])
         hosts = [to_host(x) for x in args]
         result = target(*hosts, **{k: to_host(v) for k, v in kwargs.items()})
-        if result is None:  # The function has changed the host copy of its first argument in place.
+        # The function returned None, so it has changed the host copy of its first argument in place.
+        if result is None:
             args[0][...] = cupy.asarray(hosts[0])
         return to_device(result)
 

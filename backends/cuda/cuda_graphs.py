@@ -61,7 +61,10 @@ class GraphRngState:
         self.count = 0
 
     def set(self, stream: Any) -> None:
-        """Copy the state of `stream` to the device. Advance `stream` by the numbers that one replay draws."""
+        """Copy seed and offset of `stream` to the device.
+
+        Advance `stream` by the numbers that one replay draws.
+        """
         self.start.set(np.array([stream.initial_seed, stream.offset], np.uint64))
         stream.offset += self.count
 
@@ -93,7 +96,8 @@ class Graph:
         check_not_capturing()
         self.pool = self.pool or pool or GraphPool()
         self._stream = stream
-        # `begin_capture` may raise. The state changes follow it, so that `begin` can be called again.
+        # If `begin_capture` raises, `begin` can be called again, because the state of this object changes
+        # only afterwards.
         stream.begin_capture()
         self._allocating = self.pool.allocating()
         self._allocating.__enter__()
@@ -139,9 +143,9 @@ class Graph:
 
 
 def capture_constant(host: Any, dtype: Any = None) -> Any:
-    """Return a host value as a device array that the captured graph owns.
+    """Return a device array with the value of `host`, owned by the graph that this thread captures.
 
-    Return None outside of a capture, and for other values than numbers and NumPy arrays.
+    Return None if no capture is active, or if `host` is neither a number nor a NumPy array.
     """
     graph = capturing()
     if graph is None or not isinstance(host, (np.ndarray, np.generic, bool, int, float, complex)):

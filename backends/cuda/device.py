@@ -175,7 +175,10 @@ class CudaBackend(Backend):
         return fusion_groups.CudaFusionGroup(self, program)
 
     def own_kernel(self, record: Any) -> Kernel | None:
-        """Return a kernel that runs on the CPU (`cpu_fallback`), else a generated kernel, else None."""
+        """Return the CPU kernel of a record (`cpu_fallback`), else a generated kernel, else None.
+
+        A CPU kernel runs on copies of the arrays in host memory.
+        """
         if record.name in cpu_fallback.OPERATORS:
             return cpu_fallback.host_kernel(record.name, record.kernel)
         return pointwise_launch.make_launcher(record)

@@ -1,7 +1,7 @@
 """Fusion groups on CUDA devices (kernel fusion): one kernel per group.
 
 In: the program of a group (`ts.fusion.program`), then the inputs of a call. Out: a dict from value numbers to
-arrays. Instead of the result of an epilogue that cannot be fused, the dict contains the epilogue's input. The
+arrays. If an epilogue cannot be fused, the dict contains the epilogue's input instead of its result. The
 result is None if the operators must run one by one, because the inputs are on several devices, no kernel
 supports their dtypes or shapes, or an operator is overridden.
 """
@@ -30,8 +30,8 @@ class CudaFusionGroup:
         )
         self._records = [record for record, _ in (*rows, *epilogues)]
         self._launcher = FusedGroupLauncher(OperatorGroup(rows, program.outputs, epilogues))
-        # Number of calls in which the operators ran one by one, because devices or values of numbers are
-        # unsupported or an operator is overridden.
+        # Number of calls in which the operators ran one by one, because the devices or the values of numbers
+        # are unsupported, or because an operator is overridden.
         self.unfused_calls = 0
 
     @property

@@ -36,7 +36,8 @@ CHARACTERS = {  # dtype -> its character in `OperatorRecord.types`
 }  # fmt: skip
 
 # The C++ namespace `ts` redefines functions that CUDA defines only for some types, or differently from
-# PyTorch (NaN in min and max). So an expression of a record has the same meaning for each dtype.
+# PyTorch (NaN in min and max). With these functions, an expression of a record has the same meaning for each
+# dtype.
 PREAMBLE = r"""
 struct half_bits { unsigned short bits; };
 struct bfloat_bits { unsigned short bits; };
@@ -118,8 +119,8 @@ STRING_ARGUMENTS = re.findall(
     r"struct word_(\w+)", PREAMBLE
 )  # supported string arguments, and None. Each has a C++ type, which selects the overload of a function.
 
-# Matches expressions without division and without functions of floats. Such expressions are exact for
-# integers.
+# Matches expressions that contain neither a division nor a function of floats. These expressions are exact
+# for integers.
 _INTEGER_EXACT = re.compile(r"(?:[abcd0-9 ()+\-*&|^~!=?:]|<(?!<)|>(?!>)|max|min|isnan|isinf)*")
 _BOOL_EXACT = re.compile(r"[abcd &|^?:]*")  # matches expressions that are exact for bools
 
@@ -135,7 +136,9 @@ def arity(record: Any) -> int:
 
 
 ALPHA_PARAMETER = (
-    "Scalar alpha=1"  # a factor of the second operand. Expressions lack it, so kernels require the value 1.
+    # A schema parameter that scales the second operand. Expressions do not contain it, so the kernels require
+    # the value 1.
+    "Scalar alpha=1"
 )
 
 
@@ -145,7 +148,7 @@ def has_alpha(record: Any) -> bool:
 
 
 def mask_operand(record: Any) -> int:
-    """Return the index of the operand that selects (a in "a ? b : c"), or -1 for other expressions."""
+    """Return the index of the mask operand (a in "a ? b : c"), or -1 for expressions without a mask."""
     return LETTERS.index(record.cuda[0]) if record.cuda[1:4] == " ? " else -1
 
 
@@ -244,7 +247,8 @@ extern "C" __global__ void philox_%(name)s(
 }
 """
 
-# name of the kernel -> (NumPy dtype of its result, number of results that it computes from four random words)
+# Dict from the name of a kernel to the NumPy dtype of its result, and the number of results that it computes
+# from four random words.
 RANDOM_KERNELS = {
     "uniform_float": ("float32", 4), "uniform_double": ("float64", 2),
     "normal_float": ("float32", 4), "normal_double": ("float64", 2),

@@ -28,11 +28,11 @@ from .row_epilogues import NotFusibleError
 
 Shape = tuple[int, ...]
 Record = Any
-# Kernel argument: (number of the group's input, None for an array or the NumPy type for a Python number).
+# Kernel argument: the number of a group input, and for a Python number its NumPy type, for an array None.
 Argument = tuple[int, Any]
 Layout = tuple[np.dtype[Any], Sequence[int], list[int] | None]  # dtype, shape, order of dimensions in memory
-# Python number that an operation reads: (number of the group's input, dtype in which the operation computes,
-# True if the number must be in the range of the dtype).
+# Python number that an operation reads: the number of the group input, the dtype in which the operation
+# computes, and a flag. If the flag is True, the Python number must be in the range of the dtype.
 NumberUse = tuple[int, str, bool]
 
 # maximal number of dimensions of a kernel, after adjacent dimensions have been merged
@@ -72,7 +72,7 @@ class KernelRequirements:
     geometry: list[Any]  # lengths and strides, in the order of the kernel's parameters
     number_uses: list[NumberUse] = field(default_factory=list)
     result_values: tuple[int, ...] = ()
-    # value number of an epilogue -> reason why the epilogue runs separately
+    # for each epilogue that runs separately: its value number -> the reason
     unfused: dict[int, str] = field(default_factory=dict)
     followups: list[tuple[int, KernelRequirements]] = field(default_factory=list)
 
@@ -86,7 +86,7 @@ class OperatorGroup:
     epilogues: Sequence[tuple[Record, tuple[int, ...]]] = ()
 
     def epilogue_arguments(self) -> set[int]:
-        """Return the numbers of the group inputs that epilogues read in addition to their rows."""
+        """Return the numbers of the group inputs that epilogues read besides the value that they reduce."""
         return {v for _, operands in self.epilogues for v in operands[1:]}
 
 
@@ -135,7 +135,7 @@ def expression_dtypes(record: Any, operands: Sequence[Any]) -> tuple[np.dtype[An
 def is_representable(value: float, dtype: str, strict: bool) -> bool:
     """Return whether a kernel can convert the number `value` to `dtype`.
 
-    Numbers beyond the range of a float dtype become infinite, which is allowed unless `strict`.
+    A number beyond the range of a float dtype becomes infinite. This is allowed unless `strict`.
     """
     if dtype in kernel_sources.FLOATS:
         if not strict or abs(value) == float("inf") or value != value:
@@ -150,7 +150,10 @@ def is_representable(value: float, dtype: str, strict: bool) -> bool:
 def _typed_ops(
     group_ops: Sequence[tuple[Record, tuple[int, ...]]], inputs: Sequence[Any]
 ) -> tuple[list[pointwise_codegen.ExpressionOp], list[Any]]:
-    """Return the operations with dtypes, and the inputs and results as `TypedValue`, number or string."""
+    """Return the operations with their dtypes, and a list of all values (inputs, then results).
+
+    A value is a `TypedValue` for an array, else a number or a string.
+    """
     promotion = resolve("type_promotion")
     values: list[Any] = [
         TypedValue(x.dtype, tuple(x.shape)) if isinstance(x, cupy.ndarray) else x for x in inputs
@@ -242,7 +245,7 @@ def _plan_accesses(
 ) -> tuple[list[int], list[Shape], list[int] | None]:
     """Return the lengths of the kernel's dimensions, the strides of each array, and the result order.
 
-    The result order is the dimension order of the results in memory, or None if they are contiguous.
+    The result order is the dimension order of the results in memory, or None if the results are C-contiguous.
     """
     nonscalar = [x for x in arrays if x.ndim]
     first = nonscalar[0] if nonscalar else None
@@ -266,7 +269,10 @@ def _plan_accesses(
 
 
 def _pack_width(lengths: Sequence[int], sizes: Sequence[int]) -> int:
-    """Return the number of neighboring elements per thread (vectorized loads) for element sizes in bytes."""
+    """Return the number of neighboring elements that a thread loads at once.
+
+    `sizes` are element sizes in bytes.
+    """
     width = max(1, min(MAX_PACK_ELEMENTS, MAX_LOAD_BYTES // max(sizes)))
     while len(lengths) > 1 and lengths[-1] % width:
         width //= 2
@@ -315,7 +321,10 @@ class _NonContiguousRowsError(NotFusibleError):
 def _configure_epilogues(
     group: OperatorGroup, values: list[Any], inputs: Sequence[Any]
 ) -> tuple[dict[int, row_epilogues.EpilogueConfig], dict[int, str]]:
-    """Return ({value number: configuration} of fused epilogues, {value number: reason} of the others)."""
+    """Return the configurations of fused epilogues, and the reasons why other epilogues are not fused.
+
+    Both are dicts whose keys are value numbers.
+    """
     configs: dict[int, row_epilogues.EpilogueConfig] = {}
     unfused: dict[int, str] = {}
     for value, (record, operands) in enumerate(group.epilogues, len(values)):
@@ -411,9 +420,9 @@ def _number_uses(
     ops: Sequence[pointwise_codegen.ExpressionOp],
     inputs: Sequence[Any],
 ) -> list[NumberUse]:
-    """Return the Python scalars that operations read, as (input index, compute dtype, `strict`).
+    """Return the uses of Python numbers by operations, as (input index, compute dtype, `strict`).
 
-    If `strict`, the scalar must be in the range of the dtype (`is_representable`).
+    If `strict`, the number must be in the range of the dtype (`is_representable`).
     """
     return [
         (i, op.compute, record.promotion is None)
@@ -482,7 +491,10 @@ def _require_epilogues(
 def _require_chunk_combination(
     config: row_epilogues.EpilogueConfig, spec: pointwise_codegen.KernelSpec, inputs: int
 ) -> KernelRequirements:
-    """Return the requirements of a kernel that combines chunk results. These are appended to the inputs."""
+    """Return the requirements of a kernel that combines the results of chunks of rows.
+
+    These results are additional inputs of the kernel, after the inputs of the group.
+    """
     launch = row_epilogues.configure_chunk_launch(config, spec.index)
     blocks, threads, result = launch.blocks, launch.spec.block, (config.result, config.shape, None)
     counts = _typed_counts(spec, launch.counts)

@@ -23,9 +23,9 @@ BLOCK_BYTES = 512  # the pool rounds sizes up to multiples of BLOCK_BYTES
 class CountedPool:
     """CuPy's default memory pool, with the peak use of each device.
 
-    A query of the pool's current use is slow, because it iterates over all blocks. Therefore the class adds
-    each allocation to an upper bound, which ignores deallocations, and queries the pool only if the bound
-    exceeds the peak. The peak is exact.
+    A query of the pool's current use is slow, because it iterates over all blocks. Therefore, the class
+    maintains an upper bound of the current use: it adds each allocation but ignores deallocations. It queries
+    the pool only if this bound exceeds the peak. The peak is still exact.
     """
 
     def __init__(self) -> None:
@@ -67,7 +67,7 @@ class CountedPool:
         return max(self._peak_reserved.get(device, 0), self.reserved(device))
 
     def reset_peak(self, device: int) -> None:
-        """Set the peaks of allocated and reserved memory of a device to the current values."""
+        """Set the peaks of allocated and reserved memory of a device to the current amounts."""
         with self._lock:
             self._peak[device] = self._bound[device] = self.allocated(device)
             self._peak_reserved[device] = self.reserved(device)

@@ -87,7 +87,7 @@ def _is_bfloat16(x: Any) -> bool:
 
 
 def _compute_in_float32(name: str) -> Callable[..., Any]:
-    """Return CuPy's function `name`, extended to bfloat16 arrays, which are computed in float32."""
+    """Return CuPy's function `name`, extended to bfloat16: it computes bfloat16 arrays in float32."""
     function = getattr(cupy, name)
 
     def compute(*args: Any, **kwargs: Any) -> Any:
@@ -122,14 +122,17 @@ def _downcast(x: Any) -> Any:
 
 
 def _logical_not(x: Any) -> Any:
-    """Return logical_not for all dtypes. CuPy's function accepts only bools, integers and NumPy's floats."""
+    """Return logical_not for arrays of all dtypes.
+
+    CuPy's function supports only bools, integers and NumPy's floats.
+    """
     return cupy.equal(x, 0)
 
 
 class ScatterUfunc:
-    """CuPy ufunc whose `at` accepts all dtypes, with `accumulate` and `reduceat`.
+    """CuPy ufunc with `accumulate`, `reduceat`, and a method `at` that supports all dtypes.
 
-    CuPy scatters by atomic instructions of the device, which exist only for 32 and 64 bits.
+    CuPy's own `at` uses atomic instructions of the device, which exist only for elements of 32 and 64 bits.
     """
 
     def __init__(self, name: str) -> None:
@@ -173,7 +176,10 @@ class ScatterUfunc:
 
 
 def _asarray(a: Any, dtype: Any = None, **kwargs: Any) -> Any:
-    """Convert `a` to a device array. During graph capture, the graph owns the copy of a host value."""
+    """Convert `a` to a device array.
+
+    During graph capture, the graph owns the device copy of a value in host memory.
+    """
     constant = cuda_graphs.capture_constant(a, dtype)
     return cupy.asarray(a, dtype, **kwargs) if constant is None else constant
 

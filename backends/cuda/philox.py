@@ -33,7 +33,11 @@ def _kernels(device: int) -> dict[str, Any]:
 
 @cache
 def _zero_start(device: int) -> Any:
-    """Return two zeros on the device, which kernels outside of CUDA graphs add to the seed and the offset."""
+    """Return an array of two zeros on the device.
+
+    Kernels add these numbers to the seed and the offset. In CUDA graphs, they add the generator's state
+    instead.
+    """
     return cupy.zeros(2, np.uint64)
 
 
@@ -97,7 +101,7 @@ class Philox:
         return self._draw("normal_double", n)
 
     def in_blocks(self, n: int, without_gaps: bool) -> bool:
-        """Return True: on CUDA, `block_normals` draws the normal numbers of every size and layout."""
+        """Return True, because on CUDA `block_normals` draws normal numbers for every size and layout."""
         return True
 
     def block_normals(self, n: int, double: bool, narrow: bool = False) -> Any:

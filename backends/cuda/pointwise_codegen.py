@@ -13,10 +13,10 @@ In: a `KernelSpec`, which is hashable. Out: a translation unit with the kernel `
         outputs=(3,), rank=1, width=4, index="int",
     )
 
-Values are numbered as in `ts.fusion.program`: the inputs, then the result of each operation. A thread
-computes a pack of `width` neighboring elements of the last dimension, for all results. The source depends on
-how each input is read. Lengths and strides (in elements) are arguments, so that inputs with other lengths but
-equal accesses use the same kernel.
+Values are numbered as in `ts.fusion.program`: the inputs, then the result of each operation. For each result,
+a thread computes a pack of `width` neighboring elements of the last dimension. The source depends on how each
+input is read. Lengths and strides (in elements) are arguments, so that inputs with other lengths but equal
+accesses use the same kernel.
 
     ELEMENT     one element, loaded once          PACKED     `width` neighboring elements in one load
     REPEATED    one element for all of a pack     GATHERED   each element at a separate address
@@ -194,7 +194,7 @@ def geometry_parameters(spec: KernelSpec) -> Iterator[str]:
 
 
 def uniform_declarations(spec: KernelSpec) -> Iterator[str]:
-    """Yield the declarations of values that are uniform: single elements, numbers, string arguments."""
+    """Yield the declarations of values that all threads share: single elements, numbers, string arguments."""
     for v, argument in enumerate(spec.inputs):
         if isinstance(argument, StringArgument):
             yield f"const ts::word_{argument.text} e{v} = {{}};"
@@ -269,7 +269,7 @@ def _body_lines(spec: KernelSpec, packed: bool) -> Iterator[str]:
 
 
 def _tail_lines(spec: KernelSpec) -> Iterator[str]:
-    """Yield the tail loop (remainder loop) over the elements after the last whole pack of a 1-d array."""
+    """Yield the loop over the elements after the last whole pack of a 1-d array (tail or remainder loop)."""
     if spec.rank == 1 and spec.width > 1:
         yield f"for ({spec.index} i = n / {spec.width} * {spec.width} + first; i < n; i += step) {{"
         yield from (f"    {line}" for line in _body_lines(spec, packed=False))

@@ -39,7 +39,7 @@ def group_of_record(record: Any) -> kernel_specialization.OperatorGroup | None:
 def make_launcher(record: Any) -> Kernel | None:
     """Return a kernel that runs a record's CUDA expression, or None if the record has no expression.
 
-    For unsupported arguments, it runs the record's kernel.
+    If the arguments are unsupported, the returned kernel calls the record's kernel.
     """
     group = group_of_record(record)
     if group is None:
@@ -76,7 +76,7 @@ class GroupLaunch:
         self._launch = KernelLaunch(requirements)
 
     def run(self, values: Sequence[Any]) -> list[Any] | None:
-        """Return the arrays for the numbers in `result_values`, or None if `values` are unsupported."""
+        """Return the arrays with the numbers in `result_values`, or None if `values` are unsupported."""
         if self.unsupported_reason:
             return None
         for index, dtype, strict in self._number_uses:

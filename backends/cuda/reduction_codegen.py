@@ -88,8 +88,8 @@ template <class T> __device__ inline T plus(T x, word_None) { return x; }
 class Statement:
     """Statement `name = value` of a row expression.
 
-    `reduction` reduces the values of `each` over the row. In `value`, the name `reduction_K` stands for the
-    result of the K-th reduction of the row expression.
+    `reduction` is the function that reduces the values of the expression `each` over the elements of the row.
+    In `value`, the name `reduction_K` stands for the result of the K-th reduction of the row expression.
     """
 
     # name of the variable that the statement assigns, or "" for the last statement, which is the result
@@ -142,7 +142,7 @@ def contains_name(name: str, expression: str) -> bool:
 
 
 def is_integer_exact(expression: str) -> bool:
-    """Return whether a row expression is a plain reduction such as "sum(a)", which is exact for integers."""
+    """Return whether a row expression is a single reduction such as "sum(a)", so it is exact for integers."""
     return _INTEGER_EXACT.fullmatch(expression) is not None
 
 
@@ -156,9 +156,9 @@ def _closing_parenthesis(expression: str, at: int) -> int:
 
 
 def split_reduction(expression: str) -> tuple[str, str] | None:
-    """Split a row expression: return one for a chunk of a row, and one that combines the chunks' results.
+    """Split a row expression in two: one reduces a chunk of a row, one combines the results of chunks.
 
-    Return None if it has several reductions or a result per element.
+    Return None if the expression has several reductions, or one result per element.
 
     >>> split_reduction("sqrt(sum(a * a) / n)")
     ('sum(a * a)', 'sqrt(sum(a) / n)')

@@ -54,7 +54,7 @@ class EpilogueConfig:
     compute: np.dtype[Any]
     result: np.dtype[Any]
     shape: tuple[int, ...]
-    # (name in the row expression, kernel parameter, number of the group's input)
+    # (name in the row expression, description of the kernel parameter, number of the group input)
     arguments: tuple[tuple[str, pointwise_codegen.KernelInput, int], ...]
 
     @property
@@ -66,7 +66,7 @@ class EpilogueConfig:
         )
 
     def can_share_kernel(self, other: EpilogueConfig) -> bool:
-        """Return whether both epilogues can run in one kernel: number and length of their rows are equal."""
+        """Return whether both epilogues can run in one kernel: their rows are equal in number and length."""
         return (self.rows, self.length, self.is_chunked) == (other.rows, other.length, other.is_chunked)
 
     def codegen_epilogue(
@@ -150,7 +150,7 @@ def _meta_result(record: Any, operand: Any, others: Iterable[Any]) -> Any:
 
 
 def _reduced_dims(arguments: dict[str, Any], ndim: int) -> list[int]:
-    """Return the sorted dimensions given by `normalized_shape` or `dim`, or all if neither selects any."""
+    """Return the sorted dimensions that `normalized_shape` or `dim` selects, or all if neither does."""
     if "normalized_shape" in arguments:
         return list(range(ndim - len(arguments["normalized_shape"]), ndim))
     dim = arguments.get("dim")
@@ -179,7 +179,7 @@ def _kernel_argument(x: Any, row: tuple[int, ...]) -> pointwise_codegen.KernelIn
 
 
 def _check_columns(arrays: Sequence[Any], row_dtype: np.dtype[Any], compute_dtype: np.dtype[Any]) -> None:
-    """Raise NotFusibleError unless all arrays have the row dtype, or all arrays have the compute dtype."""
+    """Raise NotFusibleError unless all arrays have `row_dtype`, or all arrays have `compute_dtype`."""
     if any(x.dtype != row_dtype for x in arrays) and any(x.dtype != compute_dtype for x in arrays):
         raise NotFusibleError("it reads rows of a different dtype")
 

@@ -16,10 +16,10 @@ In: a `RowKernelSpec`. Out: a translation unit with the kernel `ts_fused`.
 
 Elements are computed as in `pointwise_codegen.py`. `threads` threads process a row, or a chunk of a row: a
 warp or a fraction of a warp for short rows, a block for long rows. Each thread processes ELEMENTS_PER_LOAD
-neighboring elements, then the next ones at a distance of ELEMENTS_PER_LOAD * threads. The kernel makes one
-pass over the row per reduction, and another pass for results per element. If `is_cached`, shared memory holds
-the values that later passes read, and each thread reads only elements that it has written. Otherwise, later
-passes recompute the values.
+neighboring elements at a time, and then proceeds by ELEMENTS_PER_LOAD * threads elements. The kernel makes
+one pass over the row per reduction, and another pass for results per element. If `is_cached`, shared memory
+holds the values that later passes read, and each thread reads only elements that it has written. Otherwise,
+later passes recompute the values.
 
 The kernel has these arguments, in this order:
 
@@ -200,7 +200,7 @@ def _passes(spec: RowKernelSpec) -> Iterator[str]:
 
 
 def _reducing(spec: RowKernelSpec, pass_index: int) -> list[tuple[int, RowEpilogue, str]]:
-    """Return (index, epilogue, name of its reduction) for the epilogues with a reduction in a pass."""
+    """Return (index, epilogue, name of the reduction) for each epilogue with a reduction in the pass."""
     return [
         (k, epilogue, reductions[pass_index])
         for k, epilogue in enumerate(spec.epilogues)
@@ -209,7 +209,7 @@ def _reducing(spec: RowKernelSpec, pass_index: int) -> list[tuple[int, RowEpilog
 
 
 def _storing(spec: RowKernelSpec, pass_index: int) -> list[tuple[int, RowEpilogue]]:
-    """Return (index, epilogue) for the epilogues that store results per element in a pass."""
+    """Return (index, epilogue) for each epilogue that stores one result per element in pass `pass_index`."""
     return [
         (k, epilogue)
         for k, epilogue in enumerate(spec.epilogues)

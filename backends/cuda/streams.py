@@ -85,10 +85,11 @@ class Event:
         self.enable_timing = enable_timing
         self._blocking = blocking
         self._interprocess = interprocess
-        self._mark: Any = None  # CuPy's event, which the first `record` creates on the device of its stream
+        # CuPy's event. The first call of `record` creates it on the device of the stream.
+        self._mark: Any = None
 
     def record(self, stream: Stream | None = None) -> None:
-        """Record the event in a stream, by default the current stream. This replaces an earlier recording."""
+        """Record the event in a stream (by default the current stream), and replace an earlier recording."""
         stream = current_stream(int(cupy.cuda.runtime.getDevice())) if stream is None else stream
         with cupy.cuda.Device(stream.device.index):
             if self._mark is None:
@@ -115,7 +116,10 @@ class Event:
             self._mark.synchronize()
 
     def elapsed_time(self, end_event: Event) -> float:
-        """Return the time between two passed events in ms. Both must be created with `enable_timing`."""
+        """Return the time between two events in ms.
+
+        The device must have passed both. Create both with `enable_timing`.
+        """
         if not (self.enable_timing and end_event.enable_timing):
             raise ValueError("Both events must be created with argument 'enable_timing=True'.")
         if self._mark is None or end_event._mark is None:
@@ -164,6 +168,6 @@ def current(stream: Stream | None) -> Iterator[Stream | None]:
         try:
             yield stream
         finally:
-            # Select the device again, because code in the `with` block may have selected another one.
+            # Select the device again, because code in the `with` block may have made another device current.
             with cupy.cuda.Device(stream.device.index):
                 before.use()

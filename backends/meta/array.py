@@ -42,7 +42,9 @@ class MetaArray:
     """Array with shape, strides and dtype, without elements."""
 
     __slots__ = ("dtype", "offset", "shape", "strides")
-    base = None  # unlike `numpy.ndarray.base`: a view of a meta array does not refer to its base
+    # Unlike `numpy.ndarray.base`, this attribute does not refer to the base: a view of a meta array does not
+    # keep its base alive.
+    base = None
 
     def __init__(
         self, shape: Iterable[Any], dtype: Any, strides: Iterable[Any] | None = None, offset: Any = 0
@@ -52,7 +54,7 @@ class MetaArray:
         self.strides: Shape = (
             size_guards.dense(self.shape, self.dtype.itemsize) if strides is None else tuple(strides)
         )
-        # distance in elements from the start of the memory that a base and its views share
+        # distance of the array in elements from the start of the memory, which a base and its views share
         self.offset = offset
 
     def __repr__(self) -> str:
@@ -110,12 +112,13 @@ class MetaArray:
     # ---- views
 
     def _with(self, dims: Iterable[tuple[Any, Any]], offset: Any = 0) -> MetaArray:
-        """Return a view with the (length, stride) pairs `dims`, at offset `offset`.
+        """Return a view at offset `offset`, whose dimensions have the (length, stride) pairs `dims`.
 
-        The stride of a new dimension is None.
+        For a new dimension, the stride in `dims` is None.
         """
         pairs = list(dims)
-        # The stride of a new dimension is size times stride of the next dimension.
+        # The stride of a new dimension is the size of the next dimension times the stride of the next
+        # dimension.
         for i in reversed(range(len(pairs))):
             if pairs[i][1] is None:
                 n, stride = pairs[i + 1] if i + 1 < len(pairs) else (1, self.dtype.itemsize)
@@ -159,7 +162,7 @@ class MetaArray:
         The broadcast shape of the index arrays replaces the indexed dimensions if these are adjacent.
         Otherwise the broadcast shape comes first in the shape of the result.
         """
-        # for each index array or number: the number of slices and new dimensions before it
+        # for each index array or number: the number of slices and new dimensions that precede it in the index
         chosen: list[int] = []
         shapes: list[Shape] = []
         indices: list[MetaArray] = []
@@ -405,7 +408,7 @@ def _axis(axis: int, rank: int) -> int:
 
 
 def _kind_of(item: Any) -> int:
-    """Return the item kind, such as TENSOR + 1, of an index array, list or NumPy number."""
+    """Return the kind of an index item that is an array, list or NumPy number, such as TENSOR + 1."""
     if isinstance(item, (MetaArray, np.ndarray)) and item.dtype == np.bool_:
         return TENSOR + item.ndim
     return TENSOR + 1 if isinstance(item, (MetaArray, np.ndarray, list)) else INTEGER
@@ -464,7 +467,7 @@ def _checked_index(index: Any, n: Any, axis: int) -> Any:
     """
     if not hasattr(index, "__index__") or isinstance(index, (MetaArray, np.ndarray)):
         return index
-    # For a symbolic index, return 0 without a check: the result's shape does not depend on the index.
+    # The shape of the result does not depend on the value of a symbolic index, so return 0 without a check.
     if size_guards.is_symbol(index):
         new_number = get_ctx().new_number
         if new_number is not None and not size_guards.hinted(index) and not size_guards.certain(index >= 0):
@@ -493,7 +496,8 @@ def view_strides(shape: Shape, strides: Shape, target_shape: Shape, item: int) -
     """Return the strides of a view with shape `target_shape`, or None if a view is impossible.
 
     Adjacent dimensions without gaps form a block. A view exists if `target_shape` can be divided into groups
-    of consecutive lengths, one group for each block, whose product is the length of the block.
+    of consecutive lengths, so that the lengths of the i-th group have the number of elements of the i-th
+    block as their product.
     """
     if size_guards.known_empty(shape) or size_guards.is_row_major(shape, strides, item):
         return size_guards.dense(target_shape, item)
@@ -544,12 +548,12 @@ def new_in_layout_of(inputs: Sequence[Any], shape: Shape, dtype: Any) -> MetaArr
 
 
 def _kind(x: Any) -> Any:
-    """Return the dtype or the Python number class that represents `x` in NumPy's type promotion."""
+    """Return the dtype or Python number class that stands for `x` in NumPy's type promotion."""
     if hasattr(x, "dtype"):
         return x.dtype
     if isinstance(x, (int, float, complex)) and not isinstance(x, bool):
         return type(x)
-    # Objects other than bools, lists and tuples are symbolic sizes, which are promoted like ints.
+    # An object that is no bool, list or tuple is a symbolic size here. NumPy promotes it like an int.
     return np.result_type(x) if isinstance(x, (bool, list, tuple)) else int
 
 

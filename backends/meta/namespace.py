@@ -70,7 +70,7 @@ class Ufunc:
         return elementwise(self._ufunc, inputs, out, dtype)
 
     def at(self, a: MetaArray, indices: Any, b: Any = None) -> None:
-        """Check that the shape of `b` broadcasts to that of `a[indices]`. Nothing is computed."""
+        """Check that the shape of `b` broadcasts to the shape of `a[indices]`. No elements are computed."""
         a[indices] = 0 if b is None else b
 
     def accumulate(self, a: MetaArray, axis: int = 0, dtype: Any = None, **unused: Any) -> MetaArray:
@@ -492,9 +492,9 @@ class MetaNamespace(Namespace):
 
 
 def _function(name: str) -> Callable[..., Any]:
-    """Return NumPy's constant or class `name`, or a function that computes the shapes of NumPy's function.
+    """Return NumPy's constant or class `name`, or a function with the shape rule of NumPy's function.
 
-    Raise NotImplementedError for a function without shape rule.
+    Raise NotImplementedError for a function without a shape rule.
     """
     function = getattr(np, name)
     if isinstance(function, type) or not callable(function):

@@ -43,7 +43,7 @@ class SparseBackend(Backend):
         return CooArray.empty(tuple(shape), dtype)
 
     def to_host(self, array: SparseArray, non_blocking: bool = False) -> NDArray[Any]:
-        """Raise TypeError with the advice to call `to_dense` first, as in PyTorch."""
+        """Raise TypeError. As in PyTorch, the message advises to call `to_dense` first."""
         raise TypeError(
             f"can't convert {array.layout_name} layout tensor to numpy. Use Tensor.to_dense() first."
         )

@@ -31,7 +31,10 @@ NO_NBYTES = (
 
 
 class _Flags:
-    """Flags of a sparse array, with the attributes of `numpy.ndarray.flags`, but never contiguous."""
+    """Flags of a sparse array, with the attributes of `numpy.ndarray.flags`.
+
+    The flags for contiguity are False.
+    """
 
     c_contiguous = f_contiguous = owndata = False
     writeable = True
@@ -86,7 +89,7 @@ class SparseArray:
         )
 
     def __getitem__(self, index: Any) -> SparseArray:
-        """Return a shallow copy for the index `...`, or raise TypeError for any other index."""
+        """Return a shallow copy if `index` is an ellipsis (`...`), or raise TypeError for any other index."""
         if index is not Ellipsis:
             raise TypeError(f"indexing of a sparse array is only supported by operators, got index {index!r}")
         copy: SparseArray = self.with_values(self.values)
@@ -132,8 +135,8 @@ class CooArray(SparseArray):
     def from_dense(cls, dense: Array, sparse_dim: int | None = None) -> CooArray:
         """Return a COO array of the nonzero elements of `dense`.
 
-        If `sparse_dim` is less than the rank, the values of the COO array are the nonzero blocks of the other
-        dimensions.
+        If `sparse_dim` is less than the rank, the first `sparse_dim` dimensions are sparse. The values of the
+        COO array are then blocks of the remaining dimensions, one for each index with a nonzero element.
         """
         sparse_dim = dense.ndim if sparse_dim is None else sparse_dim
         nonzero = dense != 0

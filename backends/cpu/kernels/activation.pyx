@@ -317,8 +317,8 @@ cdef int softplus(Operator op, IValue *r, const int32_t *at) except -1:
     return run_with_numbers(op, r, at, SOFTPLUS, 2)
 
 cdef int log_sigmoid(Operator op, IValue *r, const int32_t *at) except -1:
-    # The result must be C-contiguous. `run_formula` keeps the input's dimension order, so the input must be
-    # C-contiguous, too.
+    # The result must be C-contiguous, and `run_formula` gives the result the dimension order of the input.
+    # Therefore, only C-contiguous inputs are supported here.
     if float_array(&r[at[0]]) == NULL:
         return UNSUPPORTED
     return run_formula(op, r, at, LOG_SIGMOID, 0, 0, 0)

@@ -1,7 +1,7 @@
 """Backward of piecewise linear activations, sigmoid and tanh, in one pass.
 
-In: interpreter registers with the gradient of the result, the input (of sigmoid and tanh the result), and
-parameters. Out: the register of the gradient.
+In: interpreter registers with the gradient of the result, the input of the activation (for sigmoid and tanh
+its result), and parameters. Out: the register of the gradient.
 
     threshold_backward(grad, x, 0)      leaky_relu_backward(grad, x, 0.1, False)      tanh_backward(grad, y)
 
@@ -69,8 +69,8 @@ cdef int hardtanh_backward(Operator op, IValue *r, const int32_t *at) except -1:
     return run_backward(op, r, at, float_between_backward, double_between_backward, 2)
 
 cdef int leaky_relu_backward(Operator op, IValue *r, const int32_t *at) except -1:
-    # With `self_is_result`, x is the result of leaky_relu, not its input. The slope must then not be negative,
-    # which the record's Python kernel checks.
+    # If `self_is_result` is true, x is the result of leaky_relu instead of the input. The record's Python
+    # kernel then runs, because it checks that the slope is not negative.
     if r[at[3]].v.i:
         return UNSUPPORTED
     return run_backward(op, r, at, float_leaky_backward, double_leaky_backward, 1)

@@ -44,8 +44,8 @@ cdef void reduce_bools(bint searched, const counted *x, Shape *s, uint8_t *out) 
     for o in range(s.outer):
         if s.inner == 1:
             if counted is uint8_t:
-                # A row has a nonzero byte if its first byte is nonzero or two neighboring bytes differ. memcmp
-                # compares all pairs of neighbors.
+                # A row has a nonzero byte if its first byte is nonzero, or if any byte differs from the next
+                # byte. memcmp compares each byte with the next.
                 matches = x[0] != 0 or memcmp(x, x + 1, s.n - 1) != 0 if searched else memchr(x, 0, s.n) != NULL
             else:
                 matches = False

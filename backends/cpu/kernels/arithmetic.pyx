@@ -165,7 +165,8 @@ cdef enum Formula:
     ADD_SCALED
     ADDCMUL
     ADDCDIV
-    # lerp for |weight| < 0.5: x + weight * (y - x), otherwise (LERP_HIGH): y - (y - x) * (1 - weight)
+    # For |weight| < 0.5, LERP_LOW computes lerp as x + weight * (y - x). Otherwise, LERP_HIGH computes it as
+    # y - (y - x) * (1 - weight).
     LERP_LOW
     LERP_HIGH
 
@@ -199,8 +200,8 @@ cdef void compute_doubles(
             out[i] = y[i] - (y[i] - x[i]) * (1 - scalar)
 
 
-# NumPy's vectorized `power` loop. The record's Python kernel uses the same loop for tensor exponents and
-# strided operands, so that results do not depend on which kernel runs.
+# NumPy's vectorized `power` loop. The record's Python kernel calls the same loop for tensor exponents and
+# strided operands. Therefore, both kernels give the same results.
 cdef Loops of_two = ufunc_loops("power", "same", "fd")
 
 
@@ -405,8 +406,8 @@ cdef int run_division(Operator op, IValue *r, const int32_t *at, bint rest) exce
     if x == NULL or scalar_type(&r[at[0]]) != INT64 or r[at[1]].tag != TAG_INT:
         return UNSUPPORTED
     scalar = r[at[1]].v.i
-    # The C loops require a divisor that is neither 0 (an error in PyTorch) nor -1 (which overflows for the
-    # smallest integer).
+    # The C loops do not support the divisors 0 and -1. Division by 0 is an error in PyTorch. Division of the
+    # smallest integer by -1 overflows.
     if scalar == 0 or scalar == -1:
         return UNSUPPORTED
     result = new_like(x, INT64)

@@ -1,14 +1,14 @@
 """Attention of floating CPU tensors, and transformer encoder layers.
 
-In: interpreter registers with queries, keys and values, or with a sequence and the weights of a layer.  Out:
+In: interpreter registers with queries, keys and values, or with a sequence and the weights of a layer. Out:
 the register of the result.
 
     scaled_dot_product_attention(q, k, v, mask)     softmax(q @ k.mT * scale + mask) @ v, by `flash_attention.pyx`
     _transformer_encoder_layer_fwd(x, ...)          attention and a feed-forward network, each with layer norm
 
 The heads are strided views of the projected input. Matrix products read them without a copy. For other
-dtypes, dropout, mismatched shapes and unsupported masks, the Python kernel of the operator record runs and
-raises the errors.
+dtypes, dropout, mismatched shapes and unsupported masks, the Python kernel of the operator record runs. It
+raises the errors of invalid arguments.
 """
 
 import numpy as np
@@ -215,8 +215,8 @@ cdef int encoder_layer(Operator op, IValue *r, const int32_t *at) except -1:
         return UNSUPPORTED
     if dims_of(a)[2] != width or heads <= 0 or width % heads:
         return UNSUPPORTED
-    # Look up the panels before the loop below adds references to the weights' arrays: the cache returns panels
-    # only for arrays without other references than those of the tensors.
+    # Look up the packed weights (panels) before the loop below adds references to the arrays of the weights.
+    # The cache returns panels only for arrays to which nothing but the tensors has references.
     panels = [
         cached_panels_for(<Tensor>r[at[0]].v.o, <Tensor>r[at[i]].v.o, True) if is_tensor(&r[at[i]]) else None
         for i in (FIRST_WEIGHT, FIRST_WEIGHT + 2, FIRST_NORM + 4, FIRST_NORM + 6)

@@ -46,7 +46,8 @@ ctypedef struct Batch:
 
 
 ctypedef struct Moments:
-    # Arrays with one number per channel. An element x of the channel is normalized to x * scale + shift.
+    # Arrays with one number per channel. Element x of a channel is normalized to x * scale + shift, with the
+    # scale and shift of the channel.
     double *mean
     double *variance
     double *scale
@@ -143,7 +144,7 @@ cdef inline void compute_factors(
 
 
 cdef void normalise(const floating *x, Batch *batch, void **vectors, Moments *m, floating *out) noexcept nogil:
-    """Normalize a batch. `vectors` are weight, bias, running mean and running variance."""
+    """Write the normalized batch `x` to `out`. `vectors`: weight, bias, running mean and running variance."""
     cdef const floating *weight = <const floating *>vectors[0]
     cdef const floating *bias = <const floating *>vectors[1]
     cdef npy_intp c

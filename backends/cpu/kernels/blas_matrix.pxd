@@ -38,8 +38,8 @@ cdef inline bint as_matrix(Matrix *m, char *data, npy_intp *dims, npy_intp *stri
     return False
 
 
-# A function applied to a finished tile of a matrix product while the tile is in the L1 cache. The tile has
-# `rows` x `columns` elements and starts at (`row`, `column`) of the whole product.
+# Function that a matrix product calls for each finished tile of the result, while the tile is in the L1
+# cache. The tile has `rows` x `columns` elements, and starts at row `row` and column `column` of the result.
 ctypedef void (*Epilogue)(
     void *context, bint double_, void *tile, int64_t pitch, int64_t row, int64_t column, int64_t rows, int64_t columns
 ) noexcept nogil

@@ -32,8 +32,8 @@ cdef extern from "simd.h" nogil:
     void join_rows(const char **source, const npy_intp *length, npy_intp parts, npy_intp count, char *to)
 
 cdef enum:
-    # Maximal number of tensors for which the result is written row by row: row 0 of each tensor, then row 1. If there
-    # are more tensors, they are copied one after the other.
+    # Maximal number of tensors for which the result is written row by row: first row 0 of each tensor, then
+    # row 1 of each tensor. With more tensors, each tensor is copied completely before the next one.
     MAX_INTERLEAVED_PARTS = 16
 
 

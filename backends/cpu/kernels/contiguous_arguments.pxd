@@ -1,10 +1,10 @@
-"""Fallback of C kernels that require contiguous tensors: it copies the non-contiguous arguments.
+"""Copies of non-contiguous arguments for C kernels that are registered with CONTIGUOUS.
 
     register_kernel("aten::tril", tril, CONTIGUOUS)
 
-Arguments with gaps between elements are copied if their dimensions are in C order. Arguments with another
-dimension order are copied unless the result's layout depends on it (field `layout` of the record). The Python
-kernel of the record runs if no argument needs a copy or an argument cannot be copied.
+A copied argument either has gaps between elements and dimensions in C order, or it has another dimension
+order and the layout of the result does not depend on this order (field `layout` of the record). If there is
+no such argument, or if one cannot be copied, the Python kernel of the record runs.
 """
 
 from libc.stdint cimport int32_t

@@ -21,7 +21,7 @@ cnp.import_array()
 
 cdef enum:
     MAX_REGISTERS = 24  # maximal number of arguments and results of an operator whose arguments may be copied
-    # Maximal number of elements of an expanded tensor (with elements that share memory) that is copied.
+    # Expanded tensors, whose elements share memory, are copied only if they have at most this many elements.
     MAX_OVERLAPPING_ELEMENTS = 1 << 16
 
 

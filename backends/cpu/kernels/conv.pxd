@@ -34,7 +34,7 @@ cdef class SubConvolution:
     cdef int64_t row
     cdef int64_t output_stride
     cdef int64_t length                # number of output positions q, including the unused ones at the ends of rows
-    # `require_fitting` compares the next three fields with the sizes of the operands.
+    # The next three fields are the bounds that `require_fitting` compares with the sizes of the operands.
     cdef int64_t furthest_tap          # largest offset of a tap in a channel of the laid out input
     cdef int64_t furthest_index[3]     # largest index of a tap in the weight's window, in each dimension
     cdef int64_t furthest_row        # largest offset of an element in a channel of the output
@@ -70,9 +70,9 @@ cdef inline void copy_row(const real *line, int64_t n, real *to) noexcept nogil:
         to[0] = line[0]
 
 
-# Copy one channel of one image to the layout `s`: zeros surround the input, and elements whose indices have the
-# same residue modulo the stride are adjacent. `strides` has the strides, in elements, of images, channels and
-# the three spatial dimensions.
+# Copy one channel of one image to the layout `s`. Zeros surround the copied elements. Elements whose indices
+# have the same residue modulo the stride become adjacent. `strides` has five strides in elements: of images,
+# of channels and of the three spatial dimensions.
 cdef void arrange_channel(
     const real *input, const int64_t *strides, InputLayout s, int64_t image, int64_t channel, real *to
 ) noexcept nogil

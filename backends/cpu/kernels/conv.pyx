@@ -48,8 +48,8 @@ cdef int64_t MIN_UNITS_WITHOUT_GIL = MIN_WORK_PER_THREAD // 16
 cdef enum:
     DEPTH_BLOCK = 128  # maximal depth (channels times taps) of a block, whose panel has 24 KiB
     MAX_PANELS_PER_TASK = 4  # number of panels that a task multiplies by a part of a large weight before it reads the next part
-    # Maximal number of filter tiles for which the source is read in place. For more tiles, it is copied to
-    # panels, which each tile reads again.
+    # With at most this many filter tiles, the tiles read the source in place. With more, the source is first
+    # copied to panels, which each tile reads.
     MAX_UNPACKED_TILES = 8
     MIN_UNPACKED_TAPS = 4              # minimal number of taps to read the source in place for more than 2 filter tiles
     LARGE_WEIGHT_BYTES = 1 << 19       # maximal size in bytes of a weight that stays in the L2 cache
@@ -177,7 +177,8 @@ cdef void arrange_channel(
     for a in range(s.residue_count[0]):
         for b in range(s.residue_count[1]):
             for c in range(s.residue_count[2]):
-                # [begin, end) is the range of w for which (first + w) * stride + residue is an index of the input
+                # [begin, end) is the range of all w for which (first + w) * stride + residue is a valid index
+                # of the input
                 begin = min(max(-s.first[2], 0), count)
                 end = 0
                 if s.size[2] > s.residues[2][c]:
@@ -406,7 +407,7 @@ cdef class Run:
     cdef bint double_
     cdef int64_t plane
     cdef int64_t channels              # channels of an image
-    # True after the buffers are allocated. The methods that the thread pool calls raise ValueError if it is False.
+    # True if the buffers are allocated. Otherwise, the methods that the thread pool calls raise ValueError.
     cdef bint prepared
 
     def __dealloc__(self):

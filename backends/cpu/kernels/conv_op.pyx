@@ -47,7 +47,8 @@ cdef class PreparedConv:
 
     cdef InputLayout source
     cdef list phases
-    # True if the phases write every element of the output. Otherwise, the output is zeroed first.
+    # True if the phases write every element of the output. If it is False, the output is filled with zeros
+    # first.
     cdef bint complete
     cdef int64_t groups
     cdef bint transposed
@@ -57,7 +58,8 @@ cdef class PreparedConv:
 seal(PreparedConv)
 
 
-# result of `key_of` -> plan, or None for arguments that only the record's Python kernel supports
+# Dict from the result of `key_of` to a plan. The value is None if only the record's Python kernel supports
+# the arguments.
 cdef dict prepared_cache = {}
 
 
@@ -111,8 +113,8 @@ cdef object find_prepared(Operator op, ConvArgumentPositions positions, IValue *
     cached = prepared_cache.get(numbers, prepared_cache)
     if cached is prepared_cache:
         cached = prepare_conv(op, r, at, transposed, [x, weight, bias])
-        # `prepare_conv` runs Python code, so another thread may have changed a list argument. `cached` is then not
-        # the plan for the key `numbers`.
+        # `prepare_conv` runs Python code, so another thread may change a list argument meanwhile. `cached` is
+        # then the plan of the changed arguments, not of the key `numbers`.
         if key_of(positions, r, at, transposed, x, weight, bias) != numbers:
             return None
         if len(prepared_cache) >= MAX_CACHED_CONVS:
@@ -185,7 +187,8 @@ cdef PyArrayObject *operand(IValue *x, int kind) noexcept:
 cdef bint uses_channels_last(ConvArgumentPositions positions, PyArrayObject *x, PyArrayObject *weight, npy_intp *shape) noexcept:
     """Return whether the result of the convolution is channels-last.
 
-    Implements the record's layout rule `any_channels`, and the rule for transposed convolutions.
+    The rule for convolutions is the layout rule `any_channels` of the record. Transposed convolutions have
+    another rule.
     """
     if ndim_of(x) == 4:
         return is_channels_last(x) or is_channels_last(weight)

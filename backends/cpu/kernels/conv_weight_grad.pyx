@@ -54,7 +54,7 @@ cdef class Weights:
     cdef InputLayout layout
     cdef SubConvolution phase
     cdef bint double_
-    # True for a depthwise convolution with few filters per channel, which is computed row by row
+    # True for a depthwise convolution with few filters per channel. Its gradient is computed row by row.
     cdef bint by_rows
     cdef char *conv_input              # the convolution's input as passed by the caller
     cdef int64_t strides[5]
@@ -141,8 +141,10 @@ cdef inline int64_t tap_offset(Weights w, SubConvolution p, int64_t tap) noexcep
 cdef void transpose_panel(
     Weights w, SubConvolution p, int64_t image, int64_t filter, int64_t filters, int64_t q, int64_t depth, real *panel
 ) noexcept nogil:
-    """Transpose the positions [q, q + depth) of some filters to one row per position. Unused positions become
-    zero rows.
+    """Transpose a block of `other`, so that each position becomes one row of `panel`.
+
+    The block has some filters and the positions [q, q + depth). The rows of unused positions are filled with
+    zeros.
     """
     cdef int64_t lanes = w.kernels.lanes, wide = (filters + lanes - 1) // lanes * lanes
     cdef int64_t low = row_of_position(p, q), begin, end, first, i, k

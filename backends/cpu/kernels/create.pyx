@@ -37,7 +37,8 @@ cnp.import_array()
 cdef extern from "numpy/arrayobject.h":
     int copy_array "PyArray_CopyInto"(PyArrayObject *to, PyArrayObject *source) except -1
 
-# tensors with more elements are left to the record's Python kernel, which raises the memory error
+# tensors with more elements are created by the record's Python kernel, which raises the error if memory is
+# exhausted
 cdef int64_t MAX_ELEMENTS = <int64_t>1 << 40
 
 
@@ -55,9 +56,9 @@ cdef inline bint has_width(int kind) noexcept:
 
 
 cdef int read_dtype(IValue *dtype, int missing) except -2:
-    """Return the ScalarType of the argument `dtype`, or -1 if it is unsupported.
+    """Return the ScalarType for the argument `dtype`, or -1 if the dtype is unsupported.
 
-    None stands for `missing`, or for the default dtype if `missing` is -1.
+    If `dtype` is None, the ScalarType is `missing`, or the default dtype if `missing` is -1.
     """
     cdef int kind = missing
     if dtype.tag != TAG_NONE:

@@ -26,7 +26,8 @@ from ts.backends.cpu.kernels.tensor_iterator cimport Operand, broadcast_into, se
 
 cnp.import_array()
 
-# If the vectors have more elements, the record's Python kernel runs: it checks the time limit of `ts.limits`.
+# For vectors with more elements, the record's Python kernel runs, because it checks the time limit of
+# `ts.limits`.
 cdef int64_t MAX_ELEMENTS = 1 << 24
 
 ctypedef fused floating:
@@ -42,7 +43,8 @@ cdef enum DistanceKind:
 
 ctypedef struct Pairs:
     DistanceKind measure
-    # argument `eps`: `pairwise_distance` adds it to differences, `cosine_similarity` bounds norms by it
+    # Argument `eps`. `pairwise_distance` adds it to the differences. In `cosine_similarity`, it is the lower
+    # bound of the norms.
     double eps
     int nd                             # number of dimensions of the result
     npy_intp shape[MAX_DIMS]

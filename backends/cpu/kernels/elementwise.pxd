@@ -38,11 +38,12 @@ cdef class Loops:
 
 # Add loops for float16 and bfloat16. They convert the operands to float32 and call the float32 loop.
 cdef void add_half_loops(Loops loops) noexcept
-# Write a Python number to `out` as an element of dtype `scalar_type`. Return False if the number would promote
-# a tensor of this dtype to another dtype (1.5 for an int tensor).
+# Write a Python number to `out` as an element of dtype `scalar_type`. Return False if the operator would
+# promote a tensor of this dtype and the number to another dtype (1.5 with an int tensor).
 cdef bint store_number(int scalar_type, IValue *scalar, char *out) noexcept nogil
-# Write the element of a 0-dim tensor `x` to `out` as an element of dtype `scalar_type`. Return False if the
-# conversion is unsupported, or if a Python number of this value would promote to another dtype.
+# Write the element of a 0-dim tensor `x` to `out` as an element of dtype `scalar_type`. Return False if this
+# conversion is unsupported. Also return False if the operator would promote a tensor of dtype `scalar_type`
+# and a Python number of the element's value to another dtype.
 cdef bint store_element(int scalar_type, Tensor x, char *out) noexcept
 # Return the size of an element in bytes.
 cdef npy_intp item_size(int scalar_type) noexcept nogil
@@ -51,6 +52,6 @@ cdef PyObject *binary(Loops loops, Tensor x, IValue *other) except? NULL
 # Compute x = x op other in place, and return a new reference to `x`.
 cdef PyObject *binary_inplace(Loops loops, Tensor x, IValue *other) except? NULL
 cdef PyObject *unary_inplace(Loops loops, Tensor x) except? NULL
-# Write x op other, or op(x) if `other` is NULL, to `out`. Return False if `out` has another dtype or shape
-# than the result, or overlaps an operand partially.
+# Write `x op other`, or `op(x)` if `other` is NULL, to `out`. Return False if `out` has not the dtype and
+# shape of the result, or if `out` overlaps an operand partially.
 cdef bint write_result(Loops loops, Tensor x, IValue *other, Tensor out) except -1

@@ -6,9 +6,10 @@ In: a ufunc's inner loops (`PyUFuncObject.functions`) and operands. Out: the res
     x + 2   the number is written once in x's dtype, with stride 0
     x + b   b broadcasts: strides 0, merged dimensions, one call of the loop per innermost dimension
 
-The direct calls skip NumPy's type resolution, casting buffers and error state. For a small tensor, these take
-several times as long as the loop itself. The loops set floating-point status flags, which NumPy clears before
-its own ufunc calls. Nothing reads the flags here, so there are no warnings, as in PyTorch.
+The direct calls skip NumPy's type resolution, casting buffers and error state. For a small tensor, these
+three steps take several times as long as the loop itself. The loops set floating-point status flags, which
+NumPy clears before its own ufunc calls. Nothing reads the flags here, so there are no warnings, as in
+PyTorch.
 """
 
 import numpy as np
@@ -77,9 +78,9 @@ cdef int scalar_type_of_character(str character) except -2:
 def ufunc_loops(str name not None, str promotion not None="same", str types=None):
     """Return the loops of NumPy's ufunc `name`, or None if it has more than two operands or one result.
 
-    `promotion` is the type promotion of the operator record, such as "bool" for predicates. For "float", there
-    are no integer loops, because PyTorch's results for integers differ from NumPy's. `types` has the NumPy
-    type characters of the allowed operands, or is None for all.
+    `promotion` is the type promotion of the operator record, such as "bool" for predicates. For "float", the
+    integer loops are left out, because PyTorch's results for integers differ from NumPy's. `types` has the
+    NumPy type characters of the allowed operand dtypes, or is None if all are allowed.
     """
     cdef Loops loops
     cdef cnp.ufunc ufunc
@@ -188,8 +189,8 @@ cdef inline bint store_double(int scalar_type, double value, char *out) noexcept
     elif scalar_type == DOUBLE:
         (<double *>out)[0] = value
     elif (scalar_type == HALF or scalar_type == BFLOAT16) and is_exact_half(value, scalar_type):
-        # For a number that is not exact in half precision, the record's Python kernel runs: it does not round
-        # the number before the operation.
+        # If half precision cannot represent the number exactly, the record's Python kernel runs, because it
+        # computes with the number before rounding.
         wide = <float>value
         shorten(&wide, 1, scalar_type == BFLOAT16, out, 2)
     else:
@@ -341,9 +342,10 @@ cdef enum Other:
 
 
 cdef inline Other read_second_operand(Loops loops, Tensor x, IValue *other, char *scalar_bytes) noexcept:
-    """Return the kind of the second operand: TENSOR of the dtype of `x`, NUMBER, or NEITHER (unsupported).
+    """Return the kind of the second operand: TENSOR, NUMBER or NEITHER.
 
-    A NUMBER is a Python number or a 0-dim tensor. It is written to `scalar_bytes` in the dtype of `x`.
+    TENSOR is a tensor with the dtype of `x`. NUMBER is a Python number or a 0-dim tensor, which this function
+    writes to `scalar_bytes` in the dtype of `x`. NEITHER is an unsupported operand.
     """
     cdef Tensor y
     if other.tag != TAG_OBJECT:
@@ -400,7 +402,10 @@ cdef Tensor converted_tensor(Tensor x, int kind):
 
 
 cdef PyObject *binary_mixed(Loops loops, Tensor x, IValue *other) except? NULL:
-    """Compute `x op other` for a float and an integer or bool operand, converted to one dtype."""
+    """Compute `x op other` for a float operand and an integer or bool operand.
+
+    Both are first converted to one dtype.
+    """
     cdef int kind = common_kind(loops, x, other)
     cdef Tensor y
     cdef IValue converted

@@ -9,7 +9,8 @@ cdef enum Transform:
     BACKWARDS
 
 cdef enum:
-    # Larger tensors are transformed by SciPy, which is faster because it transforms several rows at once.
+    # SciPy transforms tensors with more elements. It is faster for them because it transforms several rows at
+    # once.
     MAX_TRANSFORM_ELEMENTS = 1 << 12
 
 # Transform the rows of a contiguous array. Return a new array with rows of `m` elements. `kind` (FLOAT or

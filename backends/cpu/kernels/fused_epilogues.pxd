@@ -3,9 +3,9 @@
     softmax(x * scale + mask, -1)      for each chunk of rows: the tiles of the steps, then `softmax`
     ((x - y) ** 2).mean()              for each chunk of a row: partial sums of blocks, added in order at the end
 
-An epilogue calls the loops of its operator's kernel on the same rows, so the results are bit-identical to
-those of the separate operators. If an epilogue does not read contiguous rows along the last dimensions, its
-operator runs separately, after the steps. `fused_plans.pxd` defines slots, steps and stages.
+An epilogue calls the same loops on the same rows as the kernel of its operator, so its results are
+bit-identical to those of the separate operator. If an epilogue does not read contiguous rows along the last
+dimensions, its operator runs separately, after the steps. `fused_plans.pxd` defines slots, steps and stages.
 """
 
 from libc.stdint cimport int32_t
@@ -15,24 +15,25 @@ from ts._core.value.ivalue cimport IValue
 from ts.backends.cpu.kernels.fused_operands cimport Run
 from ts.backends.cpu.kernels.fused_plans cimport FusedGroup, FusedPlan
 
-# Clear the list of epilogues that run within a stage, and the results of all epilogues, before a run.
+# Before a run, clear the list of epilogues that run within a stage, and the results of all epilogues.
 cdef void reset_epilogues(FusedGroup g, FusedPlan plan, Run *run) noexcept
 # Add epilogue `e` to the current stage if its input has the shape `dims` and is contiguous, and if its operator
 # supports the arguments. The epilogue's result is added to `owners`, which keeps it alive.
 cdef int add_epilogue(
     FusedGroup g, FusedPlan plan, Run *run, int e, IValue *r, const int32_t *at, int ndim, const npy_intp *dims, list owners
 ) except -1
-# Return whether all epilogues that read `slot` run in the current stage, which computes the slot. If so, the slot
-# needs no array.
+# Return whether the current stage, which computes `slot`, also runs all epilogues that read `slot`. If so,
+# the values of the slot need no array.
 cdef bint is_fully_fused(FusedGroup g, FusedPlan plan, Run *run, int slot) noexcept
-# Set the location of the rows that each epilogue reads: an existing array, or an offset in the memory of each
-# thread.
+# Set the location of the rows that each epilogue reads. The rows are in an existing array, or at an offset in
+# the memory that each thread has for its tiles.
 cdef void assign_row_memory(FusedPlan plan, Run *run) noexcept
 # Return the number of chunks of a stage.
 cdef npy_intp chunk_count(FusedPlan plan, Run *run) noexcept nogil
 # Set `start` and `end` to the range of elements of a chunk, and the addresses of its rows in `memory`.
 cdef void begin_chunk(FusedPlan plan, Run *run, npy_intp chunk_index, char *memory, npy_intp *start, npy_intp *end) noexcept nogil
-# Run the epilogues on the rows of a chunk. If the chunk is a part of one row, compute its partial sums instead.
+# Run the epilogues on the rows of a chunk. If the chunk is only a part of one row, compute the partial sums
+# of the epilogues for this part instead.
 cdef void end_chunk(FusedPlan plan, Run *run, npy_intp start, npy_intp end) noexcept nogil
 # Compute the results of the epilogues from the partial sums, after all chunks have run.
 cdef void combine_partial_sums(Run *run, npy_intp size) noexcept nogil

@@ -56,7 +56,8 @@ cdef enum:
     TILE_BUFFER_BYTES = MAX_BUFFERS * TILE_BYTES
     SCRATCH_ROW_BYTES = 4 * TILE_BYTES
 
-# Buffers for groups that run with the GIL held, so that only one thread uses them at a time.
+# Buffers for groups that run while holding the GIL, which ensures that only one thread uses the buffers at a
+# time.
 cdef char *scratch = <char *>malloc_aligned(TILE_BUFFER_BYTES + SCRATCH_ROW_BYTES)
 if scratch == NULL:
     raise MemoryError
@@ -133,7 +134,8 @@ cdef class ParallelTileRun:
     """Execution of a stage by several threads. Each has a consecutive range of tiles and separate buffers."""
     cdef FusedPlan plan
     cdef Run *run
-    # strong references to the input arrays, because other threads may replace the tensors' arrays
+    # Strong references that keep the input arrays alive, because other threads may assign new arrays to the
+    # tensors during the run.
     cdef list owners
 
     def run_partition(self, Py_ssize_t partition, Py_ssize_t partition_count):
@@ -404,6 +406,6 @@ cdef int prepare_group(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 register_kernel("prim::FusionGroup", prepare_group)
-# This kernel is called only if the autograd rule has no plan for the graph, or no argument requires grad. The
-# nodes of the subgraph then run one by one.
+# This kernel reports that the group did not run, so the bytecode runs the nodes of the subgraph one by one.
+# It is called if the autograd rule has no plan for the graph, or if no argument requires grad.
 register_kernel("prim::DifferentiableGraph", decline)

@@ -58,12 +58,12 @@ ctypedef struct Gather:                # a strided input, copied to a buffer for
 ctypedef struct StageEpilogue:         # an epilogue that runs within a stage
     EpilogueArgs args
     int slot                           # slot whose rows the epilogue reads
-    # Offset of the rows in the memory of each thread, where they follow the tile buffers, or NO_INDEX if the
-    # rows are in an array.
+    # Offset of the rows in the memory of each thread, counted from the start of the tile buffers, or NO_INDEX
+    # if the rows are in an array.
     npy_intp memory
     char *out                          # result of the epilogue
-    # if rows are split into chunks: the partial sum of each block of `reduce.BLOCK` elements, for all rows,
-    # else NULL
+    # NULL unless rows are split into chunks. For split rows, the partial sums of the blocks of `reduce.BLOCK`
+    # elements of all rows.
     double *totals
 
 
@@ -111,18 +111,18 @@ cdef bint set_inputs(FusedGroup g, FusedPlan plan, IValue *r, const int32_t *at,
 # Copy the elements [start, start + count) of a strided input, counted in row-major order, to its buffer.
 cdef void gather(Gather *g, npy_intp start, npy_intp count) noexcept nogil
 cdef bint address_scalars(FusedGroup g, FusedPlan plan, IValue *r, const int32_t *at, Run *run) noexcept
-# Set the addresses of the inputs if all tensors have the same shape and equal, dense strides, and set `first`
-# to one of these tensors.
+# If all tensor inputs have the same shape and equal, dense strides, set the addresses of the inputs, set
+# `first` to one of these tensors and return True.
 cdef bint address_dense(FusedGroup g, FusedPlan plan, Run *run, PyArrayObject **first) noexcept
-# Prepare the per-channel vectors of operations on tensors with the layout of `like`. The vectors are added to
-# `owners`, which keeps them alive.
+# Compute the vectors that per-channel operations read, for tensors with the layout of `like`. `owners` holds
+# references that keep the vectors alive.
 cdef bint address_channels(FusedGroup g, FusedPlan plan, IValue *r, const int32_t *at, Run *run, PyArrayObject *like, list owners) except -1
 # Set the shapes and strides of all slots, for inputs that broadcast, have gaps or differ in dimension order.
 cdef bint set_slot_strides(FusedGroup g, FusedPlan plan, Run *run, Layout *layout) noexcept
 # Divide the steps into stages by the shapes of their results.
 cdef bint schedule_by_lengths(FusedGroup g, FusedPlan plan, Layout *layout, Schedule *schedule) noexcept
-# Set the addresses of the slots that a stage reads. `order` lists the dimensions of its results from outermost
-# to innermost.
+# Set the addresses of the slots that a stage reads. `order` lists the dimensions of the stage's results from
+# outermost to innermost.
 cdef bint address_stage(FusedGroup g, FusedPlan plan, Run *run, Layout *layout, int *order) noexcept
 # Set the address of a result that a stage wrote to an array, so that later stages can read it.
 cdef void address_materialized(Layout *layout, int slot, char *data, int *order, npy_intp item) noexcept

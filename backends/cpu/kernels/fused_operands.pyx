@@ -116,7 +116,10 @@ cdef bint is_contiguous(npy_intp *shape, npy_intp *strides, int ndim, npy_intp i
 
 
 cdef bint set_view_input(FusedPlan plan, ViewInput *view, IValue *r, const int32_t *at, Run *run, BorrowedArray *viewed) noexcept:
-    """Set the array of a view input to a new array header. Return False for a 0-dim or unsupported view."""
+    """Write the shape and strides of a view input to an array header, which becomes the input's array.
+
+    Return False for a 0-dim or unsupported view.
+    """
     cdef PyArrayObject *a = run.input[view.input]
     cdef IValue *others[MAX_VIEW_ARGUMENTS]
     cdef ArrayFields *fields = &viewed.fields
@@ -322,7 +325,7 @@ cdef void set_contiguous_strides(Layout *layout, int slot) noexcept nogil:
 cdef void set_operand_order_strides(Layout *layout, FusedPlan plan, TileOp *tile_op) noexcept nogil:
     """Set the strides of a step's result.
 
-    The operands determine the dimension order, as in `tensor_iterator.new_result`.
+    As in `tensor_iterator.new_result`, the result gets the dimension order of the step's operands.
     """
     cdef Operand operands[MAX_OPERANDS]
     cdef npy_intp shape[64]

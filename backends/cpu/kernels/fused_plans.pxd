@@ -50,8 +50,8 @@ ctypedef struct TileOp:
     int arity
     int operands[MAX_OPERANDS]         # slots that the step reads
     int out
-    # Index in `Run.tile` of the loop and its parameters, which are read when the group runs, or NO_INDEX if
-    # the loop has no parameters and is `function`.
+    # Index in `Run.tile` of the loop and its parameters, which `read` sets when the group runs. NO_INDEX if
+    # the loop has no parameters. In this case, the loop is `function`.
     int tile
     ReadTile read
     ReadChannels by_channels           # function that prepares the per-channel vectors of the loop, or NULL if the loop has none
@@ -110,7 +110,8 @@ cdef class FusedGroup:
     cdef readonly object program
     cdef list operators                # Operator object of each operation
     cdef readonly list plans
-    # The next three fields count the calls in which the operators ran one by one instead of the group, because:
+    # The next three fields count the calls in which the group did not run, so that its operators ran one by
+    # one. Each field counts one cause:
     cdef readonly int64_t left_to_limits     # limits of `ts.limits` are active
     cdef readonly int64_t left_for_inputs    # the device, dtype or value of an input is unsupported
     cdef readonly int64_t left_for_shapes    # the shapes or strides are unsupported

@@ -383,8 +383,9 @@ cdef class FusedGroup:
                 return "no loop for that dtype"
             kind = common_kind(plan, first, second)
             if kind == HALF and not (plan.kind[first] in (HALF, NO_INDEX) and plan.kind[second] in (HALF, NO_INDEX)):
-                # Not fused: outside of a group, NumPy uses another loop for operands of two dtypes. The zeros
-                # of its results may have another sign.
+                # Operands of two dtypes are not fused if one dtype is half precision. The separate operator
+                # uses another NumPy loop for them, and zeros in its results may have another sign than those
+                # of a fused loop.
                 return "operands of two dtypes"
         if loops.to_float and is_integral(kind):
             kind = default_kind(plan)

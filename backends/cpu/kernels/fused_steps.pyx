@@ -62,7 +62,8 @@ cdef enum:
     PARAMETERS = 0                     # argument positions of the lists that every operator has
     GRADIENTS = 1
     MAX_LISTS = 5
-    # cost of updating an element as a multiple of the cost of copying it, for the argument `work` of `leave_gil`
+    # Cost of updating one element, divided by the cost of copying one element. It scales the argument `work`
+    # of `leave_gil`.
     ELEMENT_COST = 4
 
 

@@ -1,15 +1,15 @@
 """Selection of elements of CPU tensors by indices, for any dtype.
 
-In: interpreter registers with a contiguous tensor, and a tensor of indices.  Out: the register of the result.
+In: interpreter registers with a contiguous tensor, and a tensor of indices. Out: the register of the result.
 
     index_select, embedding, gather, take, x[i], x[i, j]
 
-Rows are copied by memcpy, single elements as integers of their width. For indices out of range and other layouts and
-dtypes, the Python kernel of the operator record runs and raises the errors.
+Rows are copied by memcpy, single elements as integers of their width. For indices out of range and other
+layouts and dtypes, the Python kernel of the operator record runs and raises the errors.
 
 Each index is read from memory once, then checked and used. If another thread writes to the index tensor at
-the same time, this can change which element is selected, or make the Python kernel run, but never cause an
-access outside of the tensor.
+the same time, the kernel may select another element or leave the call to the Python kernel, but it never
+accesses memory outside of the tensor.
 """
 
 cimport numpy as cnp
@@ -82,7 +82,7 @@ cdef bint select_by_simd(
 ) noexcept nogil:
     """Select elements of 4 or 8 bytes by SIMD gather instructions.
 
-    Return False if an index is not in [0, n), or for elements of another width.
+    Return False if an index is not in [0, n), or if elements have another width.
     """
     if length == 4:
         return pick_four_of_rows(<const four_bytes *>x, outer, n, index, count, <four_bytes *>out)
@@ -93,9 +93,10 @@ cdef bint select_rows(
     const char *x, npy_intp outer, npy_intp n, npy_intp length, const char *index, bint narrow, npy_intp wrap, npy_intp count,
     char *out
 ) noexcept nogil:
-    """Compute out[o, i] = x[o, index[i]] for rows of `length` bytes.
+    """Copy row index[i] of x[o] to out[o, i] for all o and i. A row has `length` bytes.
 
-    Return False if an index is not in [-wrap, n).
+    A negative index counts from the end: `wrap` is added to it. Return False if an index is not in [-wrap,
+    n).
     """
     cdef npy_intp o, i
     cdef int64_t j

@@ -1,12 +1,13 @@
-"""Matrix products (GEMM, GEMV) with a scale and a summand for floating and complex CPU tensors, by `matmul.pyx`.
+"""Matrix products (GEMM, GEMV) with a scale and a summand for floating and complex tensors, by `matmul.pyx`.
 
-In: interpreter registers with CPU tensors, or arrays.  Out: the register of the result, or an array.
+In: interpreter registers with CPU tensors, or arrays. Out: the register of the result, or an array.
 
     mm(x, y)   bmm(x, y)   matmul(x, y)   linear(x, weight, bias)   addmm(bias, x, y)   baddbmm(bias, x, y)
 
 The C kernel of an operator receives registers. The function `kernel` creates kernels on arrays for `out=` and
-in-place variants. Both kinds of kernels call `product`, but C kernels call `matrix_product` for small floating
-matrices. For unsupported arguments, the Python kernel of the operator record runs and raises errors.
+in-place variants. Both kinds of kernels call `product`. For small floating matrices, C kernels call
+`matrix_product` instead. For unsupported arguments, the Python kernel of the operator record runs and raises
+errors.
 """
 
 from functools import partial
@@ -109,7 +110,10 @@ cdef object half_product(object a, object b, object summand, double alpha, doubl
 
 
 cdef bint copy_summand(PyArrayObject *result, PyArrayObject *summand) except -1:
-    """Copy the summand into `result` with broadcasting. Return False if its dtype or shape does not match."""
+    """Broadcast `summand` to the shape of `result` and copy it there.
+
+    Return False if the dtypes or shapes do not match.
+    """
     cdef int nd = ndim_of(summand), d
     cdef npy_intp width = size_of(summand) * item_size(summand), row
     cdef int last = ndim_of(result) - 1
@@ -201,7 +205,7 @@ def multiply(cnp.ndarray a not None, cnp.ndarray b not None):
 def kernel(record):
     """Return a kernel on arrays for a record.
 
-    For unsupported arguments, this kernel runs the record's Python kernel.
+    If the arguments are unsupported, the returned kernel calls the record's Python kernel.
     """
     return partial(_ON_ARRAYS.get(record.key) or _ON_ARRAYS[record.name], record.kernel)
 

@@ -9,12 +9,12 @@ cdef enum:
     BLOCK_COLUMNS = 192                # maximal columns of a block, so that the columns of `b` fit in the L2 cache
     BLOCK_DEPTH = 256
 
-# Return whether SIMD vectors have at least 256 bits. A product by these tiles then takes 50 to 90 % of the time
-# that OpenBLAS takes.
+# Return whether the processor's SIMD vectors have at least 256 bits. With such vectors, a product by the
+# tiles of this module takes 50 to 90 % of the time of OpenBLAS.
 cdef bint has_fast_tiles() noexcept nogil
 
-# Number of columns of a panel: `panel_columns` for `tiled_block`, `narrow_columns` for products with few rows.
-# The first column of a task should be a multiple of this number.
+# Number of columns of a panel: `panel_columns` applies to `tiled_block`, and `narrow_columns` to products
+# with few rows. Each task should start at a column that is a multiple of this number.
 cdef int64_t panel_columns(bint double_) noexcept nogil
 cdef int64_t narrow_columns(bint double_) noexcept nogil
 

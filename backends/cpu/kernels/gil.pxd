@@ -28,9 +28,9 @@ ctypedef struct ReleasedGil:
     PyThreadState *thread              # NULL if the GIL was not released
     PyObject **references                    # references to arrays, which end with NULL
 
-# Release the GIL until `reacquire_gil`. Until then, references keep arrays alive: those of all arguments
-# (`release_gil_holding_arguments`), or `a` and `b` (`release_gil_holding_arrays`). If memory for the
-# references cannot be allocated, the GIL is not released.
+# Release the GIL until `reacquire_gil`. Until then, new references keep the arrays of all arguments alive
+# (`release_gil_holding_arguments`), or only the arrays `a` and `b` (`release_gil_holding_arrays`). If memory
+# for the references cannot be allocated, the GIL is not released.
 cdef ReleasedGil release_gil_holding_arguments(IValue *r, const int32_t *at, int nargs) noexcept
 cdef ReleasedGil release_gil_holding_arrays(PyArrayObject *a, PyArrayObject *b) noexcept
 cdef void reacquire_gil(ReleasedGil away) noexcept

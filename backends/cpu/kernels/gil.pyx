@@ -36,8 +36,8 @@ cdef Py_ssize_t collect_arrays(IValue *x, PyObject **references) noexcept:
     return n
 
 
-# Creating a Python list could start the garbage collector, which may run code that replaces an array before it
-# is referenced. Therefore the references are stored in C memory.
+# The references are stored in C memory and not in a Python list. Creating a list could start the garbage
+# collector, and a finalizer could then replace an array before a reference to it is taken.
 
 cdef PyObject **allocate_references(Py_ssize_t n) noexcept:
     """Allocate memory for `n` references and a terminating NULL. Return NULL if memory is exhausted."""

@@ -5,7 +5,8 @@ Indices may have any strides. Gather, scatter and indexed updates use the iterat
     out[j] = x[i, index[j]]       x[index[i, j], j] += y[i, j]       x[index] = 0
 
 Each index is read from memory once, then checked and used. If another thread writes to the indices at the
-same time, this can only select another element of the same array, or end the iteration.
+same time, the iteration may select another element of the same array or end early, but it never accesses
+other memory.
 """
 
 from libc.stdint cimport int32_t, int64_t
@@ -22,7 +23,10 @@ cdef extern from "simd.h" nogil:
 
 
 cdef inline int64_t wrap_index(const char *index, bint narrow, npy_intp i, npy_intp wrap) noexcept nogil:
-    """Return element `i` of the indices. Add `wrap` (the length of the dimension, or 0) if it is negative."""
+    """Return index number `i` of the index tensor.
+
+    If the index is negative, add `wrap` (the dimension's length, or 0).
+    """
     cdef int64_t j = once_narrow(<const int32_t *>index + i) if narrow else once_wide(<const int64_t *>index + i)
     return j + (wrap & (j >> 63))
 
@@ -40,8 +44,8 @@ cdef enum IndexOp:                         # the operation at each index
 ctypedef struct IndexIterator:
     int nd
     npy_intp dims[MAX_DIMS]            # shape of the index tensor
-    # Byte strides of the array along the dimensions of the index tensor. The stride is 0 in the indexed
-    # dimension, where the index gives the position (see `stride`).
+    # Byte strides of `array` along the dimensions of the index tensor. In the indexed dimension, this stride
+    # is 0, because the index selects the position there (see `stride`).
     npy_intp array[MAX_DIMS]
     npy_intp index[MAX_DIMS]
     npy_intp other[MAX_DIMS]
@@ -62,9 +66,9 @@ cdef inline void add_dimension(IndexIterator *walk, npy_intp n, npy_intp array, 
         walk.nd += 1
 
 
-# Run the operation for all indices, in order. Return False at the first index that is not in [0, n): the indices
-# before it have been used. `kind` is the ScalarType of the elements. ADD, MULTIPLY, MAXIMUM and MINIMUM require
-# `supports_arithmetic(kind)`.
+# Run the operation for all indices, in order. At the first index that is not in [0, n), stop and return
+# False. The operation has then run for the indices before it. `kind` is the ScalarType of the elements. ADD,
+# MULTIPLY, MAXIMUM and MINIMUM require `supports_arithmetic(kind)`.
 cdef bint iterate_indices(IndexIterator *walk, IndexOp index_op, int kind, char *array, const char *index, char *other) noexcept nogil
 # Return whether ADD, MULTIPLY, MAXIMUM and MINIMUM support a ScalarType.
 cdef bint supports_arithmetic(int kind) noexcept nogil

@@ -72,7 +72,10 @@ cdef inline PyArrayObject *float_array(IValue *x) noexcept:
 
 
 cdef inline bint read_number(IValue *x, int kind, double *out) noexcept:
-    """Read a finite Python number that dtype `kind` can represent. Return False for other values."""
+    """Write a Python number to `out`.
+
+    Return False unless it is a finite number in the range of dtype `kind`.
+    """
     if x.tag == TAG_FLOAT:
         out[0] = x.v.f
     elif x.tag == TAG_INT or x.tag == TAG_BOOL:

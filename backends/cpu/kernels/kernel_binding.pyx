@@ -1,8 +1,9 @@
 """Binding of C kernels to operators on the CPU.
 
-`bind` sets the C kernel of an operator: the kernel named by the record's field `loop`, else the kernel
-registered for the operator's name and overload, else a kernel that calls the loops of the record's ufunc. `bind` also
-sets the fallback that converts arguments to the requirement of the kernel.
+`bind` sets the C kernel of an operator. This is the kernel that the field `loop` of the record names. If
+`loop` is empty, it is the kernel registered for the operator's name and overload. If there is none, it is a
+kernel that calls the loops of the record's ufunc. `bind` also sets the fallback that converts arguments to
+the requirement of the kernel.
 """
 
 from ts._core.dispatch.operator cimport Kernel, Operator, set_kernel

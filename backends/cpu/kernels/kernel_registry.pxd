@@ -18,13 +18,14 @@ ctypedef struct Tile:
     npy_intp channels
     const void *vectors  # for per-channel loops: vectors of `channels` elements that the loop reads
 
-# A function for an operator with scalar parameters in a fusion group (`OperatorRecord.tile`). It sets the loop and
-# the parameters of `tile`, or returns False if no loop supports the arguments. `kind` is the dtype of the first
-# argument, a tensor. `others` are the other arguments.
+# Type of functions that prepare the loop of an operator with scalar parameters in a fusion group
+# (`OperatorRecord.tile`). The function sets the loop and the parameters of `tile`. It returns False if no
+# loop supports the arguments. `kind` is the dtype of the first argument, a tensor. `others` are the remaining
+# arguments.
 ctypedef bint (*ReadTile)(int kind, IValue **others, Tile *tile) noexcept
 
-# Like `ReadTile`, for an operator with per-channel vectors (`OperatorRecord.channels`). The function also writes at
-# most two vectors of `tile.channels` elements to `memory`, from which the loop reads them.
+# Like `ReadTile`, but for operators with per-channel vectors (`OperatorRecord.channels`). The function also
+# writes one or two vectors of `tile.channels` elements to `memory`. The loop reads the vectors from there.
 ctypedef bint (*ReadChannels)(int kind, IValue **others, Tile *tile, void *memory) noexcept
 
 cdef int register_channels(str name, ReadChannels read) except -1
@@ -33,7 +34,7 @@ cdef ReadChannels find_channels(str name) except? NULL
 cdef int register_tile(str name, ReadTile read) except -1
 cdef ReadTile find_tile(str name) except? NULL
 
-# Shape and strides: initially those of the base of a view. Each view operator changes them.
+# Shape and strides of the view. They start as those of the view's base, and each view operator changes them.
 ctypedef struct View:
     int nd
     npy_intp dims[MAX_DIMS]
@@ -41,9 +42,10 @@ ctypedef struct View:
     npy_intp offset                    # byte offset of the first element
     npy_intp item                      # size of an element in bytes
 
-# A function that applies a view operator (`OperatorRecord.view_input`) to the shape and strides in `view`, since
-# fusion groups do not call such operators. `others` are the arguments after the tensor. If the operator returns a
-# list of `result_count` tensors, `view` becomes number `result_index`. Returns False if no view exists.
+# A function that applies a view operator (`OperatorRecord.view_input`) to the shape and strides in `view`.
+# Fusion groups call this function instead of the operator. `others` are the arguments after the tensor. If
+# the operator returns a list of `result_count` tensors, `view` becomes the tensor at `result_index` in the
+# list. The function returns False if the operator has no view with these arguments.
 ctypedef bint (*ReadView)(View *view, IValue **others, int result_index, int result_count) noexcept
 
 cdef enum:
@@ -55,10 +57,12 @@ cdef ReadView find_view(str name) except? NULL
 # Arguments of an epilogue in one run. An epilogue is an operator at the end of a fusion group that reads
 # contiguous rows and writes `row_results` elements per row.
 ctypedef struct EpilogueArgs:
-    # function that computes the results of the `rows` rows at `x`, where `args` is this struct
+    # function that computes the results of `rows` rows, which start at address `x`. `args` points to this
+    # struct.
     void (*function)(const void *args, const char *x, npy_intp rows, char *out) noexcept nogil
-    # For sums, for which a row can be split: `block` returns the partial sum of at most `reduce.BLOCK` elements,
-    # and `finish` computes the result from the total of the partial sums. Both are NULL for other operators.
+    # Functions of an operator that is a sum, so that a row can be split into blocks. `block` returns the
+    # partial sum of at most `reduce.BLOCK` elements. `finish` computes the result from the total of the
+    # partial sums. Both are NULL for other operators.
     double (*block)(const char *x, npy_intp n) noexcept nogil
     void (*finish)(const void *args, double total, char *out) noexcept nogil
     int what
@@ -84,8 +88,8 @@ cdef ReadEpilogue find_epilogue(str name) except? NULL
 cdef int register_choice(str name, int mask, int first, int second) except -1
 cdef tuple find_choice(str name)
 
-# Register an operator that converts its first argument to the dtype given by its second argument, a dtype or
-# a tensor.
+# Register an operator that converts its first argument to another dtype. Its second argument is this dtype,
+# or a tensor of this dtype.
 cdef int register_conversion(str name) except -1
 cdef bint is_conversion(str name) except -1
 
@@ -98,8 +102,9 @@ cdef object find_loops(str name)
 ctypedef enum Requirement:
     ANY_LAYOUT  # tensors of any layout. Without support for the arguments, the record's Python kernel runs.
     CONTIGUOUS  # contiguous tensors. Others are copied (`contiguous_arguments`).
-    # contiguous tensors, which are not float16 or bfloat16. These are converted to float32 (`upcast_half`). Only
-    # operators that PyTorch computes in float32 may declare this requirement.
+    # Contiguous tensors with a dtype other than float16 and bfloat16. For tensors of these two dtypes,
+    # `upcast_half` calls the kernel with float32 copies. Only operators that PyTorch computes in float32 may
+    # declare this requirement.
     FLOAT32_CONTIGUOUS
 
 # Register a kernel and its requirement under the value of a record's field `loop`, or under the operator's name and
@@ -107,8 +112,10 @@ ctypedef enum Requirement:
 cdef int register_kernel(str name, Kernel kernel, Requirement requirement=*) except -1
 # Return the kernel of a name, or NULL if none is registered.
 cdef Kernel find_kernel(str name) except? NULL
-# Return the fallback for arguments that do not meet the requirement of a registered kernel.
+# Return the fallback of the kernel registered as `name`. The fallback runs for arguments that do not meet the
+# kernel's requirement.
 cdef Kernel fallback_of(str name) except NULL
-# Register the fallback for a requirement. The module that registers it is imported at the first use.
+# Register the fallback for kernels with a requirement. The module that calls this function is imported when
+# the fallback is first needed.
 cdef int register_fallback(Requirement requirement, Kernel fallback) except -1
 cdef Kernel find_fallback(Requirement requirement) except NULL

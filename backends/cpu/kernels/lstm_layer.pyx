@@ -1,12 +1,14 @@
 """One LSTM layer in one direction: forward, which saves the gates, and backpropagation through time.
 
 In: interpreter registers of `aten::mkldnn_rnn_layer` and `_mkldnn_rnn_layer_backward`. Out of forward: the
-output, the last states and the workspace. Out of backward: the gradients. Those not required are empty.
+output, the last states and the workspace. Out of backward: the gradients. Gradients that are not required are
+empty.
 
 The workspace holds the activated gates of all rows of all time steps (input, forget, cell, output), then the
 cell state after each time step. Its size is five times the output's. Backward runs through the time steps in
-reverse. Each step has one pass over its gates, and a matrix product that yields the gradient of the previous
-hidden state. The gradient of each weight is one product of the gate gradients of all time steps:
+reverse. Each step computes the gradients of its gates in one pass, and then the gradient of the previous
+hidden state by a matrix product. The gradient of each weight is one product of the gate gradients of all time
+steps:
 
     grad_input = grad_gates @ w_ih
     grad_w_ih = grad_gates.T @ input           where grad_gates is (time * batch, 4 * hidden)
@@ -144,8 +146,8 @@ ctypedef struct TimeSteps:
     const char *cells                  # cell state after each time step, saved by the forward
     const char *first                  # cell state before the first time step
     const char *grad                   # gradient of the outputs, or NULL
-    # Gradients of hidden state and cell state after the current time step. The step replaces them by the
-    # gradients of the states before it.
+    # Gradients of the hidden state and of the cell state after the current time step. When a step is done,
+    # they become the gradients of the states before this step.
     char *hidden
     char *cell
     char *now                          # gradients of the gates, for the current time step
@@ -255,7 +257,10 @@ cdef class LstmBackward:
         return result if multiply_into(transposed(left), right, result, 1, 0, None, None, NULL, NULL) else None
 
     cdef object hidden_weight_gradient(self):
-        """Return the gradient of w_hh: gate gradients of each time step, times the hidden states before it."""
+        """Return the gradient of w_hh.
+
+        It is the sum over all time steps of the gate gradients times the hidden states before the step.
+        """
         cdef npy_intp batch = self.hx.shape[0], total = self.gates.shape[0]
         cdef object result, before = self.output.reshape(total, -1)
         cdef object first = self.gates[total - batch:] if self.reverse else self.gates[:batch]

@@ -11,8 +11,8 @@ from ts.backends.cpu.kernels.tensor_iterator cimport Loop
 # unsupported. Both must be among the `nargs` arguments or in lists among them, so that `leave_gil` keeps them alive.
 cdef object select_by_mask(int nargs, IValue *r, const int32_t *at, IValue *source, IValue *by)
 
-# Return an inner loop with operands (mask, x, y, out) that writes x where the mask is true, else y, for
-# elements of `width` bytes.
+# Return an inner loop with operands (mask, x, y, out) for elements of `width` bytes. The loop writes x to out
+# where the mask is true, and y elsewhere.
 cdef Loop selection_loop(npy_intp width) noexcept
 
 # Write a number to `out` as an element of dtype `kind`. Return False if the category of the dtype (bool, int,

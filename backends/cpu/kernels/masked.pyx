@@ -200,8 +200,8 @@ cdef int where_nd(
     cdef npy_intp shape[MAX_DIMS]
     cdef Operand operands[4]
     cdef int nd = ndim_of(mask), i
-    # Hold a reference to the second array, because `iterate_operands` may release the GIL while it reads the
-    # array.
+    # Hold a reference to the second array. `iterate_operands` may release the GIL while it reads this array,
+    # and another thread may then drop the other references.
     cdef object last = None if arrays[1] == NULL else <object>arrays[1]
     for i in range(2):
         if arrays[i] != NULL:

@@ -1,4 +1,4 @@
-"""Matrix products on the CPU: by BLAS, by the tiles of `simd_tiles.h`, or by the inner loop of np.matmul."""
+"""Matrix products on the CPU, by BLAS, by loops in C, or by the inner loop of np.matmul."""
 
 from cpython.ref cimport PyObject
 from libc.stdint cimport int64_t
@@ -30,7 +30,8 @@ cdef bint multiply_into(
 # if nothing but the tensors refers to their arrays, so callers call this function before they take
 # references.
 cdef Packed cached_panels_for(Tensor x, Tensor y, bint transposed)
-# Return the same as `cached_panels_for`, for a left operand with `rows` rows.
+# Return the cached panels as `cached_panels_for` does. The number of rows of the left operand is given
+# instead of the operand.
 cdef Packed cached_panels_for_rows(int64_t rows, Tensor y, bint transposed)
 
 # Return whether an array is a contiguous, aligned row of `columns` elements with NumPy type number `type_number`.

@@ -118,7 +118,8 @@ cdef class Job:
         cdef int64_t m = self.left.rows, n = self.right.columns
         cdef double total = self.work() * self.count * (1 if self.kind < 2 else 4)
         self.partition_count = 1
-        # Estimate the time in the unit of `thread_pool.partition_count`, about 0.5 ns.
+        # Estimate the time of the products. The unit is the one of `thread_pool.partition_count`, about 0.5
+        # ns.
         total = total / 4 if self.algorithm == BY_LOOP else total / 64
         if total >= 1 << 18:
             self.partition_count = thread_pool.partition_count(<int64_t>min(total, <double>(1 << 60)))
@@ -142,7 +143,8 @@ cdef class Job:
         self.rows, self.columns = max(min(self.rows, m), <int64_t>1), max(min(self.columns, n), <int64_t>1)
         self.row_tasks = (m + self.rows - 1) // self.rows
         self.column_tasks = (n + self.columns - 1) // self.columns
-        # The last task of a row also computes the remaining columns, which may be too few for a SIMD vector.
+        # Only full blocks of columns get a task. The last task of a row also computes the remaining columns,
+        # which may be too few for a SIMD vector.
         if self.algorithm == BY_ROWS:
             self.column_tasks = max(n // self.columns, <int64_t>1)
         self.limited = (self.algorithm == BY_BLAS or self.algorithm == BY_LOOP) and self.work() >= MIN_MULTIPLICATIONS_THREADED_BLAS
@@ -187,9 +189,10 @@ cdef class Job:
         return self.run_tasks()
 
     cdef int64_t vector_panel(self, int64_t inner_stride) noexcept:
-        """Return the number of result elements per call of a matrix-vector product.
+        """Return the number of result elements that each call of a matrix-vector product computes.
 
-        Its minimum is 16 if each result element is a dot product of contiguous elements, else it is larger.
+        The number is at least 16 if each element is a dot product of contiguous elements. Otherwise, it is at
+        least MATVEC_COLUMNS_PER_CALL.
         """
         cdef int64_t depth = max(self.left.columns, <int64_t>1)
         return max(
@@ -323,7 +326,7 @@ cdef bint can_use_tiles(int kind, Matrix *a, Matrix *b) noexcept nogil:
 
 
 cdef GemmAlgorithm choose_algorithm(int kind, Matrix *a, Matrix *b, double beta) noexcept nogil:
-    """Return the fastest algorithm for a product whose matrices BLAS can read."""
+    """Return the fastest algorithm for a product of matrices with layouts that BLAS supports."""
     if kind < 2 and beta == 0 and can_use_skinny_gemm(kind == 1, a, b):
         return BY_ROWS
     return BY_TILES if can_use_tiles(kind, a, b) else BY_BLAS
@@ -448,7 +451,7 @@ cdef bint read_matrix(Matrix *m, PyArrayObject *a, int64_t itemsize) noexcept:
 
 
 cdef object ensure_blas_layout(object a, int kind):
-    """Return `a` if its matrices have contiguous rows or columns, else a contiguous copy."""
+    """Return `a` if the rows or the columns of its matrices are contiguous, else a contiguous copy."""
     cdef Matrix m
     return a if read_matrix(&m, <PyArrayObject *>a, ITEM_SIZES[kind]) else contiguous_copy(<PyArrayObject *>a)
 

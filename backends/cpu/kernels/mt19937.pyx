@@ -48,7 +48,10 @@ cdef class MersenneTwister:
         self.seed(seed)
 
     def seed(self, seed):
-        """Restart the sequence from `seed`. The words depend only on its low 32 bits."""
+        """Restart the sequence of random numbers from `seed`.
+
+        The words depend only on the low 32 bits of `seed`.
+        """
         cdef uint32_t word
         cdef int i
         cdef uint64_t seed_bits = seed & 0xFFFFFFFFFFFFFFFF

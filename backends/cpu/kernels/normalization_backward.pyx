@@ -38,7 +38,7 @@ ctypedef fused floating:
     double
 
 
-# Addresses of the gradients, or NULL for a gradient that is not requested.
+# addresses to which the gradients are written. The address is NULL if the gradient is not requested.
 ctypedef struct GradientOutputs:
     void *of_input
     void *of_weight

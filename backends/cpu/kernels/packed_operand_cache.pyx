@@ -1,11 +1,12 @@
 """Cache of packed operands of matrix products (weight packing), with cache invalidation by version counters.
 
-In: the tensor of an operand, at each product.  Out: its panels, from its second use.
+In: the tensor of an operand, at each product. Out: its panels, from its second use.
 
     for x in batches: torch.nn.functional.linear(x, weight)    weight is packed at its second use and cached
 
-Panels are valid until the memory is written to. The version counter, which a tensor shares with its views, detects
-writes by operators. Other writes are impossible, because a packed operand must have
+Panels are valid until the memory of the operand is written to. Operators that write to the memory increment
+the version counter, which a tensor shares with its views. Other writes are impossible, because a packed
+operand must have
 
     an array that owns its memory
     no references to the array except from its tensor and the current view (the reference count is checked)
@@ -40,7 +41,8 @@ cnp.import_array()
 
 cdef enum:
     TABLE_SIZE = 1 << 10  # number of slots of the hash table. The address of an operand selects a slot.
-    # Maximum of `uses_before_packing`, which doubles if the operand's panels are dropped before any use.
+    # Maximum of `uses_before_packing`. The number doubles whenever the panels of the operand are dropped
+    # before they are used.
     MAX_USES_BEFORE_PACKING = 64
     MAX_TOTAL_BYTES = 1 << 28          # maximal total size of the packed panels
     MIN_ARRAY_BYTES = 1 << 12          # minimal size in bytes of an array that is packed as an operand

@@ -92,7 +92,10 @@ cdef inline Loops get_loops(Operator op):
 
 
 cdef inline int store_result(Operator op, IValue *r, const int32_t *at, PyObject *result) except -1:
-    """Store `result`. If it is NULL, run the Python kernel of the operator record."""
+    """Store `result` in the register of the result.
+
+    If `result` is NULL, request the record's Python kernel instead.
+    """
     if result == NULL:
         return UNSUPPORTED
     set_object_steal(&r[at[op.nargs]], result)
@@ -153,7 +156,10 @@ cdef int run_scaled(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int run_scaled_inplace(Operator op, IValue *r, const int32_t *at) except -1:
-    """Compute x = x op alpha * y in place. If alpha is not 1, alpha * y is a temporary tensor."""
+    """Compute x = x op alpha * y in place.
+
+    Unless alpha is 1, alpha * y is first stored in a temporary tensor.
+    """
     cdef IValue product
     cdef PyObject *result = NULL
     if is_one(&r[at[2]], &r[at[0]]):

@@ -21,6 +21,6 @@ cdef struct Windows:
 # Compute the maximum of each window of the planes [first, last), and also its index in the plane unless `index` is
 # NULL. Return -1 if memory is exhausted.
 cdef int pool_max(Windows *w, number *x, number *out, int64_t *index, number lowest, int64_t first, int64_t last) noexcept nogil
-# Compute the sum of each window of the planes [first, last), divided by the window's element of `divisor`. Return
-# -1 if memory is exhausted.
+# For each window of the planes [first, last), compute the sum of its elements, divided by the element of
+# `divisor` for this window. Return -1 if memory is exhausted.
 cdef int pool_mean(Windows *w, real *x, real *out, real *divisor, int64_t first, int64_t last) noexcept nogil

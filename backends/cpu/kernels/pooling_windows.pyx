@@ -242,7 +242,7 @@ def max_of_windows(Table table not None, x, out, index):
 
 
 def mean_of_windows(Table table not None, x, out, divisor):
-    """Write the sum of each window, divided by the element of `divisor` for this window, to `out`."""
+    """For each window, write the sum of its elements, divided by its element of `divisor`, to `out`."""
     if x.dtype.char not in "fd" or divisor.dtype != x.dtype or divisor.size * len(x) != out.size:
         raise TypeError("mean_of_windows: expected float32 or float64 operands of one dtype, and a divisor per window")
     _run(table, x, out, divisor, True)

@@ -37,22 +37,23 @@ cdef class Weights:
     cdef char *candidate_bias(self) noexcept
 
 
-# Return the array of a weight that is a contiguous CPU tensor of dtype `dtype`, None if the argument is None, or
-# False for other values, which are unsupported.
+# Return the array of a weight if it is a contiguous CPU tensor of dtype `dtype`. Return None if the weight is
+# None, and False if it is unsupported.
 cdef object read_weight(IValue *x, int dtype)
 # Create the `Weights` from arrays in the order of a layer's parameters. Return None if an array is
 # unsupported.
 cdef Weights make_weights(Cell kind, int dtype, list arrays, bint biased)
-# Return the cached packed transpose of a weight for products with `rows` rows, or None if it is not cached.
+# Return the cached packed transpose of a weight, or None if there is none. The packed transpose is for
+# products whose left operand has `rows` rows.
 cdef Packed cached_panels_of(IValue *x, npy_intp rows)
-# Return a copy of an initial state. Return None unless it is a CPU tensor with `nd` dimensions and dtype
+# Return a copy of an initial state, or None if the state is not a CPU tensor with `nd` dimensions and dtype
 # `dtype`.
 cdef object copy_state(object tensor, int dtype, int nd)
 # Return whether an array has the shape (rows, columns), or (rows,) if `columns` is 0. Return True for None.
 cdef bint has_shape(object array, npy_intp rows, npy_intp columns) noexcept
-# Return the batch size of each time step: the elements of the tensor `packed` (`batch_sizes` of a packed
-# sequence), or `batch` for each of `times` steps if `packed` is NULL. Return None if a size exceeds `batch`, or
-# the sum of the sizes is not `total`.
+# Return the batch size of each time step. If `packed` is a tensor (`batch_sizes` of a packed sequence), these
+# are its elements. If `packed` is NULL, each of `times` steps has the batch size `batch`. Return None if a
+# size exceeds `batch`, or the sum of the sizes is not `total`.
 cdef object read_batch_sizes(IValue *packed, npy_intp times, npy_intp batch, npy_intp total)
 # Run all time steps of one layer and direction. Return False if the matrix products are unsupported.
 cdef bint run_layer(

@@ -174,7 +174,7 @@ cdef class Weights:
         return multiply_into(x, transposed(self.w_ih), gates, 1, 1 if biased else 0, None, self.packed_ih, NULL, NULL)
 
     cdef char *candidate_bias(self) noexcept:
-        """Return the bias of a GRU that the reset gate multiplies, or NULL without such a bias."""
+        """Return the GRU's bias that is multiplied by the reset gate, or NULL if there is no such bias."""
         if self.kind != GRU or self.b_hh is None:
             return NULL
         return data_of(<PyArrayObject *>self.b_hh) + 2 * self.width * item_size(self.dtype)
@@ -261,8 +261,8 @@ cdef int run_steps(Steps *s, Job share, Job back, npy_intp times) noexcept nogil
 cdef int run_steps_threaded(Steps *s, Job share, Job back, npy_intp times) except -1:
     """Run `times` consecutive time steps with equal batch size.
 
-    Several threads compute each product if `share` has several partitions. Otherwise, this thread runs all steps,
-    and releases the GIL if there is enough work.
+    If the product `share` has several partitions, several threads compute the products of each step.
+    Otherwise, this thread runs all steps, and releases the GIL if there is enough work.
     """
     cdef double work = share.work() + 32.0 * s.rows * s.gates
     cdef npy_intp k
@@ -416,7 +416,10 @@ cdef object copy_state(object tensor, int dtype, int nd):
 
 
 cdef tuple read_states(Cell kind, IValue *state, int dtype, int nd):
-    """Return copies of the hidden state and, for an LSTM, the cell state, or None if unsupported."""
+    """Return copies of the hidden state and, for an LSTM, of the cell state.
+
+    Return None for unsupported states.
+    """
     cdef object first = object_at(state), second = None, hidden, cell
     cdef int d
     if kind == LSTM:

@@ -364,7 +364,8 @@ cdef int run_reduction(
     if (reduction == VARIANCE or reduction == DEVIATION) and s.n <= correction:
         owner = <object>a
         warn(UserWarning, VAGUE_DEVIATION if reduction == DEVIATION else VAGUE_VARIANCE, 1)
-        # If the warning ran Python code that replaced the array, the Python kernel reads the new array.
+        # The warning may run Python code that replaces the tensor's array. In that case, the Python kernel
+        # computes the result from the new array.
         if contiguous_array_or_null(&r[at[0]]) != a:
             return UNSUPPORTED
     output = new_contiguous(s.nd, s.dims, result)

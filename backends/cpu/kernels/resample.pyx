@@ -36,8 +36,8 @@ cdef struct Taps:
     int64_t m                          # length of the resampled dimension in the result
     int64_t count                      # number of taps per element of the result
     int64_t inner  # product of the dimensions after the resampled one. In `weighted_picks`, it is the number of channels.
-    # Indices in [0, n) of shape (m, count). In `weighted_picks`, the shape is (batch, m, count), and the
-    # index -1 selects the value 0.
+    # Indices in [0, n), as an array of shape (m, count). For `weighted_picks`, the shape is (batch, m,
+    # count), and an index of -1 stands for an element with value 0.
     int64_t *index
 
 

@@ -219,7 +219,8 @@ cdef int store_expanded(Operator op, IValue *r, const int32_t *at, PyArrayObject
             strides[i] = dims[i + 1] * strides[i + 1] if i + 1 < nd else cnp.PyArray_ITEMSIZE(<cnp.ndarray>a)
         if dims[i] > 1:
             room //= dims[i]
-    # If the view exceeds the maximal byte size of an array, the record's Python kernel raises the error.
+    # If the bytes of the view exceed the maximal size of an array, the record's Python kernel runs and raises
+    # the error.
     if room == 0:
         return UNSUPPORTED
     return store_view(&r[at[op.nargs]], <Tensor>r[at[0]].v.o, nd, dims, strides, 0)

@@ -79,8 +79,8 @@ cdef void scan(bint product, const scanned *x, npy_intp outer, npy_intp n, npy_i
             total = 1 if product else 0
             i = 0
             if scanned is float:
-                # Process four elements per iteration. Only one operation in four then depends on the previous
-                # running total, which shortens the dependency chain.
+                # Process four elements per iteration. Only one of the four additions then depends on the
+                # previous running total, so the dependency chain is shorter.
                 while i + 4 <= n:
                     if product:
                         two = <double>x[i] * x[i + 1]

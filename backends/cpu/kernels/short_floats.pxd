@@ -23,12 +23,12 @@ ctypedef struct Widened:               # `data` argument of `run_half_tiles`: th
     bint returns_bools
 
 
-# Inner loop for half precision. For each tile, it converts the operands to float32, runs the float32 loop and
-# rounds the results.
+# Inner loop for half precision. For each tile of elements, it converts the operands to float32, calls the
+# float32 loop and rounds the results.
 cdef void run_half_tiles(char **args, const npy_intp *n, const npy_intp *strides, void *data) noexcept nogil
 
-# Return whether the half-precision dtype `kind` represents `x` exactly. The number can then be converted to this
-# dtype before an operation.
+# Return whether the half-precision dtype `kind` represents `x` exactly. If so, `x` can be converted to this
+# dtype before an operation without changing the result.
 cdef bint is_exact_half(double x, int kind) noexcept nogil
 # Return whether a NumPy type number stands for float16 or bfloat16.
 cdef bint is_half_number(int type_number) noexcept

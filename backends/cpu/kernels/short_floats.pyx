@@ -32,7 +32,8 @@ cdef bint is_half_number(int type_number) noexcept:
     return kind == HALF or kind == BFLOAT16
 
 
-# The next functions are unary inner loops. Their results are contiguous, as `iterate_operands` requires.
+# The next functions are inner loops with one operand. `iterate_operands` calls such loops only with
+# contiguous results.
 
 cdef void float16_to_float32(char **args, const npy_intp *n, const npy_intp *strides, void *data) noexcept nogil:
     widen(args[0], strides[0], n[0], False, <float *>args[1])

@@ -9,13 +9,14 @@ from ts.backends.cpu.kernels.blas_matrix cimport Matrix
 # shapes and strides.
 cdef bint can_use_skinny_gemm(bint double_, Matrix *a, Matrix *b) noexcept nogil
 
-# Return whether `skinny_gemm` is faster with packed panels of b, if they exist already.
+# Return whether `skinny_gemm` is faster with packed panels of b than without, provided that the panels
+# already exist.
 cdef bint skinny_gemm_uses_panels(bint double_, Matrix *a, Matrix *b) noexcept nogil
 
 # Compute out[r, c] = alpha * (a @ b)[r, c] + bias[c] for all rows r and the columns c in [column,
-# column_end), at least one vector of columns. `bias` may be NULL. `panels` are the packed panels of b, or
-# NULL. With panels, b must have contiguous columns, and `column` must be the first column of a panel. The
-# result is bitwise equal for every range of columns, with and without panels.
+# column_end). This range must have at least the columns of one SIMD vector. `bias` may be NULL. `panels` are
+# the packed panels of b, or NULL. With panels, b must have contiguous columns, and `column` must be the first
+# column of a panel. The result is bitwise equal for every range of columns, with and without panels.
 cdef void skinny_gemm(
     bint double_, Matrix *a, Matrix *b, int64_t column, int64_t column_end, char *out, int64_t pitch, double alpha,
     const char *bias, const Panels *panels

@@ -16,8 +16,8 @@ from ts.backends.cpu.kernels.blas_matrix cimport AS_IT_IS, Matrix
 from ts.backends.cpu.kernels.microkernels cimport Kernels, microkernels
 
 cdef enum:
-    # Maximal number of rows for `along`, which must add the elements within SIMD vectors (horizontal sums). For
-    # more rows, algorithms that pack the operands are faster.
+    # Maximal number of rows for `along`, which must add up the elements of each SIMD vector (horizontal
+    # sums). With more rows, algorithms that pack the operands are faster.
     MAX_ALONG_ROWS = 4
     MAX_ACROSS_ROWS = 16
     MAX_PACKED_ROWS = 2                # maximal number of rows for which packed panels are used, because each row reads all panels

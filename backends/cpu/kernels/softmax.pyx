@@ -193,8 +193,8 @@ cdef void softmax_last_dim(SoftmaxKind what, floating *x, npy_intp rows, npy_int
             value = row_max(x + i * n, n)
             peaks[i] = value
             if what == LOG_SUM_EXP and (value - value) != 0 and value == value:
-                # The maximum is infinite, so subtracting it would give NaN. Without a subtraction, the sum of
-                # exponentials is infinite or 0, as it must be.
+                # The maximum is infinite, so subtracting it would give NaN. Without the subtraction, the sum
+                # of the exponentials is correct: infinite or 0.
                 value = peaks[i] = 0
             if n < LANES:
                 for j in range(n):

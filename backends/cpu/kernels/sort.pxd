@@ -9,7 +9,7 @@ cdef struct Item:
 # Allocate memory for `n` items. The caller releases it with `free`.
 cdef Item *allocate_items(Py_ssize_t n) except NULL
 cdef void sort(Item *first, Item *last) noexcept nogil
-# Move the `k` >= 1 smallest items to the front. They are sorted if `ordered`.
+# Move the `k` >= 1 smallest items to the front. If `ordered`, also sort these `k` items.
 cdef void select_smallest(Item *items, Py_ssize_t n, Py_ssize_t k, bint ordered) noexcept nogil
 # Return the original index of the k-th smallest item, counted from 0. The items are reordered.
 cdef Py_ssize_t quickselect(Item *a, Py_ssize_t n, Py_ssize_t k) noexcept nogil

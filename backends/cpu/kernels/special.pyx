@@ -6,10 +6,10 @@ In: arrays. Out: arrays of the same dtype. The functions have the names of `scip
 
     special.erf(x), special.gammaln(x), special.erfinv(x), special.xlogy(x, y)
 
-Error functions and activations are row kernels of `vector_math.h`. The log-gamma function is the C library's.
-`ndtri` is Wichura's rational approximation of the normal quantile (algorithm AS 241), accurate to 1e-16.
-Functions without a row kernel compute float32 in float64 and round once. The module also replaces NumPy functions
-for which row kernels exist, such as exp.
+Error functions and activations are row kernels of `vector_math.h`. The log-gamma function is that of the C
+library. `ndtri` is Wichura's rational approximation of the normal quantile (algorithm AS 241), accurate to
+1e-16. Functions without a row kernel compute float32 elements in float64, and round the result to float32
+once. The module also replaces NumPy functions for which row kernels exist, such as exp.
 """
 
 import numpy as np

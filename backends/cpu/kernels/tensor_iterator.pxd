@@ -5,8 +5,9 @@
     new_result(operands, 2, ndim, shape, kind) the array of the result, which is operands[2]
     iterate_operands(loop, data, operands, 3, ndim, shape)
 
-A result is dense and has the dimension order of the first operand. If two strides are equal, the next operand
-decides (`ts._core.tensor.strides.of_result`).
+A result is dense and has the dimension order of the first operand. If the strides of the first operand do not
+determine the order of two dimensions, the strides of the next operand do
+(`ts._core.tensor.strides.of_result`).
 """
 
 from numpy cimport npy_intp
@@ -32,11 +33,11 @@ ctypedef struct Operand:
     npy_intp strides[MAX_DIMS]
 
 
-# Broadcast `shape` with the shape of `a`. Return False if the shapes do not broadcast. The record's Python
-# kernel then raises the error.
+# Set `shape` to the broadcast shape of `shape` and the shape of `a`. Return False if the shapes do not
+# broadcast. The caller then runs the record's Python kernel, which raises the error.
 cdef bint broadcast_into(npy_intp *shape, int ndim, PyArrayObject *a) noexcept nogil
-# Set the array and strides of an operand for the broadcast shape: the stride is 0 along dimensions in which the
-# array is repeated.
+# Set the array of an operand and its strides for the broadcast shape. Along dimensions in which the array is
+# repeated, the stride is 0.
 cdef void set_operand_strides(Operand *operand, PyArrayObject *a, int ndim, npy_intp *shape) noexcept nogil
 # Set up a scalar operand. All its strides are 0.
 cdef void set_scalar_operand(Operand *operand, char *scalar_bytes, int ndim) noexcept nogil
@@ -47,10 +48,11 @@ cdef bint sort_dims_by_stride(Operand *operands, int count, int ndim, npy_intp *
 # `shape` and the strides of all operands are sorted by this order.
 cdef object new_result(Operand *operands, int count, int ndim, npy_intp *shape, int kind)
 # Run an inner loop on `count` >= 2 operands with `ndim` dimensions. Each call of `function` iterates over the
-# innermost dimension, or each call of `plane` over the two innermost dimensions, if `plane` is given and supports
-# the strides. The last operand is the result, and may be the same array as the first. The result of a unary loop
-# must be contiguous, because `negative` and `isfinite` of NumPy 2.4 read wrong elements for strided results. The
-# function may release the GIL. It then holds references to the first two arrays, the caller to other arrays.
+# innermost dimension, or each call of `plane` over the two innermost dimensions, if `plane` is given and
+# supports the strides. The last operand is the result, and may be the same array as the first. The result of
+# a unary loop must be contiguous, because `negative` and `isfinite` of NumPy 2.4 read wrong elements for
+# strided results. `iterate_operands` may release the GIL. Meanwhile, it holds references to the arrays of the
+# first two operands. The caller must hold references to the other arrays.
 cdef int iterate_operands(Loop function, void *data, Operand *operands, int count, int ndim, npy_intp *shape, Plane plane=*) except -1
 # Return a C-contiguous copy of the array.
 cdef object contiguous_copy(PyArrayObject *a)

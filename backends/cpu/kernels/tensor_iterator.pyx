@@ -89,8 +89,8 @@ cdef bint sort_dims_by_stride(Operand *operands, int count, int ndim, npy_intp *
     cdef bint changed = False
     for i in range(ndim):
         order[i] = i
-    # Insertion sort from the innermost dimension outwards. Dimensions whose strides are all 0 keep their
-    # order.
+    # Insertion sort, which starts with the innermost dimension and proceeds outwards. A dimension whose
+    # stride is 0 in every operand keeps its place.
     for i in range(ndim - 2, -1, -1):
         at = i
         for j in range(i + 1, ndim):
@@ -159,7 +159,8 @@ cdef int iterate_operands(Loop function, void *data, Operand *operands, int coun
     cdef char *at[MAX_OPERANDS]
     cdef int d, k, n = 0, first  # first dimension of a loop call: the last, or with `plane` the last but one
     cdef bint mergeable
-    # Drop dimensions of size 1, and merge adjacent dimensions that have a single stride in every operand.
+    # Drop dimensions of size 1. Merge two adjacent dimensions if every operand can traverse both with a
+    # single stride.
     for d in range(ndim):
         if shape[d] == 0:
             return 0

@@ -1,6 +1,7 @@
 """Integer types for unaligned access to elements of any dtype, without strict aliasing.
 
-For example, complex64 has 8 bytes, but is aligned only like a float.
+The types are needed because an element of 8 bytes need not be aligned to 8 bytes. For example, complex64 is
+aligned like a float.
 
     (<eight_bytes *>out)[0] = (<const eight_bytes *>x)[0]
 """

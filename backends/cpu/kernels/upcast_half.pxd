@@ -1,8 +1,8 @@
-"""Fallback of C kernels that compute float32: it converts half-precision arguments to float32, and rounds the results.
+"""Fallback of float32 C kernels: it converts half-precision arguments to float32, and rounds the results.
 
     register_kernel("aten::softplus", softplus, FLOAT32_CONTIGUOUS)
 
-For arguments that are not half-precision tensors, or with an argument `dtype`, the fallback is
+If no argument is a half-precision tensor, or if the argument `dtype` is given, the fallback calls
 `run_with_contiguous_inputs`.
 """
 

@@ -14,7 +14,8 @@ ctypedef void (*DoubleRow)(const double *, npy_intp, double *) noexcept nogil
 # buffer, tile by tile, before the call.
 cdef void floats_by_row(char **args, const npy_intp *n, const npy_intp *steps, void *row) noexcept nogil
 cdef void doubles_by_row(char **args, const npy_intp *n, const npy_intp *steps, void *row) noexcept nogil
-# Return the row kernel of a function, by its name in NumPy or SciPy, or NULL if NumPy's loop should be used.
+# Return the row kernel of the function with this name in NumPy or SciPy. Return NULL if callers should use
+# NumPy's loop instead.
 cdef FloatRow float_row(str name) except? NULL
 cdef DoubleRow double_row(str name) except? NULL
 # Return the row kernels for the SIMD level of this process.

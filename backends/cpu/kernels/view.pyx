@@ -315,7 +315,8 @@ cdef bint view_unsqueeze(View *v, IValue **others, int result_index, int result_
         return False
     for i in range(v.nd, axis, -1):
         v.dims[i], v.strides[i] = v.dims[i - 1], v.strides[i - 1]
-    # As in PyTorch, the stride of the new dimension is size times stride of the next dimension.
+    # As in PyTorch, the stride of the new dimension is the size of the next dimension times the stride of the
+    # next dimension.
     v.strides[axis] = v.dims[axis + 1] * v.strides[axis + 1] if axis < v.nd else v.item
     v.dims[axis] = 1
     v.nd += 1
