@@ -1,4 +1,4 @@
-"""Operators by schema name, also if a Python function has the same name (`torch._VF`).
+"""Operators by schema name, including those whose name in `ts` is a Python function (`torch._VF`).
 
     ts.unique_consecutive(x)          the function: values, and results selected by flags
     ts._VF.unique_consecutive(x)      the operator: always three tensors

@@ -11,7 +11,7 @@ _swap_module_params_on_conversion: bool = False
 
 
 def set_overwrite_module_params_on_conversion(value: bool) -> None:
-    """Set whether conversions of modules assign new parameters or change the existing parameters."""
+    """Set whether conversions of modules assign new parameters (True) or change existing ones (False)."""
     global _overwrite_module_params_on_conversion
     _overwrite_module_params_on_conversion = value
 

@@ -38,7 +38,8 @@ except ImportError:  # Windows has no `fcntl`
 
 PAGE_BYTES: Final = mmap.PAGESIZE
 ALIGNMENT_BYTES: Final = 64
-# F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL, as a number, because `fcntl` defines these names only on Linux
+# The value of F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL. It is a literal number, because `fcntl` defines
+# these names only on Linux.
 _SEAL_FLAGS: Final = 7
 _NAMED_FILE_PREFIX: Final = "ts_shared_"
 
@@ -48,7 +49,8 @@ class Mapping(mmap.mmap):
 
     descriptor: int  # descriptor of an unnamed file, which the mapping owns, or -1 for a named file
     path: str  # path of a named file, or "" for an unnamed file
-    # offset of the shared memory in the file: PAGE_BYTES after the header of a named file, else 0
+    # offset of the shared memory in the file. It is PAGE_BYTES for a named file, which starts with a header,
+    # and 0 for an unnamed file.
     start: int
     address: int
 
@@ -56,8 +58,8 @@ class Mapping(mmap.mmap):
 def create_file(size: int) -> int:
     """Return the descriptor of a new unnamed file of `size` bytes, in memory if possible.
 
-    The size of a file in memory is sealed. Otherwise, another process could make the file smaller, and the
-    next access to the mapping would terminate this process.
+    The size of a file in memory is sealed. Without the seal, another process could make the file smaller, and
+    an access beyond its end would terminate this process.
     """
     if hasattr(os, "memfd_create"):
         return create_sealed_file(size)
@@ -117,7 +119,10 @@ def open_sealed_file(process: int, process_fd: int) -> int:
 
 
 def create_mapping(size: int, named: bool = False) -> Mapping:
-    """Create and map a file of `size` bytes (one byte if 0). If `named`, other processes can open it."""
+    """Create a file of `size` bytes (of one byte if `size` is 0) and map it.
+
+    If `named`, other processes can open the file by its path.
+    """
     if named:
         return _create_named_mapping(size)
     return map_file(create_file(max(size, 1)))
@@ -229,7 +234,7 @@ def map_path(path: str, size: int, is_shared: bool) -> NDArray[np.uint8]:
 
 
 def find_filename(array: NDArray[Any]) -> str | None:
-    """Return the path of the mapped file that array writes change, or None for other arrays."""
+    """Return the path of the file that writes to `array` change, or None if the array maps no shared file."""
     return getattr(find_owner(array), "filename", None)
 
 
@@ -257,7 +262,10 @@ def _create_named_mapping(size: int) -> Mapping:
 
 
 def open_named_mapping(path: str) -> Mapping:
-    """Map a named file of another process, which has already called `add_user` for this process."""
+    """Map a named file of another process.
+
+    That process has already called `add_user` on behalf of this process.
+    """
     descriptor = _open_named_file(path)
     try:
         if os.fstat(descriptor).st_size <= PAGE_BYTES:

@@ -9,8 +9,8 @@ from ts._core.autograd.node cimport Node
 cdef bint searching
 cdef bint nan_is_error
 
-# Store the Python stack in the metadata of a new node, followed by the script lines of `instruction` of `code`
-# (unless it is NULL).
+# Store the Python stack in the metadata of a new node. If `code` is not NULL, also store the script lines of
+# its instruction number `instruction` after the stack.
 cdef int save_traceback(Node node, PyObject *code, const void *instruction) except -1
 # Return `node.apply(gradients)`. If `nan_is_error` is set, raise RuntimeError for a result that contains NaN.
 # Before any exception propagates, issue a warning with the source lines that created the node.

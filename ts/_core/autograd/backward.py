@@ -27,7 +27,7 @@ def _listed(tensors: Any) -> list[Any]:
 
 
 def _gradients(roots: list[Any], root_gradients: list[Any]) -> list[Any]:
-    """Return one gradient per root: the given gradient, or ones if it is None and the root is a scalar."""
+    """Return one gradient per root: the given gradient, or ones if none is given for a scalar root."""
     if len(roots) != len(root_gradients):
         raise RuntimeError(f"got {len(roots)} tensors and {len(root_gradients)} gradients")
     return [
@@ -66,9 +66,10 @@ def _gradient(root: Any, gradient: Any, i: int) -> Any:
 
 
 def _gradient_of_edge(edge: Any, gradient: Any, i: int) -> Any:
-    """Return the initial gradient of a `GradientEdge` root: `gradient`, or ones instead of None.
+    """Return the initial gradient of a `GradientEdge` root: `gradient`, or ones if `gradient` is None.
 
-    Raise RuntimeError if `gradient` is None for several elements, or has another shape than the edge's value.
+    Raise RuntimeError if `gradient` is None and the edge's value has several elements, or if `gradient` has
+    another shape than this value.
     """
     like = edge.node._input_metadata[edge.output_nr]
     if gradient is None:
@@ -93,11 +94,11 @@ def backward(
     grad_variables: Any = None,
     inputs: Any = None,
 ) -> None:
-    """Add the gradients of the sum of `tensors`, weighted by `grad_tensors`, to the leaves' `grad`.
+    """Add the gradients of the sum of `tensors`, weighted by `grad_tensors`, to `grad` of the leaves.
 
-    retain_graph   keep saved values for another pass (default: the value of `create_graph`)
-    create_graph   record the operators of the pass, for higher derivatives
-    inputs         tensors whose `grad` is updated (default: all leaves)
+        retain_graph   keep saved values for another pass (default: the value of `create_graph`)
+        create_graph   record the operators of the pass, for higher derivatives
+        inputs         tensors whose `grad` is updated (default: all leaves)
 
     Raises RuntimeError inside of function transforms.
     """
@@ -142,7 +143,10 @@ def backward(
 
 
 def _recorder() -> Any:
-    """Return the active tracer if it records gradients in its graph, as export does, else None."""
+    """Return the active tracer if it records backward passes in its graph, as in export.
+
+    Otherwise return None.
+    """
     tracer = current_tracer()
     return tracer if tracer is not None and tracer.is_export else None
 
@@ -215,7 +219,7 @@ def grad(
 def _batched(
     roots: list[Any], inputs: list[Any], root_gradients: list[Any], keep: bool, create: bool
 ) -> list[Any]:
-    """Run one backward pass, vectorized over the first dimension of `root_gradients` (`is_grads_batched`)."""
+    """Run one backward pass for `is_grads_batched`: vectorized over dimension 0 of `root_gradients`."""
     if _recorder() is not None:
         raise UserError("is_grads_batched=True is not supported in an exported program: use vmap around grad")
     batching = resolve("batched_tensor")

@@ -42,7 +42,8 @@ from ts._core.vm.function import last_executed
 
 cdef enum:
     MAX_ARGUMENTS = 60
-    # Maximal number of plans of a graph. For further argument keys, the operators of the graph run one by one.
+    # Maximal number of plans of a graph. For keys beyond this number, the operators of the graph run one by
+    # one.
     MAX_PLANS = 16
     MAX_KEY_CHARS = 4096
     MAX_READ = 256                    # maximal number of arguments of a backward function
@@ -52,9 +53,10 @@ cdef class BackwardVariant:
     """Backward function of a plan, for one subset of results with gradients."""
 
     cdef Function function
-    # for each argument of `function`: i for the gradient of result i, or -1 - j for the node's saved value j
+    # for each argument of `function`: i if it is the gradient of result i, or -1 - j if it is saved value j
+    # of the node
     cdef tuple input_sources
-    # for each result of `function`: number of the node's edge to which the gradient belongs
+    # for each gradient that `function` returns: the number of the edge of the node that receives the gradient
     cdef tuple edge_indices
 
     def __init__(self, Function function not None, tuple input_sources not None, tuple edge_indices not None):
@@ -71,7 +73,8 @@ cdef class DifferentiablePlan:
     cdef int output_count, result_count
     cdef tuple has_gradient                   # for each result of `forward`: True if it requires grad
     cdef tuple bases                   # for each output: if it is a view, number of its base among the results of `forward`, else -1
-    # for each value that the backward node saves: i for argument i, or -1 - j for result j of `forward`
+    # for each value that the backward node saves: i if it is argument i, or -1 - j if it is result j of
+    # `forward`
     cdef tuple saves
     cdef tuple inputs_require_grad     # for each argument of the graph: True if it is a tensor that requires grad
     cdef dict backwards                # bit mask of the results that have gradients -> BackwardVariant
@@ -148,7 +151,8 @@ cdef class GraphRule(Rule):
 
 cdef object make_plan(GraphRule rule, list args, list requires_grad):
     """Return a plan of a graph for the given arguments and `requires_grad` flags, or None if unsupported."""
-    # Making the plan calls the graph's function, which must not count as the last executed function.
+    # Making the plan calls the graph's function. This call must not be reported as the last executed
+    # function.
     executed = last_executed()
     cdef DifferentiablePlan plan = resolve("differentiable_plan")(rule, args, requires_grad)
     set_last_executed(executed)
@@ -306,7 +310,8 @@ cdef GraphNode record_graph_node(DifferentiablePlan plan, Operator op, IValue *a
 
 
 cdef int adopt(DifferentiablePlan plan, Node node, Tensor t, int output) except -1:
-    # A result that already requires grad is an argument of the graph, and keeps its autograd history.
+    # A result that already requires grad is an argument of the graph. Its autograd history must not be
+    # changed.
     if t.requires_grad_flag:
         return 0
     set_history(t, node, output)

@@ -8,12 +8,13 @@ from ts._core.autograd.node cimport Node, NodeTask
 
 
 cdef class GraphTask:
-    # heap of the NodeTask objects that are ready to run, ordered by the sequence number of their nodes, highest first
+    # heap of the NodeTask objects that are ready to run. The first is the one whose node has the highest
+    # sequence number.
     cdef list heap
     cdef dict others  # node -> its task, for nodes whose field `task` is in use by another backward pass
     cdef bint keep_graph                     # True if nodes keep their saved values, for another backward pass
-    # node -> {output number: indices in `answer`}, for the requested gradients (`autograd.grad`), or None if gradients
-    # are accumulated into all leaves (`backward`)
+    # For `autograd.grad`, a dict from a node to a dict {output number: indices in `answer`} of the requested
+    # gradients. For `backward` into all leaves, None.
     cdef dict captured
     cdef set needed  # the nodes that run: those from which a node in `captured` can be reached, or None for all nodes
     cdef list answer
@@ -34,7 +35,8 @@ cdef class GraphTask:
 
 # Return the node of a tensor or `GradientEdge`, and write its output number to output[0].
 cdef Node edge_from(object x, int *output)
-# Return `node`, from which a backward pass starts. Raise IndexError if it has no result number `output`.
+# Return `node` as the start of a backward pass. Raise IndexError if the node has no output with number
+# `output`.
 cdef Node checked_start(object node, Py_ssize_t output)
 # Return all nodes reachable from `roots`, including the roots.
 cdef set nodes_from(list roots)

@@ -37,7 +37,8 @@ cnp.import_array()
 
 cdef enum:
     SIGNALS_EVERY = 64                 # number of nodes that run between two checks for pending signals
-    # Maximal number of nested backward passes on the stack of one thread. A deeper pass runs on a new thread.
+    # Maximal number of backward passes that are nested on the stack of one thread. A pass nested more deeply
+    # runs on a new thread.
     MAX_NESTED = 60
 
 
@@ -49,7 +50,10 @@ cdef class GraphTask:
         self.task_id = -1
 
     cdef int begin(self, list starts) except -1:
-        """Add the initial gradients in `starts`, a list of (node, output number, gradient), and clear the list."""
+        """Add the initial gradients in `starts` to the pass, then clear the list.
+
+        Each item is (node, output number, gradient).
+        """
         for node, output, gradient in starts:
             self.add_gradient(checked_start(node, output), output, gradient, False)
         del starts[:]
@@ -218,9 +222,9 @@ cdef object name_of(object hook):
 
 
 cdef list checked_gradients(object hook_result, list before, object name):
-    """Convert the tuple of gradients that a node's hook returned to a list.
+    """Return the tuple of gradients that a node's hook returned as a list.
 
-    Raise an error if it is invalid.
+    Raise an error if the tuple is invalid.
     """
     if not isinstance(hook_result, tuple):
         raise TypeError(f"expected tuple, but hook returned '{type(hook_result).__name__}'")
@@ -422,11 +426,9 @@ def sequence_of(Node node not None):
 def run_backward(list roots not None, list gradients not None, bint keep, bint create, inputs, bint accumulate):
     """Run a backward pass from `roots` and return the gradients of `inputs`, as `ts.autograd` describes.
 
-    keep        keep saved values, so that another pass can follow
-    create      record the operators of the pass, for higher derivatives
-    inputs      tensors whose gradients are returned (None for a tensor that is not reached),
-                or None to accumulate into all leaves
-    accumulate  also accumulate into the leaves among `inputs`
+    keep keep saved values, so that another pass can follow create record the operators of the pass, for
+    higher derivatives inputs tensors whose gradients are returned (None if the pass does not reach the
+    tensor), or None to accumulate into all leaves accumulate also accumulate into the leaves among `inputs`
     """
     cdef GraphTask run = GraphTask.__new__(GraphTask)
     cdef int output = 0

@@ -5,8 +5,8 @@ from ts._core.autograd.saved cimport SavingNode
 
 cdef class FunctionNode(SavingNode):
     """Backward node of one call of a custom `Function`, and the `ctx` object of this call."""
-    # The next four attributes are the tensors passed to `save_for_backward`, `mark_dirty`,
-    # `mark_non_differentiable` and `save_for_forward`, or None before the method is called.
+    # The next four attributes are arguments of the methods `save_for_backward`, `mark_dirty`,
+    # `mark_non_differentiable` and `save_for_forward`. Each attribute is None until its method is called.
     cdef public object to_save
     cdef public object dirty_tensors
     cdef public object non_differentiable

@@ -34,7 +34,8 @@ cdef class FunctionNode(SavingNode):
 
     cdef list apply(self, list gradients):
         cdef int i
-        # Copy the list, because hooks receive it later, without the zeros that replace undefined gradients here.
+        # Undefined gradients are replaced by zeros in a copy of the list, because hooks later receive the
+        # list without these zeros.
         gradients = list(gradients)
         if self.materialize_grads:
             for i in range(self.result_count):
@@ -190,7 +191,10 @@ cdef set identities(object tensors, str message):
 
 
 cdef Tensor left_alone(Tensor t, int edge):
-    """Return result `t`, which is marked as non-differentiable, detached if `t` requires grad."""
+    """Return the result `t`, which the function marked as non-differentiable.
+
+    If `t` requires grad, detach it.
+    """
     if needs_grad(t):
         return operator_function("detach")(t)
     if edge < 0 and t.base is not None and t.base.requires_grad_flag:
@@ -200,8 +204,8 @@ cdef Tensor left_alone(Tensor t, int edge):
 
 cdef Tensor attach_result(FunctionNode node, Tensor t, int i, int edge, int tensors):
     cdef Tensor result = t
-    # If the function returned an argument unchanged, the argument keeps its history. The result is then a view of
-    # the argument, with the new history.
+    # If the function returned an argument unchanged, the result is a new view of this argument. The view gets
+    # the new history, and the argument keeps its own.
     if edge >= 0:
         result = operator_function("view_as")(t, t)
     set_history(result, node, i)

@@ -21,7 +21,7 @@ cdef Node edge_of(Tensor t, int *output):
 
 
 cdef inline bint forbids_writes(Tensor view) noexcept:
-    """Return whether neither the view nor its base may be written in place while the view is in use."""
+    """Return whether in-place writes to the view, and to its base while the view is in use, are forbidden."""
     return view.requires_grad_flag and view.history is not None and view.history.creation != DEFAULT
 
 
@@ -207,5 +207,5 @@ def forget(Tensor x not None):
 
 
 def count_write(Tensor x not None):
-    """Increment the version counter of `x`, after a write that autograd does not record."""
+    """Increment the version counter of `x` after a write to `x` that autograd does not record."""
     wrote(x)

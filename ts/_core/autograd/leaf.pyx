@@ -2,8 +2,8 @@
 
 In: a gradient. Out: `leaf.grad`, set to the gradient or increased by it.
 
-An AccumulateGrad node owns a reference to its leaf. The leaf does not own its node: the backward nodes with edges
-to the node own it, so it is released with the last of them.
+An AccumulateGrad node owns a reference to its leaf. The leaf does not own the AccumulateGrad node. The
+backward nodes with edges to this node own it, so it is released with the last of them.
 """
 
 from threading import RLock
@@ -72,7 +72,7 @@ cdef int accumulate(Tensor leaf, Tensor gradient, bint owned) except -1:
             history.grad = copy_gradient(leaf, gradient, recorded)
     elif (
         recorded
-        # a sparse gradient cannot be updated in place, because its sum with a dense gradient is dense
+        # a sparse gradient cannot be added to in place, because adding a dense gradient gives a dense result
         or history.grad.backend == BACKEND_SPARSE
         or is_dispatched(gradient) and not is_dispatched(history.grad)
     ):
@@ -113,8 +113,8 @@ cdef bint is_unshared_view_of_base(Tensor gradient) except -1:
     cdef PyObject *memory
     if base_tensor is None or gradient.backend != BACKEND_CPU or gradient.history is not None:
         return False
-    # If nothing else shares the memory, there are exactly these references: one to the view (from the caller), one to
-    # the view's array, and three to the base (two from the view, one from `base_tensor`).
+    # The memory is not shared with other objects if there are exactly these references: one to the view (from
+    # the caller), one to the view's array, and three to the base (two from the view, one from `base_tensor`).
     if Py_REFCNT(<PyObject *>gradient) > 1 or Py_REFCNT(<PyObject *>gradient.array) > 1 or Py_REFCNT(<PyObject *>base_tensor) > 3:
         return False
     memory = <PyObject *>base_tensor.array

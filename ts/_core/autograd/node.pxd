@@ -1,12 +1,12 @@
 """Nodes of the autograd graph: one for each operator call with an input that requires grad.
 
-    Node    edges    -> for each argument, the (node, output number) that computed it. Its `sequence` is lower.
+    Node    edges    -> for each argument, the (node, output number) that computed it. The `sequence` of that node is lower.
             results  -> expected dtype and shape of each result's gradient
             apply(gradients of the results) -> gradients of the arguments, one for each edge
 
-A pass visits nodes by descending `sequence`.  Operators that read the results of a node are recorded after the node,
-so a pass runs them first, and the gradients of the results are complete when the node runs. The engine need not count
-dependencies.
+A pass visits nodes by descending `sequence`. Operators that read the results of a node are recorded after the
+node, so a pass runs them first, and the gradients of the results are complete when the node runs. The engine
+need not count dependencies.
 """
 
 from cpython.object cimport PyObject
@@ -45,8 +45,8 @@ cdef class Node:
     cdef dict notes                    # the `metadata` dictionary, or None before its first access
     cdef object __weakref__
 
-    # Compute the gradients of the arguments from the gradients of the results. The returned list has one
-    # tensor or None per edge. The parameter has one tensor or None per result.
+    # Compute the gradients of the arguments from the gradients of the results. `gradients` has one tensor or
+    # None per result. The returned list has one tensor or None per edge.
     cdef list apply(self, list gradients)
     # Release the saved values.
     cdef int release_saved(self) except -1
@@ -72,8 +72,8 @@ cdef class NodeTask:
     cdef Node node
     cdef object run                    # the backward pass (GraphTask) to which the task belongs
     cdef list gradients
-    # Bit mask of the first 64 gradients. A bit is set if only the engine refers to this gradient, so that it
-    # may add to the gradient in place.
+    # Bit mask for the first 64 gradients. A bit is set if nothing but the engine refers to the gradient, so
+    # that a node may add to the gradient in place.
     cdef uint64_t owned
 
 
@@ -83,8 +83,8 @@ cdef int make_room(Node node, int edges, int results) except -1
 cdef int make_results(Node node, Py_ssize_t n) except -1
 # Set the expected dtype, shape and device of the gradient of result `i`.
 cdef int expect(Node node, int i, Tensor result) except -1
-# Return the next sequence number. Callers assign it to a node after they have connected the node's edges, so that
-# it is higher than the numbers of the nodes at these edges.
+# Return the next sequence number. Callers first connect the edges of a node, and then assign the number to
+# the node. It is thus higher than the numbers of the nodes to which the edges lead.
 cdef int64_t next_sequence() noexcept
 # Release the edges of a node (`drop_edges`), or the expected metadata of its results (`free_results`).
 cdef void drop_edges(Node node) noexcept

@@ -34,6 +34,6 @@ cdef object zeros_like(Expected *like)
 cdef OperatorNode operator_node(Rule rule, Formula formula)
 # Create a node with `edges` edges that raises NotImplementedError with the operator's name when it runs.
 cdef MissingNode missing_node(str operator, int edges)
-# Run the function of a formula. If an operator of the formula raises an exception, the message does not
-# contain the stack of the formula.
+# Run the function of a formula. If an operator in the formula raises an exception, the exception's message
+# lists no stack frames of the formula.
 cdef int run_formula(Function function, IValue *values, IValue *result) except -1

@@ -26,8 +26,8 @@ cpdef enum FormulaInputKind:
     RESULT = 3
     RESULTS = 4                        # all results, as a list
     REQUIRES_GRAD = 5                         # list of bool, for a formula with several gradients: whether each of its arguments requires grad
-    # The kinds from SIZE (list of sizes) to COMPLEX are properties of the argument or result with number `Source.at`.
-    # For n arguments, result i has the number n + i.
+    # The kinds from SIZE (list of sizes) to COMPLEX are properties of an argument or result, which
+    # `Source.at` identifies. Numbers from 0 to n - 1 are arguments, and number n + i is result i.
     SIZE = 6
     STRIDE = 7
     RANK = 8
@@ -56,7 +56,8 @@ cdef class Formula:
     cdef readonly tuple argument_indices
     cdef int *input_indices            # indices of these arguments in the `inputs` of the rule
     cdef int gradient_count
-    # value of a REQUIRES_GRAD parameter: for each argument in `argument_indices`, whether it requires grad
+    # value of a REQUIRES_GRAD parameter of a formula: one bool for each argument in `argument_indices`, True
+    # if the argument requires grad
     cdef readonly tuple requires_grad
 
     cdef int find_inputs(self, tuple inputs) except -1

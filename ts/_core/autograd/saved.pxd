@@ -38,16 +38,16 @@ cdef void drop_saved(SavingNode node) noexcept
 cdef class PackedTensor:
     """The value that a pack hook returned, with the unpack hook that restores the tensor."""
     cdef object packed, unpack
-    # Backward node of the packed tensor. It is None if the tensor does not require grad or is a result of the
-    # node that saves it.
+    # Backward node of the packed tensor, or None. It is None if the tensor does not require grad, or if the
+    # tensor is a result of the node that saves it.
     cdef Node node
     cdef int output
 
 
 # number of active pairs of saved-tensor hooks in all threads
 cdef int hooked
-# Save a tensor with its current version. If it is result number `output` of the saving node, it is saved without its
-# history, to avoid a reference cycle with the node.
+# Save a tensor with its current version. If the tensor is result number `output` of the saving node, save it
+# without its history, because a reference from the history to the node would create a reference cycle.
 cdef int save_tensor(Saved *s, Tensor t, int output) except -1
 # Return a saved tensor. `owner` is the node that saved it. Raise RuntimeError if the tensor was modified in
 # place after it was saved.

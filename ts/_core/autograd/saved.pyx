@@ -5,7 +5,8 @@ place after it was saved.
 
     with saved_tensors_hooks(pack, unpack): ...      saves pack(x) instead of x, and backward reads unpack(pack(x))
 
-Hooks are thread-local.  Without hooks in any thread, they cost one load and one branch per saved tensor.
+Hooks are thread-local. If no thread has hooks, the check for hooks costs one load and one branch per saved
+tensor.
 """
 
 import threading
@@ -33,7 +34,8 @@ cdef extern from "numpy/arrayobject.h":
     PyObject *PyArray_BASE(PyObject *array) noexcept  # returns a borrowed reference
 
 # Thread-local attributes: `hooks` is a stack of pairs (pack hook, unpack hook), of which the last one is
-# active. `disabled_error` is the text of the error that hooks raise while they are disabled, else None.
+# active. `disabled_error` is None while hooks are allowed. Otherwise, it is the text of the error that
+# `push_hooks` raises.
 cdef object here = threading.local()
 hooked = 0
 
@@ -136,7 +138,8 @@ cdef int pack_with(Saved *s, object pack, object unpack) except -1:
 cdef Tensor saved_tensor(Saved *s, Node owner):
     cdef Tensor t, result
     cdef PackedTensor packed
-    # This value may be released, because an unpack hook of another value can run a backward pass.
+    # Another saved value of the node may have an unpack hook that runs a backward pass, which may release
+    # this value.
     if s.version == LET_GO or s.value.tag != TAG_OBJECT:
         raise_released()
     if type(<object>s.value.v.o) is PackedTensor:
@@ -345,7 +348,7 @@ def top_hooks():
 def forbid_hooks(reason):
     """Make `push_hooks` raise RuntimeError(reason) in this thread, or allow hooks if `reason` is None.
 
-    Return the previous reason. Raise RuntimeError(reason) if hooks are active.
+    Return the previous reason. If `reason` is not None and hooks are active, raise RuntimeError(reason).
     """
     before = getattr(here, "disabled_error", None)
     if reason is not None and getattr(here, "hooks", None):

@@ -110,8 +110,8 @@ cdef int invoke_with_tape(Operator op, IValue *r, const int32_t *at, PyObject *c
     if rule.how == LEFT:
         return leave(op, r, at)
     grad_mask = requires_grad_mask(rule, r, at)
-    # The check of all arguments found one that requires grad only because its base does, such as a view that was
-    # created under no_grad. The arguments themselves do not require grad.
+    # None of the arguments requires grad. The check of all arguments returned True only because the base of
+    # an argument requires grad, for example the base of a view that was created under no_grad.
     if grad_mask == 0 and not requires_grad_any(op, r, at):
         if rule.written >= 0 and is_tensor(&r[at[rule.written]]):
             check_write_to(<Tensor>r[at[rule.written]].v.o)
@@ -184,7 +184,8 @@ cdef int run_decomposition(Operator op, Rule rule, IValue *r, const int32_t *at)
     except Exception as error:
         failure = error
     if failure is not None:            # The code is outside of the except block, so that the exceptions are not chained.
-        # Run the kernel, which may raise a more specific error than the decomposition.
+        # The decomposition has raised an error. Run the kernel, too, because it may raise a more specific
+        # error.
         invoke_after(AUTOGRAD_KEY, op, r, at, NULL, NULL)
         raise failure
     if op.nrets == 1:
@@ -398,7 +399,8 @@ cdef int adopt(Rule rule, Node node, Tensor t, Py_ssize_t output, Tensor first) 
     expect(node, output, t)
     if rule.written >= 0:
         return rebase_history(t, node, output, edge_of_input(rule, node))
-    # A result that already requires grad is an argument of the operator, and keeps its autograd history.
+    # A result that already requires grad is an argument of the operator. Its autograd history must not be
+    # changed.
     if t.requires_grad_flag:
         return 0
     set_history(t, node, output)
@@ -412,7 +414,7 @@ cdef int adopt(Rule rule, Node node, Tensor t, Py_ssize_t output, Tensor first) 
 
 
 cdef int edge_of_input(Rule rule, Node node) except? -2:
-    """Return the edge number of the argument that the operator writes in place, or -1 if it has no edge."""
+    """Return the edge number of the argument that is written in place, or -1 if there is no such edge."""
     if type(node) is not OperatorNode or rule.written not in rule.inputs:
         return -1
     i = rule.inputs.index(rule.written)

@@ -30,7 +30,7 @@ def backward(
     create_graph: bool = False,
     inputs: Tensor | Sequence[Tensor] | None = None,
 ) -> None:
-    """Add the gradients of this tensor to `grad` of its graph's leaves, or only of `inputs` if given.
+    """Add gradients of this tensor to `grad` of its graph's leaves, or only to `grad` of `inputs` if given.
 
     `gradient` is the gradient with respect to this tensor and has its shape. It may be omitted if the tensor
     has one element.
@@ -103,7 +103,8 @@ def _hooks(self: Tensor) -> Any:
     from ts._core.autograd.history import hooks_of_tensor
 
     if not self.requires_grad:
-        # The tensor has no backward node, so an attribute stores its hooks. No backward pass calls them.
+        # The tensor does not require grad, so it has no backward node. An attribute stores its hooks, and no
+        # backward pass calls them.
         return self.__dict__.get("_backward_hooks")
     hooks, output = hooks_of_tensor(self)
     return hooks.tensors.get(output)

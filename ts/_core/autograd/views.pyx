@@ -66,7 +66,7 @@ cdef class ViewNode(Node):
         return operator_function("view_as_complex")(operator_function("reshape")(flat, [-1, 2]))
 
     cdef object element_indices(self, list size, list stride, Py_ssize_t offset, gradient):
-        """Return the indices in flat memory of the elements of a strided tensor."""
+        """Return the memory offsets of the elements of a strided tensor, as a 1-d tensor."""
         numbers = operator_function("arange")(2 * self.length(), device=gradient.device)
         return operator_function("reshape")(operator_function("as_strided")(numbers, size, stride, offset), [-1])
 
@@ -95,7 +95,7 @@ cdef class ViewNode(Node):
         return operator_function("reshape")(operator_function("index_select")(flat, 0, indices), self.size)
 
     cdef object scatter_view_into(self, flat, view_values):
-        """Return `flat` in the base's shape, with `view_values` in place of the elements of the view."""
+        """Return `flat` in the base's shape, after a write of `view_values` to the elements of the view."""
         run = operator_function
         indices = self.element_indices(self.size, self.stride, self.offset, flat)
         flat = self.for_base(run("scatter")(flat, 0, indices, run("reshape")(view_values, [-1])))
@@ -137,7 +137,8 @@ cdef class AsStridedBackward(ViewNode):
 cdef class CopySlices(ViewNode):
     cdef Node written                  # backward node of the write
     cdef int output                    # result number of the view in `written`
-    # number of the edge of `written` to the node of the view's previous value, or -1 if there is none
+    # number of the edge from the node of `written` to the node of the view's previous value, or -1 if there
+    # is no such edge
     cdef int edge
 
     cdef str title(self):

@@ -69,7 +69,8 @@ cdef bint items_match(Operator op, IValue *a, IValue *b) except -1:
     Tensors are equal if bool(a == b), which raises for tensors with several elements.
     """
     if op.data == of_tensors:
-        # Hold references to the tensors, because the comparison may run code that removes them from the list.
+        # Hold references to the tensors during the comparison. The comparison may run code that removes them
+        # from the list.
         x, y = <object>a.v.o, <object>b.v.o
         return bool(x == y)
     return values_equal(a, b)

@@ -54,7 +54,7 @@ cdef inline Dict dict_of(IValue *x):
 
 
 cdef TypeSpec child_spec(TypeSpec spec, Py_ssize_t i):
-    """Return element type `i` of the container type `spec`, or Any if `spec` is None (unknown)."""
+    """Return element type number `i` of the container type `spec`, or Any if `spec` is None (unknown)."""
     return ANY_SPEC if spec is None else <TypeSpec>spec.children[i]
 
 
@@ -160,8 +160,8 @@ cdef int update_with(Dict x, Dict other) except -1:
     cdef Py_ssize_t i = 0
     if x is other:
         return 0
-    # `used` is read again for each entry, because releasing a replaced value can run Python code that changes
-    # `other`.
+    # Read `used` again for each entry. Storing an entry releases the replaced value, which can run Python
+    # code that adds or removes entries of `other`.
     while i < other.used:
         if other.entries[i].key.tag != TAG_DELETED:
             dict_set(<PyObject *>x, &other.entries[i].key, &other.entries[i].value)

@@ -116,8 +116,8 @@ cdef int tuple_item(Operator op, IValue *r, const int32_t *at) except -1:
     cdef Tuple x
     cdef int64_t i = r[at[1]].v.i
     if r[at[0]].tag != TAG_OBJECT or type(<object>r[at[0]].v.o) is not Tuple:
-        # The schema declares type Any for the argument, so the bytecode verifier does not check that it is a
-        # tuple.
+        # The schema declares the type Any for this argument. Therefore, the bytecode verifier does not ensure
+        # that the argument is a tuple.
         raise TypeError("prim::TupleIndex() takes a tuple")
     x = <Tuple>r[at[0]].v.o
     if i < 0:
@@ -321,8 +321,8 @@ cdef int enum_value(Operator op, IValue *r, const int32_t *at) except -1:
     cdef object value = (<object>r[at[0]].v.o).value
     if type(value).__name__ != op.overload:
         raise TypeError(f"prim::EnumValue: the value of {<object>r[at[0]].v.o} is no {op.overload}")
-    # The result register may be the register of the enum value, so it is overwritten only after all reads of
-    # the value.
+    # The result register may also be the register of the enum value. It is therefore overwritten only after
+    # the value has been read for the last time.
     set_none(&r[at[1]])
     unbox_shallow(value, &r[at[1]])
     return 0

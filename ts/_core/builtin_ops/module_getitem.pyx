@@ -5,7 +5,8 @@ A `ContainerIndex` is an operator whose arguments are the container and a key. I
     ContainerIndex(spec of a ModuleDict, {"a": 3, "b": 4}, result)        key "b": the value of slot 4
     ContainerIndex(spec of a ModuleList, {0: 1, 1: 2, -1: 2}, result)     keys 1 and -1: the value of slot 2
 
-The types of all slots in the map are subtypes of the result type, so the lookup is type-safe for each existing key.
+The types of all slots in the map are subtypes of the result type, so the lookup is type-safe for each key in
+the map.
 """
 
 cimport cython

@@ -9,9 +9,9 @@ cdef inline double real_of(IValue *x) noexcept nogil:
 
 
 cdef inline double complex from_parts(double real, double imag) noexcept nogil:
-    """Return the complex number with components `real` and `imag`.
+    """Return the complex number with real part `real` and imaginary part `imag`.
 
-    The expression `real + imag * 1j` would give NaN for an infinite component and lose the sign of zeros.
+    The expression `real + imag * 1j` would give NaN if `imag` is infinite, and could lose the sign of a zero.
     """
     cdef double complex z
     z.real = real

@@ -1,13 +1,15 @@
-"""Substrings, word search, `lower` and `strip` of strings, mostly without calls of Python methods
-(`pieces.pyx`).
+"""Implementation of string operators, mostly without calls of Python methods (`pieces.pyx`).
+
+The operators are substrings, word search, `lower` and `strip`.
 """
 
 from cpython.object cimport PyObject
 
 # Return string[start:end]. The bounds must be valid. Short ASCII substrings are taken from a cache.
 cdef str substring(str string, Py_ssize_t start, Py_ssize_t end)
-# Find the next word at or after index end[0], and write its bounds to start[0] and end[0]. If there is no word, the
-# bounds are equal. Return a short word as a string, and None for a long word, which the caller creates.
+# Find the next word that starts at or after index end[0]. Write its bounds to start[0] and end[0], with equal
+# bounds if there is no word. Return the word if it is short. For a long word, return None, and the caller
+# creates the string.
 cdef str find_word(str string, Py_ssize_t *start, Py_ssize_t *end)
 # Return string.lower().
 cdef str lower(str string)

@@ -37,7 +37,7 @@ cdef extern from *:
     #define COUNT_AT 0
     #endif
     """
-    # index, in memory order, of the first nonzero byte of `word`, which must not be 0
+    # index of the first nonzero byte of `word` in memory order. `word` must not be 0.
     int first_byte(uint64_t word) noexcept nogil
     int COUNT_AT                                      # bit shift of the last byte, in memory order, of a 64-bit word
 
@@ -66,7 +66,7 @@ cdef struct CachedString:
     PyObject *text                       # the cached string (owned reference), or NULL
 
 
-# The characters to strip. The ASCII characters are a bit mask of 128 bits.
+# The set of characters to strip. `low` and `high` form a bit mask of 128 bits for the ASCII characters.
 cdef struct Characters:
     uint64_t low
     uint64_t high
@@ -103,9 +103,9 @@ cdef inline bint any_of(const uint8_t *flags, Py_ssize_t n) noexcept nogil:
 
 
 cdef bint pack(const Char *s, Py_ssize_t n, Py_ssize_t room, Key *key) noexcept nogil:
-    """Write the cache key of s[:n] to `key`.
+    """Write the cache key of s[:n] to `key`. Return whether all characters of s[:n] are ASCII.
 
-    Return whether s[:n] is ASCII. At least `room` characters can be read.
+    At least `room` characters can be read from s.
     """
     cdef Char copied[READ]
     cdef uint8_t bytes[READ]
@@ -261,8 +261,8 @@ cdef str lower(str string):
         done = lower_all(<const uint16_t *>PyUnicode_DATA(string), <uint16_t *>data, n, &char_bits) and char_bits > 0xff
     else:
         done = lower_all(<const uint32_t *>PyUnicode_DATA(string), <uint32_t *>data, n, &char_bits) and char_bits > 0xffff
-    # `done` is False if the result needs fewer bytes per character, or if a character has a special rule. Python's
-    # method then converts the string.
+    # `done` is False if the result needs fewer bytes per character than the string, or if the string has a
+    # character with a special rule. In both cases, Python's method converts the string.
     return out if done else string.lower()
 
 

@@ -3,8 +3,8 @@
     names_with("may_raise")      names of the operators with this property
 
 The properties of operators on tensors are in their records. An operator on numbers and an operator on tensors
-can share a name, such as `aten::add`. The properties here hold for the built-in overloads only, so passes
-also check the types of the arguments.
+can share a name, such as `aten::add`. The properties here hold only for overloads on numbers and other
+built-in types, so passes also check the types of the arguments.
 """
 
 from __future__ import annotations
@@ -25,9 +25,10 @@ _PROPERTIES: Final[dict[str, str]] = {
     "comparison": "eq ne lt le gt ge __is__ __isnot__",
     # Compares objects by identity, or returns the identity
     "reads_identity": "__is__ __isnot__ prim::id",
-    # Has effects outside of the function, or a result that depends on preceding nodes with effects
+    # Has effects outside of the function, or its result depends on effects of preceding nodes
     "side_effect": "is_autocast_enabled is_autocast_cpu_enabled _assert_scalar warn save wait",
-    # Writes files. Code of archives must not call it unless the load policy lists it by name
+    # Writes files. Code that is loaded from archives must not call the operator unless the load policy names
+    # it
     "writes_files": "save",
     # Reads the metadata of a tensor, but no elements
     "metadata": "dim size prim::device prim::dtype",
@@ -41,11 +42,11 @@ _PROPERTIES: Final[dict[str, str]] = {
     "parses_string": "Int Float ord",
     # Divides integers, which raises an error for the divisor zero
     "integer_division": "floordiv remainder",
-    # Mutates a list. Except for `append`, the second argument is the index.
+    # Mutates a list. The second argument is the index of the mutated item, except for `append`.
     "list_mutation": "append insert _set_item",
 }
 COMPLEMENTS: Final = {"aten::__is__": "aten::__isnot__", "aten::__isnot__": "aten::__is__"}
-# operator on symbolic sizes, in exported graphs -> operator with the same result in scripts
+# operator on symbolic sizes, used in exported graphs -> operator that computes the same result in scripts
 SYMBOLIC_SIZES: Final = {
     "aten::sym_size.int": "aten::size", "aten::sym_stride.int": "aten::stride",
     "aten::sym_numel": "aten::numel",
@@ -55,6 +56,9 @@ VALUE_COMPARISONS: Final = {"aten::__is__": "aten::eq", "aten::__isnot__": "aten
 
 @cache
 def names_with(built_in_property: str) -> frozenset[str]:
-    """Return the full names of the built-in operators with a property, or an empty set if it is unknown."""
+    """Return the full names of the built-in operators with a property.
+
+    The set is empty for an unknown property.
+    """
     names = _PROPERTIES.get(built_in_property, "").split()
     return frozenset(name if "::" in name else f"aten::{name}" for name in names)

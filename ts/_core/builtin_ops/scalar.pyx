@@ -36,8 +36,8 @@ ctypedef bint (*IntCompare)(int64_t, int64_t) noexcept nogil
 ctypedef bint (*FloatCompare)(double, double) noexcept nogil
 
 
-# C functions of a binary operator, for each kind of number (int, float, complex). NULL means unsupported. A checked
-# function can fail.
+# C functions of a binary operator, one for each kind of number (int, float, complex). A NULL function means
+# that the operator does not support the kind. Functions with `checked` in their name can raise an error.
 cdef struct Binary:
     IntBinary of_int
     IntChecked of_int_checked
@@ -327,8 +327,8 @@ cdef bint ge_real(double a, double b) noexcept nogil: return a >= b
 
 # ---------------------------------------------------------------- families of overloads
 
-# Names of overloads in PyTorch's order ("-" is the unnamed overload, with Scalar arguments). The first
-# overload that matches is selected, so the Scalar overload comes last.
+# Names of overloads in PyTorch's order ("-" is the overload without a name, whose arguments are Scalars). The
+# first matching overload is selected. The Scalar overload matches all numbers, so it comes last.
 cdef str REALS = "int float int_float float_int"
 cdef str NUMBERS = "int complex float int_complex complex_int float_complex complex_float int_float float_int -"
 cdef str EQUALITY = "bool int complex float int_float float_int float_complex complex_float"

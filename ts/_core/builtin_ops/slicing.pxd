@@ -15,7 +15,10 @@ cdef inline int64_t clamp(int64_t i, int64_t size, int64_t low, int64_t high) no
 cdef inline Py_ssize_t slice_bounds(
     Py_ssize_t size, IValue *start, IValue *end, int64_t step, int64_t *first
 ) except -1:
-    """Return the number of items in a slice and store the index of the first item.  A bound may be None."""
+    """Return the number of items in a slice, and store the index of the slice's first item in `first`.
+
+    `start` and `end` may be None.
+    """
     if step == 0:
         raise RuntimeError("List slice should have non-zero step")
     if step == INT64_MIN:  # `-step` below would overflow

@@ -1,13 +1,13 @@
 """String splitting that checks limits after each substring.
 
-In: a string and a separator.  Out: a core List with the result of the corresponding `str` method.
+In: a string and a separator. Out: a core List with the result of the corresponding `str` method.
 
     split_at("a,b,c", ",", 1, False)      ["a", "b,c"]
     split_words(" a  b ", -1)             ["a", "b"]
     split_lines("a\\r\\nb", False)          ["a", "b"]
 
-A string of 50 MB may have 25 million substrings, whose creation takes seconds and gigabytes. Python's methods
-create all of them without a check of limits or signals.
+A string of 50 MB may have 25 million substrings. Creating them takes seconds and gigabytes, and Python's
+methods check neither limits nor signals meanwhile.
 """
 
 from cpython.object cimport PyObject
@@ -29,7 +29,8 @@ cdef extern from "Python.h":
 cdef int append_piece(List pieces, str string, Py_ssize_t start, Py_ssize_t end, str piece=None) except -1:
     cdef IValue value
     count_items(0)
-    # Charge the memory limit, except for strings of one Latin-1 character, which Python caches.
+    # Charge the memory limit for the substring, except for strings of one Latin-1 character, because Python
+    # caches these.
     if limited and (end - start > 1 or PyUnicode_KIND(string) > 1):
         take_text(TEXT_BYTES + (end - start) * PyUnicode_KIND(string))
     if piece is None:
@@ -66,7 +67,8 @@ cdef List split_words(str string, int64_t max_splits):
         word = find_word(string, &start, &end)
         if start == end:
             return pieces
-        # After `max_splits` words, the last item is the rest of the string without leading whitespace.
+        # After `max_splits` words, append the rest of the string, without leading whitespace, as the last
+        # item.
         if max_splits == 0:
             append_piece(pieces, string, start, len(string))
             return pieces

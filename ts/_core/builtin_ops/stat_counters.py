@@ -45,7 +45,10 @@ class LockingLogger(NoopLogger):
             self._sums[key] = total + value, count + 1
 
     def get_counter_val(self, key: str) -> int:
-        """Return the sum of the values added for `key`, or the integer mean for aggregation type AVG."""
+        """Return the sum of the values added for `key`.
+
+        For the aggregation type AVG, return the mean as an int.
+        """
         with self._lock:
             total, count = self._sums.get(key, (0, 0))
             mean = self._kinds.get(key) is AggregationType.AVG

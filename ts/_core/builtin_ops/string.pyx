@@ -4,8 +4,8 @@
 
     aten::upper(str self) -> str          calls `str.upper`
 
-Scripts use Python's `str`, and most operators call its methods.  PyTorch uses byte strings, and its methods support
-only ASCII.  Differences from PyTorch:
+Scripts use Python's `str`, and most operators call its methods. PyTorch uses byte strings, and its methods
+support only ASCII. Differences from PyTorch:
 
     characters          Unicode code points: `len("é")` is 1
     line ends           `"\\r\\n"` is one line end
@@ -13,8 +13,8 @@ only ASCII.  Differences from PyTorch:
     empty patterns      in `count`, `replace` and `rsplit` as in Python (PyTorch does not terminate)
     format              also supports `{0}`, `{:.2f}` and `{{`
 
-As in PyTorch, the argument `end` = -1 of methods such as `find` means the end of the string, -2 the position before
-it. `%` supports only the formats `d i s c f F e E %`.
+As in PyTorch, -1 as the argument `end` of methods such as `find` means the end of the string, and -2 means
+the position before the end. `%` supports only the formats `d i s c f F e E %`.
 
 A variadic operator receives its variadic arguments as one Tuple: `format(text, Tuple(a, b))`.
 """
@@ -59,16 +59,16 @@ cdef enum:
     # temporary bytes per character while Python converts a non-ASCII string to upper or lower case
     MAPPED_BYTES = 12
 
-# Times in ns that are charged to a time limit, each a lower bound: to convert a character to upper or lower case, to
-# compare a pattern at one position, and to append a substring to a result.
+# Lower bounds, in ns, of the times that are charged to a time limit: for converting a character to upper or
+# lower case, for comparing a pattern at one position, and for appending a substring to a result.
 cdef double MAP_CHARACTER_NS = 3
 cdef double COMPARE_CHARACTER_NS = 2
 cdef double BUILD_PART_NS = 8
 cdef double FIELD_NS = 100          # lower bound of the time to parse a field of a format string
 
 
-# Methods of `str` that `pieces` implements, as values of `Operator.data`. The references are borrowed from
-# the type `str`.
+# Methods of `str` for which `pieces` has an implementation. They are compared with `Operator.data`. The
+# references are borrowed from the type `str`.
 cdef void *LOWER = <void *>str.lower
 cdef void *LSTRIP = <void *>str.lstrip
 cdef void *RSTRIP = <void *>str.rstrip
@@ -120,7 +120,7 @@ cdef int predicate(Operator op, IValue *r, const int32_t *at) except -1:
 
 cdef int strip(Operator op, IValue *r, const int32_t *at) except -1:
     string = strip_string(r[at[0]].v.o, r[at[1]].v.o, op.data != RSTRIP, op.data != LSTRIP)
-    # Do not store an unchanged string again if the result register is the argument register.
+    # If the result register is the argument register and the string is unchanged, do not store it again.
     if at[0] != at[2] or r[at[2]].v.o != <PyObject *>string:
         set_text(&r[at[2]], string)
     return 0

@@ -222,7 +222,8 @@ cdef int nameless(Operator op, IValue *r, const int32_t *at) except -1:
 
 # ---------------------------------------------------------------- elements
 
-# Element types of `tolist` annotations, and PyTorch's names for them. The frontend passes an index in these tuples.
+# Possible element types in annotations of `tolist`, and PyTorch's names for these types. The frontend passes
+# the index of the element type in both tuples.
 cdef tuple ELEMENTS = (INT_SPEC, FLOAT_SPEC, BOOL_SPEC, COMPLEX_SPEC)
 cdef tuple ELEMENT_NAMES = ("Long", "Float", "Bool", "ComplexDouble")
 
@@ -236,7 +237,7 @@ cdef bint conforms_to_list(Tuple inputs) except -1:
 cdef int to_list(Operator op, IValue *r, const int32_t *at) except -1:
     """Convert a tensor to nested lists. Raise an error if its rank or dtype differs from the annotation."""
     cdef Tuple inputs = <Tuple>r[at[0]].v.o
-    # The operator is variadic, so its schema declares no types. The types are checked here.
+    # The operator is variadic, so its schema declares no argument types, and this function checks them.
     if not conforms_to_list(inputs):
         raise TypeError("prim::tolist() takes a tensor, a number of dimensions and the number of an element type")
     cdef Tensor t = tensor_of(&inputs.items[0])

@@ -23,7 +23,7 @@ cdef str LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 
 cdef list tensors_of(Operator op, Tuple values, Py_ssize_t count):
-    """Return the first `count` values, or raise TypeError if one is not a tensor."""
+    """Return the first `count` items of `values`. Raise TypeError if one of them is not a tensor."""
     cdef Py_ssize_t i
     for i in range(count):
         if not conforms(&values.items[i], TENSOR_SPEC):

@@ -29,8 +29,11 @@ def argument_error(
     declaration: str,
     cause: object = None,
 ) -> RuntimeError:
-    """Return the error for an argument `x` whose conversion raised the exception `cause`."""
-    # The parameter has type Any, and the type of the argument could not be inferred.
+    """Return the error for an argument `x` that could not be converted.
+
+    `cause` is the exception of the conversion.
+    """
+    # The parameter has type Any, so the type of the argument had to be inferred, which failed.
     if re.match(_NO_TYPE, str(cause)):
         declared = f"Position: {position}\nDeclaration: {declaration}"
         return RuntimeError(f"Tracer cannot infer type of {describe_value(x, repr)}\n:{cause}\n{declared}")

@@ -18,6 +18,6 @@ cdef extern from *:
 # Replace this thread's autocast state, and return the previous state. The caller must update the context flag
 # AUTOCAST.
 cdef AutocastState exchange_autocast_flags(AutocastState others) noexcept
-# Return the autocast state for a thread that this thread starts: the settings of this thread, nesting depth 0 and no
-# cache of casts.
+# Return the autocast state for a thread that this thread starts. The new state has the settings of this
+# thread, nesting depth 0, and no cached casts.
 cdef AutocastState inherited_autocast_flags() noexcept

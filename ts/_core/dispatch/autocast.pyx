@@ -66,7 +66,7 @@ for _dtype in dtypes.ALL:
 
 # ---------------------------------------------------------------- state of a thread
 
-# device type -> lower-precision dtypes that autocast supports on it. The first one is the default.
+# device type -> lower-precision dtypes that autocast supports on the device, with the default dtype first
 LOWER_DTYPES = {"cpu": (dtypes.bfloat16, dtypes.float16), "cuda": (dtypes.float16, dtypes.bfloat16)}
 cdef dict backend_indices = {"cpu": BACKEND_CPU, "cuda": BACKEND_CUDA}
 cdef int defaults[MAX_BACKENDS]
@@ -259,7 +259,7 @@ cdef inline bint may_cast(Tensor t, int backend) except -1:
 
 
 cdef int target(int kind, list values, int backend) except -1:
-    """Return the dtype to which autocast casts the tensors in `values`, for the rule `kind`."""
+    """Return the dtype to which the autocast rule `kind` casts the tensors in `values`."""
     cdef int lower = dtype_of(backend)
     if kind == FLOAT32:
         return FLOAT
@@ -314,7 +314,8 @@ cdef Tensor cast_tensor(Tensor t, int to):
         return cached[2]
     result = operator_function("to")(t, dtypes.BY_CODE[to])
     if casts_here != NULL:             # A hook that ran during the cast may have cleared the cache.
-        # The key contains the address of `t`, so the entry must keep `t` alive.
+        # The cache key contains the memory address of `t`. The entry keeps `t` alive, so that no other tensor
+        # gets this address.
         (<dict>casts_here)[key] = t, version_of(t), result
     return result
 
@@ -345,7 +346,8 @@ cdef list cast_list(Operator op, list values, int backend):
     to = target(kind, values, backend)
     before = set_flag(AUTOCAST, False)
     try:
-        # Cast the last argument first, as PyTorch does, so that traces contain the casts in the same order.
+        # Cast the last argument first. PyTorch casts in this order, too, so traces contain the casts in the
+        # same order.
         return [cast_tensors(x, backend, to) for x in reversed(values)][::-1]
     finally:
         set_flag(AUTOCAST, before)

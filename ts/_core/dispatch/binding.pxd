@@ -61,7 +61,8 @@ cdef class Binder:
     cdef Operator op
     cdef list slots
     cdef int positional                # maximal number of positional arguments
-    # number of the int[] parameter that also accepts separate ints, as in x.view(2, 3), or -1 if there is none
+    # number of the int[] parameter whose ints may also be passed as separate arguments, as in x.view(2, 3),
+    # or -1 if there is none
     cdef int int_list_at
     cdef str required  # name of the first keyword-only parameter without a default, or None if there is none
     cdef bint numbers                  # True if Tensor parameters accept Python numbers
@@ -74,14 +75,15 @@ cdef object FAILED, UNSURE
 
 cdef Binder binder_of(Operator op)
 cdef bint is_int(object x)
-# Return one value per parameter, or None if the arguments do not match. If `why` is a list, PyTorch's text for the
-# mismatch is appended to it.
+# Return one value per parameter, or None if the arguments do not match the parameters. In this case, if `why`
+# is a list, append PyTorch's description of the mismatch to `why`.
 cdef list bind(Binder b, tuple args, dict kwargs, bint numbers, list why)
-# Return whether a call with the keyword names `names` lacks a required keyword argument, such as `out`.
+# Return whether the call lacks a required keyword argument, such as `out`. `names` are the names of its
+# keyword arguments.
 cdef bint lacks_keyword(Binder b, PyObject *const *args, Py_ssize_t nargs, PyObject *names) noexcept
 # Convert a result for Python: lists become tuples, dtype codes become dtype objects.
 cdef object as_python(Binder b, object result)
-# Call the C kernel and return its result, FAILED if the arguments do not match the parameters, or UNSURE if only
-# `bind` can decide this. `args` contains `nargs` positional arguments, then one argument for each name in `names`.
-# `names` is NULL if there are no keyword arguments.
+# Call the C kernel and return its result. Return FAILED if the arguments do not match the parameters, or
+# UNSURE if only `bind` can decide whether they match. `args` contains `nargs` positional arguments, then one
+# argument for each name in `names`. `names` is NULL if there are no keyword arguments.
 cdef object call_directly(Binder b, PyObject *const *args, Py_ssize_t nargs, PyObject *names)

@@ -197,7 +197,7 @@ cdef object convert(Slot slot, object x, bint numbers):
             return x
         return x if x is None and slot.optional else FAILED
     if x is None:
-        # For a list of dimensions, None selects all of them, as the default `[]` does.
+        # None for a list of dimensions selects all dimensions, like the default `[]`.
         if kind == INT_LIST and slot.has_default and slot.default == []:
             return []
         return None if slot.optional else FAILED
@@ -334,7 +334,7 @@ cdef enum UnboxResult:
     NO                                 # the argument does not match
     MAYBE                              # `bind` must decide whether the argument matches
     BORROWED                           # the register has a borrowed reference to the argument
-    # the register has an owned reference, to the argument or to a value converted from it
+    # The register owns a reference, either to the argument or to a value that was converted from the argument
     OWNED
 
 

@@ -51,7 +51,10 @@ def pop() -> Any:
 
 
 class pop_mode:
-    """Context manager that disables the innermost mode of this thread, and yields this mode."""
+    """Context manager that disables the innermost mode of this thread.
+
+    In the `with` block, it yields the disabled mode.
+    """
 
     def __enter__(self) -> Any:
         self.mode = pop()
@@ -75,7 +78,8 @@ class _Modes:
         """Return `function(*args, **kwargs)` as computed by the innermost mode."""
         kwargs = kwargs or None
         overriding = overriding_arguments([*args, *(kwargs or {}).values()])
-        # The stack is empty in a worker thread, which inherits only the context flag.
+        # The thread has the context flag but an empty stack. It is a worker thread, which inherits only the
+        # flag.
         if not _here.stack:
             enter_modes(False)
             return function(*args, **(kwargs or {}))

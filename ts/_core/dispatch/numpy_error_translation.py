@@ -1,7 +1,7 @@
 """Exception translation (error translation) of NumPy errors to PyTorch's exception classes and messages.
 
 In: the exception that a kernel raised, and the operator's name. Out: the exception to raise instead, or None
-if a `raise` statement of the kernel raised it:
+if the original exception came from a `raise` statement of the kernel:
 
     ValueError: operands could not be broadcast together with shapes (3,2) (3,)
     RuntimeError: The size of tensor a (2) must match the size of tensor b (3) at non-singleton dimension 1
@@ -45,7 +45,7 @@ _RAISING: Final = {dis.opmap[name] for name in ("RAISE_VARARGS", "RERAISE")}
 
 
 def _has_raise_statement(error: Exception) -> bool:
-    """Return whether a `raise` statement of a kernel raised the error, instead of NumPy or an operation."""
+    """Return whether the error comes from a `raise` statement of a kernel, not from NumPy or an operation."""
     trace = error.__traceback__
     if trace is None:
         return True
@@ -83,7 +83,7 @@ def _not_broadcast(match: re.Match[str], operator: str) -> Exception:
 
 
 def _batches_not_broadcast(match: re.Match[str], operator: str) -> Exception:
-    """Reword the error of a batched matrix product, for which NumPy reports whole shapes."""
+    """Return PyTorch's error for a batched matrix product, as NumPy's message names only whole shapes."""
     pairs = re.findall(r"\(([\d,]*)\)->\(([\d,newaxis]*)\)", match[1])
     batches = ["(" + ",".join(n for n in remapped.split(",") if n.isdigit()) + ")" for _, remapped in pairs]
     found_in = re.match(r"(.*)", " ".join(batches))

@@ -4,9 +4,9 @@
         y = ts.tanh(x) * 2
     writer.lines                   [(aten::tanh, [x], [t]), (aten::mul.Scalar, [t, 2], [y])]
 
-If autograd records the operators that a composite operator calls, these have entries in `lines`. Otherwise, the
-composite operator has one entry. The operators of a fusion group run one by one. `identity` returns equal keys for
-a tensor and its detached aliases, which share memory.
+If autograd records the operators that a composite operator calls, `lines` has an entry for each of these
+operators. Otherwise, `lines` has one entry for the composite operator. The operators of a fusion group run
+one by one. `identity` returns equal keys for a tensor and its detached aliases, which share memory.
 
 `OperatorObserver` observes or replaces the results of each operator. Like the log, it runs after autograd.
 """
@@ -31,7 +31,7 @@ cdef class OperatorLog:
 
     cdef readonly list lines           # list of (operator, arguments, results)
     cdef object is_group               # function: operator -> True for a fusion group
-    # function(operator) that returns True if autograd records the operators that `operator` calls, not
+    # function(operator) that returns True if autograd records the operators that `operator` calls instead of
     # `operator` itself
     cdef object looks_inside
     cdef bint before
@@ -69,7 +69,8 @@ cdef class OperatorObserver(OperatorLog):
     cdef object replace_call           # callback, or None
     cdef object after_call             # callback, or None
     cdef object result                 # results that `replace_call` returned, until they are written to the result registers
-    # True while a callback runs, and after a callback has raised an exception. Operators are then not observed.
+    # True while a callback runs. It stays True after a callback has raised an exception. Operators are not
+    # observed while it is True.
     cdef bint failed
 
     def __init__(self, replace_call=None, after_call=None):
@@ -197,7 +198,10 @@ cdef object plain(object x):
 
 
 def identity(Tensor x not None):
-    """Return a key that is equal for tensors with the same array, such as a tensor and its detached alias."""
+    """Return a key of the tensor's array.
+
+    Tensors with the same array have equal keys, such as a tensor and its detached alias.
+    """
     return <size_t><PyObject *>x.array
 
 

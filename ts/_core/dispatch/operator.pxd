@@ -36,7 +36,8 @@ ctypedef int (*Kernel)(Operator op, IValue *r, const int32_t *at) except -1
 cdef enum:
     UNSUPPORTED = 2  # result of a kernel that does not support the arguments
     MAX_BACKENDS = 16  # length of tables with an entry for each backend. The last entry is for undefined tensors.
-    # Context flags that make dispatch keys other than autograd active in a thread.
+    # Context flags of a thread. Each of them makes a dispatch key active in the thread. Autograd needs no
+    # flag.
     WATCHED = LIMITED | PROFILING | LAYERED | AUTOCAST
 
 # Dispatch keys: the handlers that run before the kernel of an operator, from the outermost to the innermost.
@@ -67,8 +68,8 @@ cdef class Operator:
     cdef readonly bint scalar
     cdef Kernel kernels[MAX_BACKENDS]
     cdef Kernel fallbacks[MAX_BACKENDS]
-    # backend number -> Python object that the kernel uses for this operator. The references are borrowed from
-    # `owners`.
+    # backend number -> Python object that the kernel of this operator uses on the backend. `owners` owns the
+    # references.
     cdef PyObject *state[MAX_BACKENDS]
     cdef list owners  # references to the objects in `state`, and to those of replaced kernels, which other threads may still run
     cdef void *data  # for operators of the language: data that the kernel reads, such as a C function
@@ -79,7 +80,8 @@ cdef class Operator:
     cdef tuple parameters              # `signature.Parameter` of each argument
     cdef tuple return_specs            # TypeSpec of each result
     cdef tuple argument_specs                   # TypeSpec of each parameter, prepared by `proving` to check the types of arguments
-    # TypeSpec of the only result, if it is more precise than the type in the schema, else None
+    # TypeSpec of the operator's only result, or None. It is set if the type is more precise than the type in
+    # the schema.
     cdef readonly TypeSpec result_spec
     # True for a composite operator, whose kernel calls other operators on tensors of any device
     cdef bint tensor_kernel
@@ -103,17 +105,17 @@ cdef int set_kernel(Operator op, int backend, Kernel kernel, object owner, Kerne
 cdef bint has_kernel(Operator op, int backend) except -1
 # Register the two handlers of a dispatch key. The key is active in threads whose context flag `flag` is set.
 cdef int register_key(DispatchKey key, unsigned int flag, KeyKernel invoke, BoxedKeyKernel call) except -1
-# Run the handler of the next active dispatch key after `key`, or the kernel if there is none. The handler of `key`
-# calls this function.
+# The handler of the dispatch key `key` calls this function to continue. It runs the handler of the next
+# active key after `key`, or the kernel if there is no such key.
 cdef int invoke_after(
     DispatchKey key, Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction
 ) except -1
 cdef object call_after(DispatchKey key, Operator op, list args)
-# Return whether a tensor argument, or a tensor in a list argument, requires grad. For a view, the flag of its
-# base is checked too.
+# Return whether a tensor argument, or a tensor in a list argument, requires grad. A view also counts if its
+# base requires grad.
 cdef bint requires_gradient(Operator op, IValue *r, const int32_t *at) noexcept
-# Run an operator on Python values whose tensors have layers of function transforms, even if no transform is active
-# in this thread.
+# Run an operator on Python values if some of the tensors have layers of function transforms, also if no
+# transform is active in this thread.
 cdef object call_transform(Operator op, list args)
 # Parse the schema of an operator, and set the fields that depend on it.
 cdef int read_signature(Operator op) except -1

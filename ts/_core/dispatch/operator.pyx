@@ -54,8 +54,8 @@ for _enumerated in (dtypes.dtype, dtypes.layout, dtypes.memory_format):
 cdef enum:
     BACKEND_UNDEFINED = MAX_BACKENDS - 1
 
-# The undefined tensor stands for a missing value of type Tensor, such as a gradient that was not computed. In
-# Python it is None. Its backend number, BACKEND_UNDEFINED, has no kernels.
+# The undefined tensor represents a missing value of type Tensor, such as a gradient that was not computed.
+# Python programs see it as None. No kernels exist for its backend number, BACKEND_UNDEFINED.
 cdef Tensor undefined = Tensor.__new__(Tensor)
 undefined.array, undefined.scalar_type, undefined.backend = np.empty(0, np.float32), dtypes.float32.code, BACKEND_UNDEFINED
 ivalue_module.register_undefined(undefined)

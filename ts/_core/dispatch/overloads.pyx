@@ -111,7 +111,8 @@ cdef class OverloadSet:
         if self.binders is None:
             self.load()
         if kwargs:
-            # Schemas lack the option `requires_grad` of factories, so it is applied to the result.
+            # The schemas of factories lack the parameter `requires_grad`, so this option is applied to the
+            # result.
             if kwargs.get("requires_grad") is True and "requires_grad" not in self.names:
                 return self.run(args, {k: v for k, v in kwargs.items() if k != "requires_grad"})._marked(True)
             kwargs = self.renamed(kwargs)
@@ -156,7 +157,7 @@ cdef class OverloadSet:
         return result
 
     cdef bint knows(self, PyObject *names):
-        """Return whether every keyword name in `names` is a parameter of some overload."""
+        """Return whether each name in `names` is a parameter of at least one overload."""
         cdef Py_ssize_t i
         if names != NULL:
             for i in range(PyTuple_GET_SIZE(names)):
@@ -256,7 +257,7 @@ cdef frozenset _OPTIONS = frozenset(("dtype", "layout", "device", "pin_memory"))
 
 
 cdef dict suited_to_output(dict kwargs, list binders):
-    """Return `kwargs` without the factory options (dtype, device, ...) that the `out=` overload lacks.
+    """Return `kwargs` without factory options (dtype, device, ...) that the `out=` overload does not accept.
 
     Raise RuntimeError if the dtype or device of `out` differs from the option.
     """

@@ -2,6 +2,6 @@
 
 from cpython.object cimport PyObject
 
-# Return whether an argument, or an item of an argument that is a list or tuple, has a class that defines
+# Return whether the class of an argument, or of an item of a list or tuple argument, defines
 # `__torch_function__`.
 cdef bint any_overrides(PyObject *const *args, Py_ssize_t count) except -1

@@ -11,7 +11,8 @@ cdef class Event:
     # compiler)
     cdef readonly str kind
     cdef readonly object what         # an Operator, a Function, or a string
-    # argument of a label or of a call to another process, or the function or code that a compiler stage compiles
+    # For a label or a call to another process, its argument. For a compiler stage, the function or code that
+    # it compiles.
     cdef readonly object detail
     # times of `time.perf_counter_ns`. `end` is 0 until the event ends.
     cdef readonly int64_t start, end

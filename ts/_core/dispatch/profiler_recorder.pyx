@@ -1,6 +1,6 @@
 """Event recorder of the profiler: times of operators, functions, labels and compiler stages.
 
-In: operators, function calls and labels of recorded threads, stages of the compiler.  Out: a list of `Event`.
+In: operators, function calls and labels of recorded threads, stages of the compiler. Out: a list of `Event`.
 
     recorder = Recorder(shapes=True, stacks=False, memory=True)
     recorder.start()                          records this thread and programs that it forks
@@ -8,8 +8,9 @@ In: operators, function calls and labels of recorded threads, stages of the comp
     recorder.stop()
     recorder.events, recorder.peak_bytes
 
-Without an active recorder, an operator call does no extra work: it only reads the thread's flag word, which also has
-the flag for limits.  A process has at most one active recorder.  Compiler stages are recorded on every thread.
+Without an active recorder, an operator call does no extra work: it reads the thread's flag word in any case,
+because the word also has the flag for limits. A process has at most one active recorder. Compiler stages are
+recorded on every thread.
 """
 
 import sys
@@ -266,9 +267,11 @@ def leave_label(Py_ssize_t index):
 
 
 def take_label(Py_ssize_t index):
-    """Remove label number `index` from the open labels, and return its event. Return None if it is not open.
+    """Close the label with index `index` without ending its event.
 
-    The event ends at the call of `end_call`. The labels nested in the label end now.
+    Return the event, or None if the label is not open.
+
+    The event ends later, when `end_call` is called for it. Labels nested in the label end now.
     """
     cdef list open
     cdef Event event
@@ -298,7 +301,7 @@ def begin_call(str name):
 
 
 def end_call(Event event not None, detail):
-    """End the event that `begin_call` returned. The profiler's report shows `detail`, unless it is None."""
+    """End an event that `begin_call` returned. If `detail` is not None, the profiler's report shows it."""
     if detail is not None:
         event.detail = detail
     end_event(event)

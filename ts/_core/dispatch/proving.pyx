@@ -28,8 +28,8 @@ from ts._core.value.spec cimport (
     TypeSpec,
 )
 
-# Parameter types that accept every enum value or every object of a script class. Calls from Python do not use this
-# module, so kernels also check such arguments.
+# Parameter types that match every enum value or every object of a script class. Their kernels also check the
+# arguments, because calls from Python do not use this module.
 cdef dict SORTS = {"AnyEnumType": TypeSpec(KIND_ENUM, (), "enum"), "AnyClassType": TypeSpec(KIND_CLASS, (), "object")}
 cdef TypeSpec REST = TypeSpec(KIND_OBJECT, (), "tuple")  # type of the tuple of variadic arguments
 
@@ -39,7 +39,8 @@ cdef tuple result_specs(Operator op, list actual):
     cdef dict bound = {}
     if op.argument_specs is None:
         op.argument_specs = parameter_specs(op)
-    # An operator such as `prim::tolist(...)` has more arguments than parameters. Its kernel checks the other arguments.
+    # An operator such as `prim::tolist(...)` accepts more arguments than its schema has parameters. Its
+    # kernel checks the additional arguments.
     for i in range(min(len(actual), len(op.argument_specs))):
         if not matches(<TypeSpec>op.argument_specs[i], <TypeSpec>actual[i], bound):
             raise TypeError(

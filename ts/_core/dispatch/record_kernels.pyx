@@ -36,7 +36,10 @@ cdef object _apply_layout_rules = None
 
 
 cdef inline object apply_layout_rules():
-    """Return a function of (xp, rules, results, arguments) that applies layout rules to results."""
+    """Return the function that applies layout rules to results.
+
+    Its arguments are (xp, rules, results, arguments).
+    """
     global _apply_layout_rules
     if _apply_layout_rules is None:
         _apply_layout_rules = resolve("apply_layout_rules")
@@ -57,8 +60,8 @@ cdef object run(Operator op, list args):
         x = args[i]
         if isinstance(x, Tensor):
             t = <Tensor>x
-            # The tensor belongs to a function transform that has ended or runs in another thread, and its own
-            # array has no elements.
+            # The tensor has a layer of a function transform that has ended or that runs in another thread.
+            # The tensor's own array has no elements.
             if t.backend == BACKEND_META and hides_elements(t):
                 return call_transform(op, args)
             if backend < 0:
@@ -76,7 +79,8 @@ cdef object run(Operator op, list args):
         if backend == BACKEND_SPARSE and target_backend.index == BACKEND_CPU:
             return run_on(op, args, backend, device)
         elsewhere = target_backend.index != backend or (target_backend.numbered and target_device.index is not None and target_device.index != device)
-        # Copy the tensors to `device` if they are on another device, as in x.new_zeros(2, device="cuda").
+        # Copy the tensors to the device of the argument `device` if they are on another device, as in
+        # x.new_zeros(2, device="cuda").
         if elsewhere and backend >= 0:
             args = [on_device(x, target_backend, target_device) if isinstance(x, Tensor) else x for x in args]
         if target_backend.index != backend:

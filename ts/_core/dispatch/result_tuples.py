@@ -16,7 +16,7 @@ from typing import Any
 
 @cache
 def results_class(operator: str, names: tuple[str, ...]) -> type[tuple[Any, ...]]:
-    """Return the named-tuple class of an operator's results, or `tuple` if not all of them have names."""
+    """Return the named-tuple class for an operator's results, or `tuple` if a result has no name."""
     if not all(names):
         return tuple
     title = operator.rpartition("::")[2]

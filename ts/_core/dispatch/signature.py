@@ -17,8 +17,8 @@ from typing import Any
 
 from ts.dtypes import DEFAULT_NAMES
 
-# Matches the alias annotation in "Tensor(a!)", "t[](a!)" and "Tensor(a -> *)", but not "(t)" in "Future(t)",
-# which is a type parameter.
+# Matches alias annotations, such as "(a!)" in "Tensor(a!)" and "t[](a!)", or "(a -> *)" in "Tensor(a -> *)".
+# It does not match the "(t)" of "Future(t)", which is a type parameter.
 _ALIAS = r"(?<!Future)(?<!RRef)(?<!Await)\(([a-z*|][a-z0-9*|]*)(!?)(?: -> [a-z0-9*|]+)?\)"
 _STRUCTURE = r"""'[^']*'|"[^"]*"|[()\[\],]"""  # strings come first, so that brackets in strings do not match
 _SIZED = r"^(.*)\[(\d+)\](\??)$"

@@ -18,8 +18,8 @@ from ts._core.dispatch.overrides import Overridable, class_overrides
 from ts._core.tensor.tensor import Tensor
 from ts._core.thread.context import DisableTorchFunction, count_overriding
 
-# Members of `Tensor` (for creation, copies, pickling and attribute access) that do not call
-# `__torch_function__` of a subclass.
+# Names of members of `Tensor` (for creation, copies, pickling and attribute access) that run without a call
+# of `__torch_function__`, also for subclasses.
 _NOT_ASKED: Final = """
     __new__ __init__ __init_subclass__ __torch_function__ as_subclass _make_subclass __getattr__
     __getattribute__ __setattr__ __delattr__ __class__ __dict__ __doc__ __module__ __weakref__ __slots__
@@ -28,8 +28,8 @@ _NOT_ASKED: Final = """
     __dlpack__ __dlpack_device__ __cuda_array_interface__ _marked _host _number _element _dimension
     array base scalar_type backend device_index _base
 """
-# The methods of Python's operators (`+`, `==`) need no wrapper: they call operators of `ts`, which call
-# `__torch_function__`.
+# The methods of Python's operators (`+`, `==`) need no wrapper, because they call operators of `ts`, and
+# these call `__torch_function__`.
 _OPERATORS: Final = """
     __add__ __radd__ __sub__ __rsub__ __mul__ __rmul__ __truediv__ __rtruediv__ __floordiv__
     __rfloordiv__ __mod__ __rmod__ __pow__ __rpow__ __and__ __rand__ __or__ __ror__ __xor__ __rxor__
@@ -56,7 +56,7 @@ def initialize_subclass(cls: type[Tensor]) -> None:
 
 
 def _asking(member: Any) -> Any:
-    """Return a wrapped copy of a member of `Tensor`, or None if `__torch_function__` needs no wrapper."""
+    """Return a copy of a `Tensor` member that calls `__torch_function__`, or None if it needs no wrapper."""
     if isinstance(member, OverloadSet | Overridable | classmethod | staticmethod | type):
         return None
     if callable(member):
@@ -76,7 +76,7 @@ def _property(member: Any) -> property:
     )
 
 
-# Functions whose results `__torch_function__` does not convert to the tensor subclass.
+# Functions whose results `Tensor.__torch_function__` returns without a conversion to the subclass.
 NOT_CONVERTED: Final = frozenset(vars(Tensor)[name].__get__ for name in ("grad", "_base"))
 
 

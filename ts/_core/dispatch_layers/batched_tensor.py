@@ -58,7 +58,7 @@ class Batched(Layer):
         return f"BatchedTensor(lvl={depth(self.level)}, bdim=0, value=\n{inner}\n)"
 
     def check_elements(self) -> None:
-        """Raise RuntimeError for a batch, because `item()` would return one number per example."""
+        """Raise RuntimeError for a tensor with a batch, because `item()` would return one number per example."""
         if self.has_batch_dim:
             raise RuntimeError(
                 "vmap: It looks like you're calling .item() on a Tensor. We don't support vmap over calling "
@@ -67,16 +67,22 @@ class Batched(Layer):
             )
 
     def check_copy_to_host(self) -> None:
-        """Raise RuntimeError for a batched tensor, which has no storage to copy."""
+        """Raise RuntimeError for a batched tensor, because it has no storage that could be copied to the
+        host.
+        """
         self.check_memory()
 
     def check_detach_in_place(self) -> None:
-        """Raise RuntimeError for a batched tensor, which is a view of the batch."""
+        """Raise RuntimeError for a batched tensor: it is a view of the batch, so it cannot be detached in
+        place.
+        """
         if self.has_batch_dim:
             raise RuntimeError(CANNOT_DETACH_VIEW)
 
     def check_condition(self) -> None:
-        """Raise RuntimeError for a batch, because the condition would have one value per example."""
+        """Raise RuntimeError for a condition with a batch, because each example would have its own truth
+        value.
+        """
         if self.has_batch_dim:
             raise RuntimeError(
                 "vmap: It looks like you're attempting to use a Tensor in some data-dependent control flow. "
@@ -106,12 +112,20 @@ class Batched(Layer):
 
 
 def the_same(level: Level, x: Tensor) -> Batched:
-    """Return a layer for a tensor `x` without batch dimension, which all examples of the batch share."""
+    """Return a layer for a tensor `x` without a batch dimension.
+
+    All examples of the batch share this tensor.
+    """
     return Batched(level.level_id, x, False)
 
 
 def one_of(inner: Tensor) -> Tensor:
-    """Return the first example of a batch, or an uninitialized tensor of its shape if the batch is empty."""
+    """Return the first example of the batch `inner`.
+
+    If the batch is empty, return an uninitialized tensor.
+
+    The tensor has the shape of an example.
+    """
     with dispatch_modes.without_all() if dispatch_modes.is_active() else nullcontext():
         element: Tensor = inner.select(0, 0) if inner.shape[0] else inner.new_empty(inner.shape[1:])
     return element
@@ -162,7 +176,7 @@ class Call:
         return self.names.index(name) if name in self.names else -1
 
     def is_batched(self, x: Any) -> bool:
-        """Return whether an argument, by number or name, is batched or contains a batched tensor."""
+        """Return whether argument `x` (a number or name) is a batched tensor or contains a batched tensor."""
         flag = self.batch_flags[x if isinstance(x, int) else self.names.index(x)]
         return any(flag) if isinstance(flag, list) else bool(flag)
 
@@ -178,7 +192,10 @@ class Call:
         return self.spread(x, is_batched)
 
     def spread(self, x: Any, is_batched: bool) -> Any:
-        """Return `x` with a leading batch dimension, expanded unless `is_batched`."""
+        """Return `x` with a leading batch dimension.
+
+        If `x` is not batched, it is expanded along this dimension.
+        """
         if is_batched or not isinstance(x, Tensor):
             return x
         return x.unsqueeze(0).expand([self.size, *x.shape])
@@ -192,7 +209,10 @@ class Call:
         return self.record.operator.call_list(values)
 
     def run_as_called(self, values: list[Any]) -> Any:
-        """Run the variant that was called, which may be in-place, on the arguments `values`."""
+        """Run the called variant of the operator on the arguments `values`.
+
+        This may be the in-place variant.
+        """
         return self.operator.call_list(values)
 
 
@@ -250,7 +270,7 @@ def _batch_random_arguments(level: Level, op: Any, args: list[Any]) -> list[Any]
 
 
 def _wrapped(level: Level, result: Any, of_batch: bool, viewed: Tensor | None) -> Any:
-    """Wrap result tensors in layers of the level. They become views of `viewed` unless it is None.
+    """Wrap result tensors in layers of the level. Unless `viewed` is None, they become views of `viewed`.
 
     If `of_batch`, the first dimension of each tensor is the batch dimension.
     """
@@ -277,7 +297,8 @@ def _in_place(call: Call, args: list[Any]) -> Any:
     layer = of_level(target, call.level)
     assert layer is not None
     if is_grad_enabled() and not call.operator.record.reshapes:
-        # Pass a copy as the operand: a backward node may save it, but `copy_` below changes the inner tensor.
+        # The operand is a copy of the inner tensor. A backward node may save the operand, and `copy_` below
+        # changes the inner tensor.
         call.values[0] = operator("clone")(layer.inner)
     result = rules.run_batched(call)
     # An operator such as `t_` changes shape and strides of the target, so the target needs a new layer.
@@ -293,16 +314,16 @@ def _in_place(call: Call, args: list[Any]) -> Any:
 
 
 class VmapInfo(NamedTuple):
-    """Arguments of `vmap`, which a batching rule defined by a program receives."""
+    """Arguments of `vmap`. A program can define a batching rule, which receives this object."""
 
     batch_size: int
     randomness: str
 
 
 def level_of_batch(values: Sequence[Any]) -> Level | None:
-    """Return the innermost open level of which a tensor in `values` has a layer.
+    """Return the innermost open level for which a tensor in `values` has a layer with a batch.
 
-    Return None if there is no such level, or no tensor is batched at it. `values` may contain lists.
+    Return None if there is no such level. `values` may contain lists.
     """
     tensors = [y for x in values for y in (x if isinstance(x, list | tuple) else [x])]
     for level in reversed(open_levels()):
@@ -315,7 +336,8 @@ def level_of_batch(values: Sequence[Any]) -> Level | None:
 def call_rule(level: Level, rule: Callable[..., Any], args: Sequence[Any]) -> Any:
     """Call rule(info, in_dims, *args) on whole batches, and return its outputs as batched tensors.
 
-    The rule returns (output, out_dims). Raise RuntimeError if the two have different structures.
+    The rule returns (output, out_dims). Raise RuntimeError if `output` and `out_dims` have different
+    structures.
     """
     pairs = [
         [unwrap_batched(level, y) for y in x] if isinstance(x, list | tuple) else unwrap_batched(level, x)

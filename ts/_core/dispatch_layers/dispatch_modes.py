@@ -46,7 +46,10 @@ def pop() -> Any:
 
 
 class without_last:
-    """Context manager that disables the last mode of the thread, and yields this mode."""
+    """Context manager that disables the last mode of the thread.
+
+    In the `with` block, it yields the disabled mode.
+    """
 
     def __enter__(self) -> Any:
         self.mode = pop()
@@ -57,7 +60,10 @@ class without_last:
 
 
 class without_all:
-    """Context manager that disables all modes of the thread, and yields their list."""
+    """Context manager that disables all modes of the thread.
+
+    In the `with` block, it yields the list of these modes.
+    """
 
     def __enter__(self) -> list[Any]:
         self.before, _thread.stack = _thread.stack, []

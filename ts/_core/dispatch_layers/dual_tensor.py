@@ -5,8 +5,8 @@ tangents.
 
     x with tangent x_t, y without:      x * y has the tangent x_t * y
 
-Operators compute tangents, by the formulas in `ts.ops.derivatives.forward`.  So tangents can be
-recorded for gradients, be batched, and have tangents at other levels, like the tensors that they belong to.
+The formulas in `ts.ops.derivatives.forward` compute tangents by calling operators. Therefore, autograd can
+record the computation of a tangent, `vmap` can batch it, and a tangent can have tangents at other levels.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Dual(Layer):
         self.is_open = level.is_open
 
     def describe(self) -> str:
-        """Return the `repr` of a tensor inside of `jvp`, or "" for other dual tensors."""
+        """Return the `repr` of a tensor at an open level of `jvp`, or "" for other dual tensors."""
         if not self.hides_elements:
             return ""
         inner = textwrap.indent(repr(self.inner), "    ")
@@ -91,7 +91,8 @@ def without_tangent(level: Level, x: Tensor) -> Dual:
 def with_tangent(level: Level, x: Any, tangent: Tensor | None, viewed: Tensor | None = None) -> Any:
     """Return a tensor that shares the elements of `x`, has a tangent, and is a view of `viewed` if given.
 
-    Return `x` itself if `viewed` is None, and `tangent` is None or `x` can have no tangent.
+    Return `x` itself if `viewed` is None and no tangent is to be set: either `tangent` is None or `x` can
+    have none.
     """
     if not isinstance(x, Tensor) or not (x.is_floating_point() or x.is_complex()):
         tangent = None
@@ -163,8 +164,8 @@ def run(level: Level, op: Any, args: list[Any]) -> Any:
     primals = [[p for p, _ in x] if isinstance(x, list) else x[0] for x in pairs]
     tangents = [[t for _, t in x] if isinstance(x, list) else x[1] for x in pairs]
     declared = op.signature
-    # Indices of the arguments that the operator modifies and returns. A written argument that is not returned
-    # gets a tangent only if the operator has no results.
+    # Indices of the arguments that the operator modifies and also returns. A modified argument that the
+    # operator does not return gets a tangent only if the operator returns nothing.
     given_back = {r.alias_of for r in declared.returns}
     written = [
         i for i, p in enumerate(declared.parameters)
@@ -201,7 +202,7 @@ def run(level: Level, op: Any, args: list[Any]) -> Any:
 
 
 def _copy_if_shared(result: Any, tangent: Tensor | None, pairs: list[Any]) -> Tensor | None:
-    """Return a copy of `tangent` if it shares memory with an argument's tangent, but `result` is no view.
+    """Return a copy of `tangent` if it shares memory with an argument's tangent but `result` is no view.
 
     Otherwise, return `tangent` itself.
     """
@@ -215,7 +216,7 @@ def _copy_if_shared(result: Any, tangent: Tensor | None, pairs: list[Any]) -> Te
 
 
 def _update_in_place(level: Level, target: Tensor, inner: Any, tangent: Tensor | None) -> None:
-    """Set inner tensor and tangent of `target`, whose shape an operator such as `t_` has changed."""
+    """Set inner tensor and tangent of `target` after an operator such as `t_` has changed its shape."""
     layer: Any = of_level(target, level)
     layer_of_result = Dual(level, inner, tangent, layer.writes, layer.synced_writes)
     if not layer_of_result.hides_elements:
@@ -252,10 +253,10 @@ def _write_tangent(level: Level, target: Tensor, x: Any, tangent: Tensor | None)
 
 
 def _can_copy_tangent(old: Tensor, new: Tensor) -> bool:
-    """Return whether the tangent `new` can be copied into `old` in place.
+    """Return whether the values of the tangent `new` can be copied into the tangent `old` in place.
 
-    A batched tangent does not fit into an unbatched one. If a tangent requires grad, a backward node may have
-    saved `old`, so it must not be overwritten.
+    A batched `new` does not fit into an unbatched `old`. If `old` requires grad, a backward node may have
+    saved it, so it must not be overwritten.
     """
     if old.shape != new.shape or any(x.requires_grad or requires_grad_below(x) for x in (old, new)):
         return False
@@ -263,7 +264,7 @@ def _can_copy_tangent(old: Tensor, new: Tensor) -> bool:
 
 
 def _batches(x: Tensor | None) -> set[int]:
-    """Return the levels at which `x`, or a tensor inside of its layers, has a batch dimension."""
+    """Return the levels at which `x` or a tensor that its layers wrap has a batch dimension."""
     levels = set()
     while x is not None and (layer := layer_of(x)) is not None:
         if getattr(layer, "has_batch_dim", False):

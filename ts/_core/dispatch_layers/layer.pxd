@@ -6,8 +6,8 @@
 Inside of function transforms, the array of a tensor has no elements (`hides_elements`), as in PyTorch.
 Operators run on `inner`, and direct access to memory raises an error.
 
-Each layer has a level.  The transform of the highest level among the arguments executes an operator, by
-running operators on the inner tensors.
+Each layer has a level. If the arguments of an operator have layers, the transform with the highest of their
+levels executes the operator, by running operators on the inner tensors.
 """
 
 from ts._core.tensor.tensor cimport Tensor

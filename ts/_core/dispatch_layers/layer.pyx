@@ -14,7 +14,7 @@ cdef class Layer:
         self.level, self.inner, self.implementation = level, inner, "TensorWrapper"
 
     def check_elements(self):
-        """Raise RuntimeError if no element of the tensor can be read as a number."""
+        """Raise RuntimeError if the elements of the tensor cannot be read as numbers."""
 
     def check_copy_to_host(self):
         """Raise RuntimeError if the elements of the tensor cannot be read as an array or a list."""

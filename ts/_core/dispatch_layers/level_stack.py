@@ -71,14 +71,17 @@ _has_subclasses = False  # True if a tensor of the level SUBCLASSES was created 
 
 
 def expect_modes(there_are: bool) -> None:
-    """Enable or disable calls of dispatch modes by the operators of this thread."""
+    """Enable or disable calls of dispatch modes by the operators of this thread.
+
+    `there_are` is True if the thread has active modes.
+    """
     _here.modes = there_are
     transform_dispatch.set_dispatch_modes(there_are)
     _watch()
 
 
 def expect_subclasses() -> None:
-    """Enable the dispatch of operators on tensors of the level SUBCLASSES, in all threads, permanently."""
+    """Enable the dispatch to handlers of tensor classes (level SUBCLASSES) permanently, in all threads."""
     global _has_subclasses
     if not _has_subclasses:
         _has_subclasses = True
@@ -86,7 +89,10 @@ def expect_subclasses() -> None:
 
 
 def expect_fakes(there_are: bool) -> None:
-    """Enable or disable the dispatch of operators on fake tensors in this thread."""
+    """Enable or disable the dispatch of operators on fake tensors in this thread.
+
+    `there_are` is True if there are fake tensors.
+    """
     _here.fakes = there_are
     _watch()
 
@@ -212,7 +218,7 @@ def require_grad_at_level(x: Tensor) -> Tensor:
 
 
 def requires_grad_below(x: Any) -> bool:
-    """Return whether an inner tensor of `x`, at any lower level, requires grad."""
+    """Return whether `x` wraps an inner tensor, at any lower level, that requires grad."""
     layer = layer_of(x) if isinstance(x, Tensor) else None
     return layer is not None and (layer.inner.requires_grad or requires_grad_below(layer.inner))
 
@@ -235,7 +241,7 @@ def run_on_levels(op: Any, args: list[Any], level_number: int) -> Any:
 
 
 def _without(x: Any, level_number: int) -> Any:
-    """Return `x` with tensors of the closed level `level_number` replaced by their inner tensors."""
+    """Return `x`, in which each tensor of the closed level `level_number` is replaced by its inner tensor."""
     if isinstance(x, list):
         return [_without(y, level_number) for y in x]
     layer = layer_of(x) if isinstance(x, Tensor) else None
@@ -250,7 +256,7 @@ def _without(x: Any, level_number: int) -> Any:
 def run_without_layers(op: Any, args: list[Any]) -> Any:
     """Run an operator on tensors without layers.
 
-    Inside of `vmap`, the level of `vmap` runs random operators.
+    Inside of `vmap`, random operators run at the level of `vmap` nevertheless.
     """
     if op.record.nondeterministic:
         for level in reversed(_here.open):

@@ -65,7 +65,10 @@ class SubclassLayer(Layer):
         return operator("_local_scalar_dense")(x)
 
     def detach(self, x: Tensor) -> Tensor:
-        """Return the handler's result of `x.detach()`, or raise RuntimeError if it is not a new tensor."""
+        """Return the result of the class's handler for `x.detach()`.
+
+        Raise RuntimeError if it is not a new tensor.
+        """
         with GradMode(False):
             result = operator("detach")(x)
         if not isinstance(result, Tensor) or result is x:
@@ -105,7 +108,10 @@ def attach_layer(x: Tensor) -> None:
 
 
 def replace_data(x: Tensor, other: Tensor) -> None:
-    """Complete `x.data = other` after the copy of the array: copy the reported device and layout."""
+    """Complete the assignment `x.data = other`.
+
+    The array is already copied, and this function copies device and layout.
+    """
     set_layer(x, SubclassLayer(detached_array(other), other.device, other.layout, x.is_meta))
 
 
@@ -164,7 +170,7 @@ def _metadata(arguments: dict[str, Any], dtype: dtypes.dtype) -> Any:
     return array_type(size, dtype.numpy_dtype, [step * itemsize for step in steps], offset)
 
 
-# parameter of `_make_wrapper_subclass` -> (type name for messages, predicate that checks an argument,
+# parameter of `_make_wrapper_subclass` -> (name of its type in messages, predicate that checks an argument,
 # default)
 _PARAMETERS: dict[str, tuple[str, Callable[[Any], bool], Any]] = {}
 

@@ -1,10 +1,11 @@
 """Calls of `__torch_dispatch__` handlers of modes and tensor classes, which run operators.
 
 In: an operator and its arguments, below autograd, transforms and autocast. A composite operator runs its
-decomposition. Other operators call handlers, with the arguments (func, types, args, kwargs): that of the last
-mode of the thread, then those of the classes of tensors in `args`. Out: the result of the first handler that
-does not return NotImplemented. An operator that writes to an argument returns this argument, whatever the
-handler returns. A mode is disabled inside of its handler, and autograd is disabled inside of all handlers.
+decomposition. Other operators call handlers, with the arguments (func, types, args, kwargs): first the
+handler of the last mode of the thread, then the handlers of the classes of tensors in `args`. Out: the result
+of the first handler that does not return NotImplemented. An operator that writes to an argument returns this
+argument, whatever the handler returns. A mode is disabled inside of its handler, and autograd is disabled
+inside of all handlers.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ def run(op: Any, values: list[Any]) -> Any:
         if result is not NotImplemented:
             return result
     dispatched = _dispatched_tensors(values)
-    # If only the base of a view has a handler, and no mode is active, there is no handler to call.
+    # There is no handler to call if no mode is active and only the base of a view has a handler.
     if not dispatched and not dispatch_modes.is_active():
         return level_stack.run_without_layers(op, values)
     versions = [(x, version(x)) for x in _written_tensors(op, values)]
@@ -51,7 +52,10 @@ def run(op: Any, values: list[Any]) -> Any:
 
 
 def _call_handlers(func: Any, dispatched: list[Tensor], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Return the first handler result other than NotImplemented, or raise TypeError without such a result."""
+    """Return the first handler result other than NotImplemented.
+
+    Raise TypeError if no handler returns one.
+    """
     types = tuple(type(x) for x in dispatched)
     refusing: list[str] = []
     if dispatch_modes.is_active():
@@ -90,7 +94,10 @@ def has_dispatched(values: Iterable[Any]) -> bool:
 
 
 def _dispatched_tensors(values: list[Any]) -> list[Tensor]:
-    """Return one tensor per class with a handler, from left to right, but subclasses before their bases."""
+    """Return one tensor for each class with a handler.
+
+    The order is from left to right, except that subclasses come before their base classes.
+    """
     result: list[Tensor] = []
     for x in _tensors(values):
         if not is_dispatched(x) or any(type(x) is type(y) for y in result):
@@ -101,7 +108,7 @@ def _dispatched_tensors(values: list[Any]) -> list[Tensor]:
 
 
 def _written_tensors(op: Any, values: list[Any]) -> list[Tensor]:
-    """Return the tensors, also in lists, that the operator writes and whose class has a handler."""
+    """Return the tensors that the operator writes, including those in lists, whose class has a handler."""
     parameters = op.signature.parameters
     of_written = [x for p, x in zip(parameters, values, strict=True) if p.written]
     return [x for x in _tensors(of_written) if is_dispatched(x)]
@@ -159,7 +166,10 @@ def _with_alias(op: Any, declared: Any, values: list[Any], result: Any) -> Any:
 
 
 def _mark_view(op: Any, base: Tensor, view: Any) -> None:
-    """Make a handler's result a view of `base`. The result of `detach` only shares the version counter."""
+    """Make a handler's result a view of `base`.
+
+    For `detach`, the result only shares the version counter of `base`.
+    """
     if op.name == "aten::detach":
         if is_dispatched(view) and view is not base:
             share_version(view, base)

@@ -29,7 +29,7 @@ cdef enum:
 
 
 def set_dispatch_modes(bint on):
-    """Enable or disable calls of this thread's dispatch modes, by operators on levels up to SUBCLASSES."""
+    """Set whether operators on levels up to SUBCLASSES call the dispatch modes of this thread."""
     set_flag(DISPATCH_MODES, on)
 
 
@@ -50,8 +50,8 @@ cdef inline int level_of(Tensor t) noexcept:
     if t.base is None:
         return 0
     cdef int level = level_of(t.base)
-    # A view does not inherit the level SUBCLASSES from its base: the `__torch_dispatch__` handler of the base has
-    # created the view, and its class decides whether it has a layer.
+    # A view does not inherit the level SUBCLASSES from its base. The `__torch_dispatch__` handler of the base
+    # has created the view, so the class of the view determines whether the view has a layer.
     return 0 if level == SUBCLASSES else level
 
 

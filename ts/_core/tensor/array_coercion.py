@@ -1,8 +1,8 @@
 """Conversion of arrays of other libraries (NumPy, CuPy, PyTorch, DLPack) and None to tensors.
 
-In: the arguments of a call that matched no signature, and the expected types. Out: the arguments, with arrays
-replaced by tensors that share their memory, and None by the undefined tensor. If nothing is replaced, the
-result is None.
+In: the arguments of a call that matched no signature, and the expected types. Out: the arguments, in which a
+tensor that shares the memory replaces each array, and the undefined tensor replaces None. If no argument is
+replaced, the result is None.
 
     f(np.ones(3))          equals f(ts.from_numpy(np.ones(3))) if f has a Tensor parameter
 
@@ -55,8 +55,8 @@ def is_array(x: object) -> bool:
 def tensor_of(x: Any) -> Tensor | None:
     """Return a tensor that shares the memory of an array, or None if the array is unsupported.
 
-    An object that has only `__array__` may be copied. A PyTorch tensor that requires grad is unsupported,
-    because gradients would not reach it.
+    If an object has only the method `__array__`, its elements may be copied instead. A PyTorch tensor that
+    requires grad is unsupported, because gradients would not reach it.
     """
     try:
         if isinstance(x, np.ndarray):
@@ -69,7 +69,9 @@ def tensor_of(x: Any) -> Tensor | None:
 
 
 def conversion(x: object, target_type: str) -> str:
-    """Return a hint for error messages: how to convert array `x` to `target_type`, or "" for other values."""
+    """Return a hint for error messages on how to convert the array `x` to `target_type`, or "" if `x` is no
+    array.
+    """
     if not is_array(x):
         return ""
     if target_type.startswith(("int", "float", "bool", "complex", "Scalar", "number")):

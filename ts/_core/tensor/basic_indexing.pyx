@@ -203,7 +203,10 @@ cdef Tensor scalar_tensor_like(Tensor x, object value):
 
 
 def set_item(Tensor x not None, index, value):
-    """Execute `x[index] = value` if one operator on the CPU is sufficient. Return whether it was executed."""
+    """Execute `x[index] = value` if one operator on the CPU is sufficient, and return True.
+
+    Otherwise return False.
+    """
     cdef Tensor source, view
     cdef bint is_number = type(value) is not Tensor
     if x.backend != BACKEND_CPU or is_recorded(x):

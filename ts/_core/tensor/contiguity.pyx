@@ -2,8 +2,8 @@
 
     are_contiguous(result, args)      True for np.ones((2, 3)) and [np.ones((2, 3)), 1.5], False if uncertain
 
-Unlike NumPy's flag, the test checks the strides of dimensions of length 1, because layout rules depend on
-them.
+Unlike NumPy's flag, the test also checks the strides of dimensions of length 1, because layout rules depend
+on these strides.
 """
 
 cimport numpy as cnp

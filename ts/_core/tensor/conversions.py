@@ -68,7 +68,7 @@ dtypes.for_each_dtype(_warn_of_narrow_complex)
 
 @cache
 def _holds_all(dtype: np.dtype[Any], target: np.dtype[Any]) -> bool:
-    """Return whether NumPy converts `dtype` to `target` like PyTorch, and without overflow."""
+    """Return whether NumPy's conversion from `dtype` to `target` agrees with PyTorch's and cannot overflow."""
     if dtype.kind == "b" and dtypes.is_bfloat16(target):
         return False  # `ml_dtypes` converts the bytes of bools like numbers
     if dtypes.is_narrow(dtype) or dtypes.is_narrow(target):
@@ -159,7 +159,7 @@ def to(x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
 
 
 def own_format(x: Tensor) -> dtypes.memory_format:
-    """Return a channels-last format if `x` has only this memory format, else `contiguous_format`."""
+    """Return a channels-last format if this is the only memory format of `x`, else `contiguous_format`."""
     if not x.array.flags.c_contiguous:
         for last in (dtypes.channels_last, dtypes.channels_last_3d):
             if strides.has_format(x.shape, x.stride(), last):
@@ -175,7 +175,10 @@ def moved_to(
     copy: Any = False,
     memory_format: Any = None,
 ) -> Tensor:
-    """Convert the device, dtype or memory format of `x`. Return `x` if nothing changes, unless `copy`."""
+    """Convert `x` to a device, dtype or memory format.
+
+    If nothing changes and `copy` is not set, return `x` itself.
+    """
     keeps = memory_format is None or memory_format is dtypes.preserve_format
     stays = (device is None or is_on(x, device)) and (dtype is None or x.dtype is dtype)
     if stays and not copy and (keeps or own_format(x) is memory_format):
@@ -185,7 +188,10 @@ def moved_to(
 
 
 def reformed(x: Tensor, target: Tensor, dtype: dtypes.dtype, memory_format: Any) -> Tensor:
-    """Return `target` if it is a copy of `x` with the given dtype and memory format, else such a copy."""
+    """Return `target` if it is a copy of `x` with the given dtype and memory format.
+
+    Otherwise return a new such copy.
+    """
     keeps = memory_format is None or memory_format is dtypes.preserve_format
     if target is not x and target.dtype is dtype and (keeps or own_format(target) is memory_format):
         return target
@@ -226,7 +232,10 @@ def moved(x: Tensor, device: devices.device, non_blocking: bool = False) -> Tens
 
 
 def copy_into(x: Tensor, src: Tensor, non_blocking: bool = False) -> None:
-    """Copy `src` to `x`, converted to the dtype, moved to the device and broadcast to the shape of `x`."""
+    """Copy `src` to `x`.
+
+    The elements are converted to the dtype and device of `x` and broadcast to its shape.
+    """
     if src is x:
         written(x)
         return

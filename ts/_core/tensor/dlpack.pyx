@@ -2,8 +2,9 @@
 
 In: arrays, or objects with the DLPack protocol. Out: capsules, or arrays that share memory with them.
 
-NumPy cannot exchange bfloat16. Such an array is exported as unsigned 16-bit integers, and the element type in
-the capsule is then set to DLPack's bfloat16. An import of bfloat16 does the same in reverse order.
+NumPy cannot exchange bfloat16. A bfloat16 array is exported as unsigned 16-bit integers, and then the element
+type in the capsule is set to DLPack's bfloat16. An import replaces bfloat16 in the capsule by unsigned 16-bit
+integers, and then converts the array.
 """
 
 import numpy as np

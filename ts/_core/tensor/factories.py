@@ -79,12 +79,12 @@ def _traced_copy(data: Any, dtype: Any, device: Any, function: str) -> Tensor:
 
 
 def _without_defaults(options: dict[str, Any]) -> dict[str, Any]:
-    """Return the keyword arguments, except None and False, that a function mode receives."""
+    """Return `options` without the values None and False, as a function mode receives the keyword arguments."""
     return {name: value for name, value in options.items() if value is not None and value is not False}
 
 
 def _warn_constructed(function: str) -> None:
-    """Make an active tracer warn that results of `function` become constants."""
+    """Make an active tracer warn that the result of `function` becomes a constant of the trace."""
     tracer = current_tracer()
     if tracer is not None:
         tracer.warn_constructed(function)
@@ -162,7 +162,8 @@ def _shared(array: NDArray[Any]) -> Tensor:
             "the array to protect its data or make it writable before converting it to a tensor.",
             stacklevel=3,
         )
-    # Wrap a new array object, because the caller may change the shape of its own.
+    # Create a new array object for the tensor, because the caller may change the shape of the given array
+    # object.
     return wrap_array(array.view(np.ndarray))
 
 
@@ -232,7 +233,8 @@ def infer_dtype(data: Any) -> dtypes.dtype:
         deadline.charge(_SEQUENCE + _ITEM * len(data))
         items = _items(data)
         kinds = set(map(type, items))
-        # If all items are Python numbers, only their types matter, so one item per type is sufficient.
+        # If all items are Python numbers, the dtype depends only on their types, so one item of each type is
+        # sufficient.
         items = items if not kinds <= _PLAIN else [k() for k in kinds]
         result = dtypes.get_default_dtype() if not items else infer_dtype(items[0])
         for item in items[1:]:
@@ -247,7 +249,8 @@ def infer_dtype(data: Any) -> dtypes.dtype:
 
 _PLAIN = {bool, int, float, complex}
 _CHUNK_ELEMENTS = 1 << 14  # number of elements that are converted between two checks of the deadline
-# Lower bounds of times in ns, charged to a time limit: to write a number, read an item, read a sequence.
+# Lower bounds of the times in ns that are charged to a time limit for writing a number, for reading an item
+# and for reading a sequence.
 _ELEMENT, _ITEM, _SEQUENCE = 10.0, 2.0, 100.0
 
 
@@ -286,7 +289,10 @@ def _flatten(data: Any, shape: tuple[int, ...], depth: int, out: list[Any]) -> N
 
 
 def _escaped(x: Tensor) -> Any:
-    """Return the only element of a tensor in nested lists as a number, and notify an active tracer."""
+    """Return the only element of a tensor in nested lists as a number.
+
+    Notify an active tracer of this conversion.
+    """
     if x.array.size != 1:
         raise ValueError("only one element tensors can be converted to Python scalars")
     recorder = current_tracer()
@@ -472,7 +478,9 @@ def positional_arguments(args: tuple[Any, ...], options: Mapping[str, Any]) -> t
 
 
 def check_legacy_device(device: Any, device_type: str) -> None:
-    """Raise RuntimeError unless `device` has the type `device_type` of a legacy constructor, or is None."""
+    """Raise RuntimeError unless `device` is None or has the type `device_type`, the type of a legacy
+    constructor.
+    """
     if device is not None and (actual_type := devices.as_device(device).type) != device_type:
         raise RuntimeError(
             f"legacy constructor expects device type: {device_type} but device type: {actual_type} was passed"

@@ -22,7 +22,7 @@ _ids = itertools.count()
 class RemovableHandle:
     """Handle that removes a hook from its table.
 
-    As a context manager, it does this at the end of the block.
+    A `with` statement with the handle removes the hook at the end of its block.
     """
 
     def __init__(self, hooks: Hooks) -> None:

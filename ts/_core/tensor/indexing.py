@@ -1,8 +1,8 @@
 """Basic indexing and advanced indexing (fancy indexing) of tensors, decomposed into operators.
 
 In: a tensor and a subscript. Out: a view, or a copy if there are index tensors or lists. As in PyTorch, there
-are two stages. First, all items that select a view are applied (integers, slices, None, `...`). Then all
-index tensors are applied together to this view:
+are two stages. First, all items that can be computed as a view (integers, slices, None, `...`) are applied.
+Then all index tensors are applied together to the resulting view:
 
     x[1, :, [0, 2]]    ->    view = x[1];    aten::index(view, [None, [0, 2]])
 
@@ -36,7 +36,7 @@ _Step = tuple[int, int, int, Any]
 class Indexing:
     """Evaluation of subscripts. Tracers override the rules for numbers, tensors and slices."""
 
-    skips_whole_slices = True  # True if no operator is called for a slice that selects the whole dimension
+    skips_whole_slices = True  # True if a slice that selects a whole dimension calls no operator
 
     def get(self, x: Tensor, index: Any) -> Tensor:
         """Return `x[index]` by PyTorch's rules: a view, or a copy for index tensors."""
@@ -86,7 +86,10 @@ class Indexing:
         return factories.number_tensor(value, x.dtype, x.device)
 
     def put_elements(self, x: Tensor, view: Tensor, indices: list[Tensor | None], source: Tensor) -> None:
-        """Assign to the elements of `view`, a view of `x`, that index tensors select."""
+        """Assign `source` to the elements of `view` that the index tensors `indices` select.
+
+        `view` is a view of `x`.
+        """
         if x.is_meta:
             return
         index_tensors = [index for index in indices if index is not None]
@@ -96,7 +99,7 @@ class Indexing:
                 raise RuntimeError(
                     "masked_fill_ only supports boolean masks, but got mask with dtype unsigned char"
                 )
-            # Copy the value, because it may share memory with the tensor that is written.
+            # Copy the value, because it may share memory with the tensor to which it is assigned.
             source = operator("clone")(source.to(view.dtype))
         operator("index_put_")(view, indices, source)
 
@@ -137,7 +140,7 @@ class Indexing:
         return self.integer(item) if hasattr(item, "__index__") and not isinstance(item, np.bool_) else item
 
     def _check_item_of_scalar(self, item: Any) -> None:
-        """Raise IndexError for a subscript of a 0-dim tensor that is a number or a slice."""
+        """Raise IndexError if `item`, in a subscript of a 0-dim tensor, is a number or a slice."""
         if isinstance(item, Slice):
             self.bounds(item)
             raise IndexError("slice() cannot be applied to a 0-dim tensor.")
@@ -152,10 +155,12 @@ class Indexing:
     # ---- steps
 
     def _apply(self, x: Tensor, index: Any, skip_whole: bool) -> tuple[Tensor, list[Tensor | None]]:
-        """Return the view that all items except index tensors select, and the indices of this view.
+        """Apply all items of a subscript except index tensors.
 
-        The indices are the index tensors, with None for each dimension that precedes an index tensor and has
-        none.
+        Return the resulting view and the indices of this view.
+
+        The indices are the index tensors, with None for each dimension before the last index tensor that has
+        no index tensor.
         """
         items = [self._item(item) for item in _items(index)]
         if not x.array.ndim and not isinstance(index, (tuple, Tensor)):
@@ -220,7 +225,10 @@ class Indexing:
         return item
 
     def bounds(self, item: slice) -> tuple[Any, Any, Any]:
-        """Return start, end and step of a slice. The end of a slice without an end is `_MAX_INDEX`."""
+        """Return start, end and step of a slice.
+
+        If the slice has no end, the returned end is `_MAX_INDEX`.
+        """
         start = 0 if item.start is None else self.bound(item.start)
         end = _MAX_INDEX if item.stop is None else self.bound(item.stop)
         step = 1 if item.step is None else self.bound(item.step)
@@ -251,7 +259,7 @@ def _full_name(value: Any) -> str:
 
 
 def _have_same_shape(x: Tensor, y: Tensor) -> bool:
-    """Return whether shapes are equal. Sizes that depend on data must be equal for all data."""
+    """Return whether two shapes are equal. For sizes that depend on data, this must hold for all data."""
     return len(x.array.shape) == len(y.array.shape) and all(
         size_guards.is_provably_equal(n, m)
         or (size_guards.hinted(n) and size_guards.hinted(m) and size_guards.evaluate_guard(n == m))
@@ -295,7 +303,10 @@ def _is_symbolic(item: Any) -> bool:
 
 
 def _covers_dimension(steps: list[_Step], item: slice, bounds: tuple[Any, Any, Any], length: Any) -> bool:
-    """Return whether a slice selects a whole dimension. In a subscript with symbols, only `:` does."""
+    """Return whether a slice selects a whole dimension.
+
+    If the subscript has symbols, only `:` counts as such a slice.
+    """
     start, end, step = bounds
     if not (type(start) is type(step) is int and start == 0 and step == 1):
         return False

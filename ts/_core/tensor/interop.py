@@ -143,7 +143,7 @@ def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None
 
 
 def is_wrapper(x: Tensor) -> bool:
-    """Return whether `x` is a wrapper without elements whose class defines `__torch_dispatch__`."""
+    """Return whether `x` is a wrapper: a tensor without elements whose class defines `__torch_dispatch__`."""
     return bool(getattr(layer_of(x), "is_wrapper", False))
 
 
@@ -164,7 +164,8 @@ def __reduce_ex__(self: Tensor, protocol: Any) -> tuple[Any, ...]:
         )
     if self.layout is not dtypes.strided:
         return rebuild_sparse, (self.layout, sparse_components(self), self.requires_grad, self.__dict__)
-    # Tensors that share memory refer to one storage object, so that a pickle contains the memory once.
+    # Tensors that share memory refer to the same storage object, so a pickle stores their common memory only
+    # once.
     memory = storage.UntypedStorage.of(self.array if isinstance(self.array, np.ndarray) else self._host())
     rebuild_args = memory, *_memory_layout(self), str(self.device), self.requires_grad, self.__dict__
     return (rebuild, rebuild_args) if type(self) is Tensor else (rebuild_derived, (type(self), rebuild_args))
@@ -193,7 +194,7 @@ def rebuild(
 
 
 def rebuild_derived(cls: type, rebuild_args: tuple[Any, ...]) -> Tensor:
-    """Create a tensor of the derived class `cls` from the arguments of `rebuild` in its pickle."""
+    """Create a tensor of the derived class `cls` from the arguments of `rebuild` that its pickle contains."""
     requires_grad, attributes = rebuild_args[-2:]
     result: Tensor = Tensor._make_subclass(cls, rebuild(*(*rebuild_args[:-2], False, {})), requires_grad)
     result.__dict__.update(attributes)
@@ -284,7 +285,7 @@ def __deepcopy__(self: Tensor, memo: dict[int, Any]) -> Tensor:
         shared = memo.get(id(owner))
         if shared is None:
             shared = memo[id(owner)] = storage.UntypedStorage.of(self.array).clone()
-            # Keep `owner` alive while `memo` is in use, so that no other object gets its id.
+            # Keep `owner` alive while `memo` is in use. Otherwise, another object could get the same id.
             memo[id(shared)] = owner
         _, at, shape, steps = _memory_layout(self)
         copied = wrap_array(storage.strided(shared.bytes, shape, steps, at, self.array.dtype))

@@ -26,9 +26,9 @@ cdef enum:
 
 
 cdef bint store_value(object value, int kind, char *out) except -1:
-    """Write a Python number as an element of ScalarType `kind`.
+    """Write a Python number to `out` as an element of ScalarType `kind`.
 
-    Return False if the dtype has a lower category or cannot represent the value.
+    Return False if the dtype has a lower category than the number or cannot represent the number.
     """
     cdef double real
     cdef int64_t integer = 0

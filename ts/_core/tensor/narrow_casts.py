@@ -29,7 +29,10 @@ _MANTISSA: Final = {dtypes.float8_e5m2: 2, dtypes.float8_e4m3fn: 3}  # dtype -> 
 
 
 def decode(x: NDArray[Any]) -> NDArray[Any]:
-    """Return an array of a narrow dtype as float32 (by a lookup table) or complex64, and others unchanged."""
+    """Convert an array of a narrow dtype to float32 (by a lookup table) or complex64.
+
+    Return other arrays unchanged.
+    """
     if not dtypes.is_narrow(x.dtype):
         return x
     d = dtypes.from_numpy_dtype(x.dtype)
@@ -86,7 +89,9 @@ def encode(x: Any, dtype: np.dtype[Any]) -> Any:
 
 
 def _exponents(numbers: NDArray[np.float32]) -> NDArray[np.uint8]:
-    """Return, for each number, the biased exponent of the nearest power of two (float8_e8m0fnu)."""
+    """For each number, return the biased exponent of the nearest power of two, which encodes it as
+    float8_e8m0fnu.
+    """
     bits = numbers.view(np.uint32)
     exponent, mantissa = bits >> 23 & 0xFF, bits & 0x7FFFFF
     half = 0x400000

@@ -11,8 +11,8 @@ cdef bint has_internal_overlap(PyArrayObject *a) noexcept nogil
 cdef bint has_partial_overlap(PyArrayObject *a, PyArrayObject *b) noexcept nogil
 cdef bint share_memory(PyArrayObject *a, PyArrayObject *b) noexcept nogil
 # Raise RuntimeError if `target` overlaps an array in `read` in such a way that a write to `target` could
-# change elements before they are read. `rule`, one of the constants below, applies if elements of `target`
-# overlap each other: raise RuntimeError, return 1 (WARN), or do nothing (ALLOW).
+# change elements before they are read. If elements of `target` overlap each other, `rule` determines the
+# reaction: raise RuntimeError, return 1 (WARN), or do nothing (ALLOW).
 cdef int check_write(object target, list read, int rule) except -1
 
 cpdef enum:

@@ -48,8 +48,8 @@ cdef bint dense(PyArrayObject *a) noexcept nogil:
     step = item
     for i in range(n):
         left += dims_of(a)[i] != 1
-    # Find the dimensions from the innermost to the outermost. The stride of each is the number of bytes that the
-    # dimensions inside of it span.
+    # Find the dimensions from the innermost to the outermost. The stride of each dimension must equal the
+    # number of bytes that the dimensions inside of it span.
     while left:
         has_next = False
         for i in range(n):

@@ -38,7 +38,8 @@ class PrintOptions:
     threshold: float = 1000
     edgeitems: int = 3
     linewidth: int = 80
-    # whether floats are printed in scientific notation. If it is None, the values determine this.
+    # Whether floats are printed in scientific notation. If the option is None, the printed values determine
+    # the notation.
     sci_mode: bool | None = None
 
 
@@ -72,7 +73,7 @@ _NUMBER_NS: Final = 100.0  # lower bound of the time to format a number, in ns
 
 
 def _numbers(values: NDArray[Any]) -> Iterator[Any]:
-    """Yield the elements as Python numbers, and charge the time to format them to the time limit."""
+    """Yield the elements as Python numbers. Charge the time for formatting them to the time limit."""
     flat = values.reshape(-1)
     for start in range(0, flat.size, _CHUNK_ELEMENTS):
         piece = flat[start : start + _CHUNK_ELEMENTS]
@@ -105,7 +106,8 @@ class _FloatFormat:
     def _choose(self, finite: NDArray[Any]) -> None:
         smallest, largest = float(np.abs(finite).min()), float(np.abs(finite).max())
         self.is_integral = bool((finite == np.ceil(finite)).all())
-        # A ratio that is too large is infinite, as in C and PyTorch. Python's division would raise an error.
+        # If the ratio is too large for a double, it is infinite, as in C and PyTorch. Python's division would
+        # raise an error.
         ratio = largest / smallest if smallest > largest / 1e300 else math.inf
         self.scientific = ratio > 1000.0 or largest > 1e8 or (not self.is_integral and smallest < 1e-4)
         if OPTIONS.sci_mode is not None:
@@ -208,7 +210,8 @@ def elements_text(x: Tensor, indent: int = 0) -> str:
     elif x.dtype.compute is not x.dtype:
         values = values.astype(x.dtype.compute.numpy_dtype)
     summarize = values.size > OPTIONS.threshold
-    # Zeros do not influence the format. Unsigned floats have no zero: their smallest number is ignored.
+    # Zeros do not influence the format. For unsigned floats, which cannot represent zero, the smallest number
+    # is ignored instead.
     zero = dtypes.finfo(x.dtype).tiny if x.dtype.is_floating_point and not x.dtype.is_signed else 0.0
     number_format = _format_of(_edges(values) if summarize else values, zero)
     return _nested(values, indent, number_format, summarize)
@@ -301,7 +304,10 @@ def _sparse_text(x: Tensor, prefix: str, default: dtypes.dtype) -> str:
 
 
 def with_suffixes(rendered: str, suffixes: list[str], indent: int, *, first_on_new_line: bool = False) -> str:
-    """Append the suffixes, separated by commas. A suffix that does not fit into the line gets a new line."""
+    """Append the suffixes, separated by commas.
+
+    A suffix that does not fit into the line begins a new line.
+    """
     used = len(rendered) - rendered.rfind("\n") + 1
     pieces = [rendered]
     for suffix in suffixes:

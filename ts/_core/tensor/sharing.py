@@ -9,11 +9,12 @@ In: tensors and storages. Out: the same objects with shared memory, and their re
 
 A tensor wraps an array. The tensor's storage is the array that owns the memory. When a storage is moved, each
 tensor of the storage gets an array in the new memory. Arrays have no list of their views. If reference counts
-show that other tensors may use the storage, they are searched among all objects of the garbage collector.
+show that other tensors may use the storage, these tensors are searched among all objects that the garbage
+collector tracks.
 
 Pickles of `multiprocessing` (queues, pipes, arguments of processes) contain a file mapping and an offset
-instead of elements.  The receiver maps the file.  A cache of blocks makes tensors of one
-storage share memory in the receiver, even if they arrive in separate messages.
+instead of elements. The receiver maps the file. A cache of blocks makes tensors of one storage share memory
+in the receiver, even if they arrive in separate messages.
 """
 
 from __future__ import annotations
@@ -63,10 +64,12 @@ def set_strategy(name: str) -> None:
 
 
 def share_memory(values: Sequence[Tensor | UntypedStorage], sendable: bool = False) -> None:
-    """Move the memory of tensors and storages to one shared file. Shared memory stays where it is.
+    """Move the memory of tensors and storages to one shared file.
 
-    If `sendable`, also move shared memory to which a pickle cannot refer: files that other code has mapped,
-    and the memory of a `DataLoader` batch, which the batch's worker overwrites later.
+    Memory that is already shared is not moved.
+
+    If `sendable`, also move shared memory that a pickle cannot identify: files that other code has mapped,
+    and the memory of a `DataLoader` batch, which the worker of the batch overwrites later.
     """
     owners: dict[int, Any] = {}
     has_views = False
@@ -87,7 +90,7 @@ def share_memory(values: Sequence[Tensor | UntypedStorage], sendable: bool = Fal
 
 
 def _may_have_views(value: Tensor | UntypedStorage) -> bool:
-    """Return whether reference counts permit that other tensors share the memory of `value`."""
+    """Return whether, according to reference counts, other tensors may share the memory of `value`."""
     if not isinstance(value, Tensor):
         return True
     counts = _reference_counts(value)
@@ -100,9 +103,10 @@ def _may_have_views(value: Tensor | UntypedStorage) -> bool:
     return counts != _counts_of_owner and counts != _counts_of_view
 
 
-# `_reference_counts` of a tensor whose array owns its memory, if nothing else refers to the array
+# result of `_reference_counts` for a tensor whose array owns its memory, if nothing else refers to the array
 _counts_of_owner: tuple[bool, int, int] | None = None
-# `_reference_counts` of a tensor whose array is a view of an array, if nothing else refers to the two arrays
+# result of `_reference_counts` for a tensor whose array is a view of another array, if nothing else refers to
+# these two arrays
 _counts_of_view: tuple[bool, int, int] | None = None
 
 
@@ -173,12 +177,16 @@ def create_shared_storage(size: int) -> UntypedStorage:
 
 _lock = threading.Lock()
 _mappings: weakref.WeakValueDictionary[tuple[int, int], Mapping] = weakref.WeakValueDictionary()
-# (two numbers that identify a file, offset in the file) -> weak reference to the array at this place
+# (two numbers that identify a file, offset in the file) -> weak reference to the array over this section of
+# the file
 _blocks: dict[tuple[int, int, int], weakref.ref[Any]] = {}
 
 
 def _block_of(mapping: Mapping, offset: int, size: int) -> Any:
-    """Return an array over a section of a mapped file, from a cache: one array object for each section."""
+    """Return an array over a section of a mapped file.
+
+    A cache returns the same array object for the same section.
+    """
     key = (*shared_memory.file_identity(mapping), offset)
     with _lock:
         block = _blocks[key]() if key in _blocks else None
@@ -195,7 +203,7 @@ def _forget_block(key: tuple[int, int, int], gone: Any) -> None:
 
 
 def _cached_mapping(mapping: Mapping) -> Mapping:
-    """Return the cached mapping of the file of `mapping`, or cache `mapping` and return it."""
+    """Return the cached mapping of the file. If there is none, add `mapping` to the cache and return it."""
     with _lock:
         return _mappings.setdefault(shared_memory.file_identity(mapping), mapping)
 
@@ -204,10 +212,10 @@ def _cached_mapping(mapping: Mapping) -> Mapping:
 
 
 def reduce_tensor(x: Tensor) -> tuple[Any, ...]:
-    """Return the reduction of a tensor for another process, and move the storage to shared memory.
+    """Move the storage of a tensor to shared memory, and return the tensor's reduction for another process.
 
-    Elements of sparse tensors and of tensors on other devices are copied instead. Raise RuntimeError for a
-    tensor with autograd history.
+    Elements of sparse tensors and of tensors on other devices are copied to the reduction instead. Raise
+    RuntimeError for a tensor with autograd history.
     """
     if x.requires_grad and not x.is_leaf:
         raise RuntimeError(
@@ -237,7 +245,7 @@ def rebuild_tensor(
 
 
 def reduce_storage(x: UntypedStorage) -> tuple[Any, ...]:
-    """Return the reduction of a storage for another process, and move the storage to shared memory."""
+    """Move a storage to shared memory, and return the storage's reduction for another process."""
     if x.device.type != "cpu":
         return x.__reduce__()
     share_memory([x], sendable=True)
@@ -314,14 +322,15 @@ def register_class(cls: type) -> None:
 def reduce_unregistered(x: UntypedStorage) -> tuple[Any, ...] | None:
     """Register reductions if `multiprocessing` runs the pickler, and return the reduction of a storage.
 
-    Return None for other callers of the pickler. `ts` does not import `multiprocessing`, because that would
-    take longer than the rest of its import. If a program imports it after `ts`, no reductions are registered
-    at its first pickle of a storage.
+    Return None for other callers of the pickler. `ts` does not import `multiprocessing`, because this import
+    takes longer than the rest of `import ts`. If a program imports `multiprocessing` after `ts`, the
+    reductions are not registered yet when the program first pickles a storage.
     """
     module: Any = sys.modules.get("multiprocessing.reduction")
     if module is None:
         return None
-    # frame of the code that called the pickler. The pickler is in C and has no frame.
+    # Frame of the Python code that called the pickler. The pickler itself has no frame, because it is
+    # implemented in C.
     caller = sys._getframe(2)
     if caller.f_code not in (module.ForkingPickler.dumps.__func__.__code__, module.dump.__code__):
         return None

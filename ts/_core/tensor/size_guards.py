@@ -1,16 +1,16 @@
 """Queries on symbolic sizes, for all code that depends on the size of a dimension.
 
-In: sizes, which are ints or symbols.  A symbol is an object with `+ - * //` and comparisons that stands for
-an unknown number.  Out: sizes, or bools.
+In: sizes, which are ints or symbols. A symbol is an object with `+ - * //` and comparisons that stands for an
+unknown number. Out: sizes, or bools.
 
     product((2, n, 1))        2*n, a symbol if n is a symbol
     equal(n, 3)               n == 3, for preconditions of operators. Adds a guard if it is not provable.
     evaluate_guard(n == 3)    n == 3, for branches. Adds a guard, or raises for a data-dependent symbol.
-    is_provably_equal(n, 3)   True if n == 3 is provable. Neither raises nor adds a guard.
+    is_provably_equal(n, 3)   True if n == 3 is provable. It neither raises nor adds a guard.
     known_one(n)              True if n == 1 is provable: the dimension broadcasts, its stride is irrelevant
 
 `is_symbol` distinguishes symbols from numbers. A symbol may define `is_provably_equal(other) -> bool`.
-Without this method, it provably equals only itself.
+Without this method, a symbol is provably equal only to itself.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ def equal(a: SizeLike, b: SizeLike) -> bool:
 
 
 def check(condition: Any) -> bool:
-    """Return the value of an operator's precondition. If it is not provable, add a guard.
+    """Return the value of an operator's precondition. If the value is not provable, add a guard.
 
-    A data-dependent condition counts as true. The exported program asserts it.
+    A precondition that depends on data counts as true, and the exported program asserts it.
     """
     return bool(condition.node.decide_or_require()) if isinstance(condition, SymNumber) else bool(condition)
 
@@ -57,7 +57,7 @@ def check_length(n: SizeLike) -> None:
 
 
 def evaluate_guard(condition: Any) -> bool:
-    """Return the value of a condition for control flow. A condition that is not provable becomes a guard."""
+    """Return the value of a condition for control flow. If the value is not provable, add it as a guard."""
     return condition.settled() if isinstance(condition, SymNumber) else bool(condition)
 
 
@@ -74,7 +74,10 @@ def is_provably_equal(a: SizeLike, b: SizeLike) -> bool:
 
 
 def known_one(n: SizeLike) -> bool:
-    """Return whether a size is provably 1. The dimension then broadcasts, and its stride is irrelevant."""
+    """Return whether a size is provably 1.
+
+    A dimension with this size broadcasts, and its stride is irrelevant.
+    """
     return is_provably_equal(n, 1)
 
 
@@ -94,7 +97,10 @@ def equal_shapes(a: Sequence[SizeLike], b: Sequence[SizeLike]) -> bool:
 
 
 def product(lengths: Iterable[SizeLike]) -> SizeLike:
-    """Return the product of sizes. It is 0 if one size is provably 0, even with symbolic sizes."""
+    """Return the product of sizes.
+
+    If one size is provably 0, the product is 0, even if other sizes are symbolic.
+    """
     total: SizeLike = 1
     for n in lengths:
         if known_zero(n):
@@ -114,14 +120,17 @@ def hinted(n: SizeLike | None) -> bool:
 
 
 def within(index: SizeLike, n: SizeLike) -> bool:
-    """Return whether -n <= index < n. Add guards for symbols. Data-dependent numbers count as in range."""
+    """Return whether -n <= index < n. Symbols add guards. Numbers that depend on data count as in range."""
     if not is_symbol(index) and not is_symbol(n):
         return bool(-n <= index < n)
     return not (hinted(index) and hinted(n)) or (evaluate_guard(index < n) and evaluate_guard(index >= -n))
 
 
 def require(condition: Any) -> None:
-    """Raise RuntimeError if a condition on sizes is false. Exported programs assert symbolic conditions."""
+    """Raise RuntimeError if a condition on sizes is false.
+
+    If it is symbolic, the exported program asserts it.
+    """
     if isinstance(condition, SymNumber):
         condition.node.require("")
     elif not condition:
@@ -129,7 +138,10 @@ def require(condition: Any) -> None:
 
 
 def require_noted(condition: Any) -> None:
-    """Make the exported program assert a data-dependent condition, even if it is provable."""
+    """Make the exported program assert a condition that depends on data.
+
+    It is asserted even if it is provable.
+    """
     if isinstance(condition, SymNumber):
         condition.node.note_required()
 

@@ -35,8 +35,8 @@ def owning_array(array: Array) -> Array:
         if isinstance(base, type(array)):
             array = base
         elif type(base).__name__ == "DummyArray" and isinstance(inner, np.ndarray):
-            # NumPy's `as_strided` creates such an object: it is the base of the view, and the array is its
-            # base.
+            # NumPy's `as_strided` creates an intermediate object without data: the base of the view is this
+            # object, and the base of this object is the array.
             array = inner
         else:
             return array
@@ -125,9 +125,9 @@ def strided(array: Array, shape: Sequence[int], strides: Sequence[int], at: int,
 
 
 def resized(array: Array, shape: Sequence[int], strides: Sequence[int]) -> Array:
-    """Return `array` with another shape and byte strides, in new memory if the block is too small.
+    """Return `array` with another shape and byte strides, in new memory if its memory block is too small.
 
-    Other tensors on the memory keep the old block, while PyTorch enlarges the block for all of them.
+    If memory is new, other tensors on the old block keep it. PyTorch would enlarge the block for all of them.
     """
     at = offset(array)
     needed = at + reach(shape, strides, array.dtype.itemsize)
@@ -183,7 +183,9 @@ class UntypedStorage:
 
     @property
     def filename(self) -> str | None:
-        """Return the path of the storage's memory-mapped shared file, or None without file."""
+        """Return the path of the file that is mapped as the storage's shared memory, or None if there is no
+        such file.
+        """
         return find_filename(self.bytes) if isinstance(self.bytes, np.ndarray) else None
 
     @property
@@ -226,7 +228,9 @@ class UntypedStorage:
         return False
 
     def is_shared(self) -> bool:
-        """Return whether other processes can share the memory: a mapped file, or memory of a GPU."""
+        """Return whether other processes can access the memory, because it is a mapped file or memory of a
+        GPU.
+        """
         array = self.bytes
         return is_shared_array(array) if isinstance(array, np.ndarray) else not is_meta(array)
 
@@ -289,7 +293,7 @@ class UntypedStorage:
         return UntypedStorage.of(self.bytes.copy())
 
     def cpu(self) -> UntypedStorage:
-        """Return a copy of the storage in host memory, or the storage itself if it is there."""
+        """Return a copy of the storage in host memory, or the storage itself if it is in host memory."""
         return self if self.device.type == "cpu" else UntypedStorage.of(wrap_array(self.bytes).cpu().array)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> UntypedStorage:
@@ -316,12 +320,16 @@ class TypedStorage:
 
     @classmethod
     def from_file(cls, filename: str, shared: bool, size: int) -> TypedStorage:
-        """Raise RuntimeError: only subclasses such as `FloatStorage`, and `UntypedStorage`, can map files."""
+        """Raise RuntimeError, because only `UntypedStorage` and subclasses such as `FloatStorage` can map
+        files.
+        """
         raise RuntimeError("from_file can only be called on derived classes")
 
     @property
     def filename(self) -> str | None:
-        """Return the path of the storage's memory-mapped shared file, or None without file."""
+        """Return the path of the file that is mapped as the storage's shared memory, or None if there is no
+        such file.
+        """
         return self._untyped_storage.filename
 
     def untyped(self) -> UntypedStorage:
@@ -371,7 +379,7 @@ class TypedStorage:
         return self
 
     def cpu(self) -> TypedStorage:
-        """Return a copy of the storage in host memory, or the storage itself if it is there."""
+        """Return a copy of the storage in host memory, or the storage itself if it is in host memory."""
         return self if self.device.type == "cpu" else TypedStorage(self._untyped_storage.cpu(), self.dtype)
 
     def is_shared(self) -> bool:

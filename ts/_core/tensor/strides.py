@@ -16,13 +16,13 @@ from ts import dtypes
 
 Shape = tuple[int, ...]
 
-# number of dimensions -> dimensions in their order in memory, from outermost to innermost
+# number of dimensions -> the dimensions, ordered from outermost to innermost in memory
 _CHANNELS_LAST = {4: (0, 2, 3, 1), 5: (0, 2, 3, 4, 1)}
 _RANK = {dtypes.channels_last: 4, dtypes.channels_last_3d: 5}
 
 
 def strides_in_order(shape: Sequence[int], order: Iterable[int]) -> Shape:
-    """Return strides without gaps for the dimensions in the given order, outermost first."""
+    """Return strides without gaps for the dimension order `order`, which lists the outermost dimension first."""
     strides = [1] * len(shape)
     step = 1
     for dim in reversed(tuple(order)):
@@ -88,12 +88,18 @@ def preserve_format_strides(shape: Sequence[int], strides: Sequence[int]) -> Sha
 
 
 def of_result(shape: Sequence[int], *operands: Sequence[int]) -> Shape:
-    """Return dense strides with the dimension order of the first operand. Later operands decide ties."""
+    """Return dense strides with the dimension order of the first operand.
+
+    If two dimensions have equal strides in an operand, the next operand determines their order.
+    """
     return strides_in_order(shape, reversed(_inner_first(shape, *operands)))
 
 
 def _inner_first(shape: Sequence[int], *operands: Sequence[int]) -> list[int]:
-    """Return the dimensions by increasing stride. Dimensions with stride 0 keep their row-major order."""
+    """Return the dimensions, sorted by increasing stride.
+
+    Dimensions with stride 0 keep their row-major order.
+    """
     order = list(reversed(range(len(shape))))
     for i in range(1, len(order)):
         at = i
@@ -108,7 +114,10 @@ def _inner_first(shape: Sequence[int], *operands: Sequence[int]) -> list[int]:
 
 
 def _compared(shape: Sequence[int], operands: Sequence[Sequence[int]], a: int, b: int) -> int:
-    """Return 1 if dimension `a` is outside of `b` in memory, -1 if inside, 0 for equal or zero strides."""
+    """Return 1 if dimension `a` is outside of dimension `b` in memory, -1 if it is inside of `b`.
+
+    Return 0 if the strides do not determine the order, because they are equal or zero.
+    """
     for strides in operands:
         if not strides[a] or not strides[b]:
             continue

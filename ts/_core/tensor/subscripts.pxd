@@ -34,5 +34,8 @@ cdef inline int consumed_dims(int kind) noexcept:
 
 
 cdef inline int added_dims(int kind) noexcept:
-    """Return the number of dimensions that an item adds to the view, to which index tensors are applied."""
+    """Return the number of dimensions that the item adds to the view.
+
+    Index tensors are applied to this view later.
+    """
     return kind - TENSOR if kind >= TENSOR else kind != INTEGER and kind != ELLIPSIS

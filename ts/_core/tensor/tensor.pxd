@@ -19,7 +19,10 @@ cdef enum:
 
 
 cdef enum CreationMeta:
-    """Origin of a view. Views of another origin than DEFAULT forbid recorded in-place writes."""
+    """Origin of a view.
+
+    For an origin other than DEFAULT, in-place writes to the view that autograd would record are errors.
+    """
     DEFAULT = 0
     ONE_OF_SEVERAL = 1                 # created by an operator that returns several views
     BY_FUNCTION = 2                    # created in the `forward` of a custom autograd.Function
@@ -49,8 +52,8 @@ cdef class Tensor:
     cdef bint of_inference             # True for inference tensors: created in inference mode, without a version counter
     cdef AutogradMeta history               # None if the tensor has no autograd metadata
     cdef int version                   # version counter of the memory, used if `owner` is None
-    # None if this tensor has the version counter of its memory. Otherwise, another tensor on the same memory,
-    # which has the counter or refers to it by its own `owner`.
+    # None if this tensor has the version counter of its memory. Otherwise, another tensor on the same memory.
+    # That tensor either has the counter, or refers to the tensor with the counter by its own `owner`.
     cdef Tensor owner
     cdef Tensor base  # base of a view, or None, also for the result of `detach()`
     cdef PyObject *attributes          # dictionary of user attributes, or NULL
@@ -74,8 +77,8 @@ cdef inline PyObject *counter_of(PyObject *t) noexcept nogil:
         t, owner = owner, <PyObject *>(<Tensor>owner).owner
     return t
 
-# Move the version counter for the memory of `t` to a VersionCounter, and return this object. Unlike a tensor
-# that has the counter, the object keeps no autograd metadata alive.
+# Move the version counter for the memory of `t` to a VersionCounter object, and return this object. A
+# VersionCounter has no autograd metadata, so a reference to it keeps none alive.
 cdef Tensor counter_apart(Tensor t)
 
 # Count a write to `t`: increment the version counter of its memory, which `t` shares with its views.
@@ -100,19 +103,21 @@ cdef inline bint needs_grad(Tensor t) noexcept:
 cdef inline bint is_rebased(Tensor t) noexcept:
     return t.history is not None and t.history.rebased
 
-# Function, set by autograd, that returns the backward node of a view after an in-place write to its base.
+# Pointer to the function that returns the backward node of a view after an in-place write to the view's base.
+# Autograd sets the pointer.
 ctypedef object (*NodeOf)(Tensor view)
 cdef int set_node_of_view(NodeOf function) except -1
 
 cdef inline bint is_recorded(Tensor t) noexcept:
-    """Return whether autograd records operators on the tensor, or the tensor has a dispatch layer."""
+    """Return whether autograd records operators on the tensor, or whether the tensor has a dispatch layer."""
     return (needs_grad(t) and not context_flags() & GRAD_DISABLED) or is_layered(t)
 
 cdef inline bint is_layered(Tensor t) noexcept:
     """Return whether the tensor has a dispatch layer."""
     return t.history is not None and t.history.layer is not None
 
-# Return whether operators on the tensor call the `__torch_dispatch__` that its class defines.
+# Return whether the class of the tensor defines `__torch_dispatch__`, which operators on the tensor then
+# call.
 cdef bint is_dispatched(Tensor t) except -1
 # Return whether the tensor's own array has no elements, because they are in the inner tensor of its layer.
 cdef bint hides_elements(Tensor t) except -1
@@ -125,8 +130,8 @@ cdef inline int version_of(Tensor t) noexcept:
 # Return the autograd metadata of a tensor. The first call creates them.
 cdef AutogradMeta history_of(Tensor t)
 
-# Register a function. It is called before an array, or its address (`by_address`), is exposed to code whose writes do
-# not increment the version counter.
+# Register a function that is called before an array is exposed to code whose writes do not increment the
+# version counter. The argument `by_address` of the function is True if only the array's address is exposed.
 ctypedef void (*LetGo)(PyObject *array, bint by_address) noexcept
 cdef int watch_memory(LetGo function) except -1
 
@@ -146,8 +151,9 @@ cdef int scalar_type_of_number(int type_number) noexcept nogil
 cdef int number_of_scalar_type(int scalar_type) noexcept nogil
 # Return the package `ts.backends`, imported at the first call.
 cdef object backend_registry()
-# Return whether one call of the operator `index` computes x[index] (`selects_alone`) or x[i, j, ...]
-# (`select_together`). The indices must be int64 tensors on the device of `x`. `selects_alone` also accepts a bool mask.
+# Return whether a single call of the operator `index` can compute x[index] (`selects_alone`) or x[i, j, ...]
+# (`select_together`). The indices must be int64 tensors on the device of `x`. `selects_alone` also accepts a
+# bool mask.
 cdef bint selects_alone(Tensor x, Tensor index)
 cdef bint select_together(Tensor x, tuple indices)
 # Return the function that calls the operator `name` of the registry, such as "add". Raise an error if there

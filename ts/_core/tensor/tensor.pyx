@@ -70,7 +70,8 @@ cdef extern from "instance_dict.h":
 
 cdef enum:
     CODES = 48                         # number of ScalarTypes
-    # limit of the type numbers of NumPy's built-in dtypes. Registered dtypes (`ml_dtypes`) have larger numbers.
+    # upper limit of the type numbers of NumPy's built-in dtypes. Dtypes that `ml_dtypes` registers have
+    # larger numbers.
     NUMBERS = 32
     LATER = -2                         # type number of a dtype of `ml_dtypes`, which is unknown before the import of this package
 
@@ -101,7 +102,8 @@ def _fill_tables():
             ml_dtype_count += 1
             NUMBER[<int>d.code] = LATER
     dtypes.for_each_dtype(enter_dtype)
-    # On some platforms, `longlong` has another type number in NumPy than int64, but the same layout.
+    # On some platforms, NumPy gives `longlong` and int64 different type numbers, although both have the same
+    # layout.
     SCALAR_TYPE[<int>np.dtype(np.longlong).num] = dtypes.int64.code
     SCALAR_TYPE[<int>np.dtype(np.ulonglong).num] = dtypes.uint64.code
 
