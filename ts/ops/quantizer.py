@@ -1,4 +1,4 @@
-"""Affine quantization (fake quantization, per-tensor, per-channel quantization) emulated by float32 numbers on a grid.
+"""Affine quantization (fake quantization, per-tensor, per-channel quantization) by float32 numbers on a grid.
 
 In: a tensor, a scale and a zero point.  Out: a float32 tensor of the nearest numbers that the quantized dtype
 can represent, with its `QuantizationParams` as an attribute:
