@@ -257,7 +257,10 @@ def _gradient_shape(grad_output: Array, output_size: Sizes, input_size: Sizes, *
 
 
 def _fixed_point_weights(xp: Any, index: Array, weight: Array) -> tuple[Array, int]:
-    """Convert weights for uint8 images to fixed-point numbers. Also return the number of fractional bits."""
+    """Convert weights for uint8 images to fixed-point numbers.
+
+    Return these numbers, and their number of fractional bits.
+    """
     weight = weight.copy()
     for t in range(1, index.shape[1]):  # add up the weights of a border element that is read twice
         again = index[:, t] == index[:, t - 1]

@@ -1,7 +1,8 @@
 """Conversion of `for` loops with a `break` to `while` loops.
 
-A loop with both a trip count and a condition (a `for` loop that may end early) is neither a `for` nor a
-`while` loop of the interpreter. The pass adds a counter, which the condition compares with the trip count:
+The interpreter has loops with a trip count (`for`) and loops with a condition (`while`), but none with both.
+A `for` loop that may end early has both. The pass adds a counter to such a loop, and a condition that
+compares the counter with the trip count:
 
     %y : int = prim::Loop(%n, %true, %x)         %more : bool = aten::gt(%n, %zero)
       block0(%i : int, %a : int):                %y : int, %end : int = prim::Loop(%forever, %more, %x, %zero)

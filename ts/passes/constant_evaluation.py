@@ -22,7 +22,8 @@ class _NotEvaluated:
 
 NOT_EVALUATED: Final = _NotEvaluated()
 
-# Kinds of nodes that have no operator -> function that computes their results, as the interpreter does.
+# Dict from the kind of a node without an operator to the function that computes the node's results. The
+# functions give the same results as the interpreter.
 _STRUCTURAL: Final[dict[str, Callable[..., Any]]] = {
     "prim::TupleConstruct": lambda *items: (items,),
     "prim::ListConstruct": lambda *items: (list(items),),
@@ -51,13 +52,13 @@ def evaluate(node: Any, arguments: Sequence[Any]) -> Any:
     try:
         with PauseLogging():
             result = operator(*map(_to_number, arguments))
-    except Exception:  # the node is not evaluated, so that the program raises this error at run time
+    except Exception:  # The node remains unevaluated, so that the program raises the error at run time.
         return NOT_EVALUATED
     return list(result) if len(node.outputs()) > 1 else [result]
 
 
 def _evaluate_attribute(name: str, owner: Any) -> Any:
-    """Return `[value]` for attribute `name` of a constant script object, or NOT_EVALUATED for others."""
+    """Return `[value]` of the attribute `name` if `owner` is a script object, else NOT_EVALUATED."""
     if not isinstance(owner, Object):
         return NOT_EVALUATED
     try:
@@ -67,15 +68,15 @@ def _evaluate_attribute(name: str, owner: Any) -> Any:
 
 
 def _to_number(value: Any) -> Any:
-    """Return the number in `value` if a trace created this 0-dim tensor for a number, else `value`."""
+    """Return the number if `value` is a 0-dim tensor that a trace created for a number, else `value`."""
     return value.item() if getattr(value, "is_wrapped_number", False) else value
 
 
 def _evaluate_type_question(node: Any, value: Any) -> Any:
-    """Return `[result]` of a cast or type test of `value`, or NOT_EVALUATED for an uncertain result.
+    """Return `[result]` of a cast or type test of `value`, or NOT_EVALUATED if the result is uncertain.
 
-    A cast to a type that `value` does not have is not an error, since the cast may be in a branch that never
-    runs. It remains in the graph.
+    A cast to a type that `value` does not have remains in the graph. It is no compile-time error, because the
+    cast may be in a branch that never runs.
     """
     type = type_of_constant(value)
     if type is None:

@@ -7,8 +7,8 @@
       %8 : int = prim::Constant[value=2]()             %9 : int = aten::mul(%x, %1)
       %9 : int = aten::mul(%x, %8)
 
-Constants are moved to the start of the graph one after the other, so that they are in reverse order there.
-A constant that the program may write to or return is not merged.
+Each constant is moved to the start of the graph, before those moved earlier, so that the constants end up in
+reverse order. A constant that the program may write to or return is not merged.
 """
 
 from __future__ import annotations

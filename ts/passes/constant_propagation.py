@@ -10,15 +10,15 @@
       block1():
         -> (%x)
 
-An operator is evaluated if it is deterministic, has no side effect, and its inputs and results have no
-writers. If the evaluation fails, the operator remains and fails at run time. An `if` with a constant
-condition is replaced by the taken branch, and a loop without iterations by its initial values. An output of
-an `if` with the same value in both branches, and a loop-carried value that never changes, are replaced by
-this value.
+An operator with constant inputs is evaluated if it is deterministic and has no side effect, and if no node
+writes to its inputs and results. If the evaluation fails, the operator remains and fails at run time. An `if`
+with a constant condition is replaced by the taken branch, and a loop without iterations by its initial
+values. An output of an `if` with the same value in both branches, and a loop-carried value that never
+changes, are replaced by this value.
 
-`constant_propagation_immutable_types` folds only values of immutable types, so it needs no alias analysis,
-and a second run changes nothing. The frontend uses this pass. `constant_propagation` also folds lists and
-tensors.
+`constant_propagation_immutable_types` folds only values of immutable types. It therefore needs no alias
+analysis, and a second run never changes anything. The frontend uses this pass. `constant_propagation` also
+folds lists and tensors.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ _NEVER_FOLDED: Final = frozenset(
     }
 )
 
-# Kinds of declared types that may be less precise than the type of the folded value
+# Kinds of types that may be less precise, as the declared type of a result, than the type of the folded value
 _REFINED_TYPES: Final = ("OptionalType", "TensorType")
 _MAX_TENSOR_ELEMENTS: Final = 1 << 16  # maximum size of a folded tensor
 
@@ -77,8 +77,9 @@ def constant_propagation_immutable_types(graph: Graph) -> bool:
 def fold_constants(graph: Graph) -> bool:
     """Fold nodes with constant inputs, except lists and tensors that the graph returns.
 
-    Each run must return new lists and tensors.  In a graph with autocast blocks, no list or tensor is folded,
-    because the dtype of tensors is known only at run time.  The pass `dce` removes dead nodes later.
+    Each run of the graph must return new lists and tensors, so that returned ones are not folded. In a graph
+    with autocast blocks, no list or tensor is folded, because the dtype of tensors is known only at run time.
+    The pass `dce` removes dead nodes later.
     """
     return _fold(graph, not autocast_blocks(graph))
 
@@ -138,7 +139,7 @@ class _Propagator:
         )
 
     def _is_immutable(self, node: Node) -> bool:
-        """Return whether no node writes to inputs or outputs of `node`, and no output escapes."""
+        """Return whether no node writes to inputs or outputs of `node`, and whether no output escapes."""
         if any(map(is_directly_written, node.outputs())):  # decides most cases without alias analysis
             return False
         if self._aliases is None:
@@ -245,7 +246,7 @@ def _aliases_inputs(node: Node) -> bool:
 
 
 def _is_printed_unfolded(node: Node) -> bool:
-    """Return whether `node` is a named tuple or has varargs (`format`), which PyTorch does not fold."""
+    """Return whether `node` constructs a named tuple or has varargs (`format`). PyTorch folds neither."""
     if node.kind() == "prim::TupleConstruct":
         return getattr(node.output().type(), "name", None) is not None
     schema = node.schema()
@@ -262,7 +263,8 @@ def same_constant(first: Node, second: Node) -> bool:
 def constant_key(node: Node) -> tuple[Any, ...]:
     """Return a hashable key of a constant. Constants with equal keys are interchangeable.
 
-    Keys distinguish -0.0 from 0.0 and 1 from True, and two lists even if their elements are equal.
+    The keys of -0.0 and 0.0 differ, and so do those of 1 and True. The keys of two different list objects
+    differ even if their elements are equal.
     """
     type = node.output().type()
     if not node.attribute_names():
@@ -314,7 +316,7 @@ class _TensorElements:
 
 
 def _depends_on_identity(node: Node) -> bool:
-    """Return whether the result of `node` depends on object identity, which folding would change."""
+    """Return whether the result of `node` depends on the identity of objects, which folding would change."""
     return node.kind() in IDENTITY and any_mutable(node.inputs())
 
 

@@ -49,7 +49,10 @@ def convert_to_ssa(graph: Graph) -> bool:
 
 
 class _CarryVariables:
-    """Transformation that adds phi nodes: outputs of ifs and loops for assigned variables, loop inputs."""
+    """Transformation that adds phi nodes: inputs and outputs of loops, and outputs of ifs.
+
+    An `if` or loop gets them for each variable that its blocks assign.
+    """
 
     def __init__(self) -> None:
         self._visible: dict[str, Type] = {}
@@ -89,7 +92,9 @@ class _CarryVariables:
                 continue  # a variable that only one branch defines is undefined after the `if`
             unified = unify(then_type, else_type, default_to_union=True)
             if unified is None:
-                continue  # the types do not unify: the emitter has rejected all uses of the variable
+                # The types of the two branches do not unify. No output is needed, because the emitter has
+                # rejected all later uses of the variable.
+                continue
             then_block.register_output(_load(name, then_type, then_block.return_node()))
             else_block.register_output(_load(name, else_type, else_block.return_node()))
             _store_output(node, name, unified)
@@ -103,9 +108,9 @@ class _CarryVariables:
             outer = self._visible.get(name)
             if outer is None:
                 continue  # the variable is local to an iteration
-            # The type of a carried variable includes its type before the loop, which may run no iteration,
-            # and its type in the loop. Types that unify only with an annotation (`a: Any = 1`) become a
-            # union, as after an `if`.
+            # The type of a carried variable includes its type before the loop, because the loop may run no
+            # iteration, and its type at the end of the loop body. Two types that unify only because of an
+            # annotation (`a: Any = 1`) become a union, as after an `if`.
             unified = unify(outer, assigned) or unify(outer, assigned, default_to_union=True)
             if unified is None:
                 raise InternalError(f"{name} is {outer} before a loop and {assigned} in it", "convert_to_ssa")
@@ -175,7 +180,7 @@ class _ContinueLoops:
         node.destroy()
 
     def _add_carried(self, continuation: Node) -> None:
-        """Add the carried variables of the current loop to the inputs of `continuation`."""
+        """Load the carried variables of the current loop as additional inputs of `continuation`."""
         assert self._loop is not None
         for output in self._loop.blocks()[0].outputs():
             continuation.add_input(_load(output.node()["name"], output.type(), continuation))
@@ -186,7 +191,7 @@ def _same(value: Value) -> Value:
 
 
 def _inline_loop_conditions(block: Block) -> None:
-    """Copy each loop condition before its loop and to the end of the body (loop inversion, loop rotation)."""
+    """Copy the condition block of each loop before the loop and to the end of its body (loop inversion)."""
     for node in block.nodes_with_blocks():
         for inner in node.blocks():
             _inline_loop_conditions(inner)
@@ -203,7 +208,10 @@ def _inline_loop_conditions(block: Block) -> None:
 
 
 def _erase_loads_and_stores(block: Block, values: dict[str, Value]) -> None:
-    """Replace loads by the values in `values` (reaching definitions), which is restored after the block."""
+    """Replace loads in `block` by the values of their variables in `values` (reaching definitions).
+
+    `values` is restored after the block.
+    """
     before: dict[str, Value | None] = {}
     for node in block.nodes():
         kind = node.kind()
@@ -230,7 +238,11 @@ def _erase_loads_and_stores(block: Block, values: dict[str, Value]) -> None:
 
 
 def _restore(variables: dict[str, _T], before: Mapping[str, _T | None]) -> None:
-    """Restore `variables` to their values `before` a block. None means that a variable was undefined."""
+    """Restore `variables` to the state that `before` contains.
+
+    `before` maps the variables that a block changed to their previous values, or to None if they were
+    undefined.
+    """
     for name, value in before.items():
         if value is None:
             del variables[name]
@@ -241,7 +253,7 @@ def _restore(variables: dict[str, _T], before: Mapping[str, _T | None]) -> None:
 def _attach_variables(line: Node, values: dict[str, Value]) -> None:
     """Append the values of the variables in scope to the inputs of the stop point `line`.
 
-    A stop point at a `return` already has the returned value as input.
+    If the stop point is at a `return`, its first input is already the returned value.
     """
     names = ["return"] * line.inputs_size()
     for name, value in values.items():

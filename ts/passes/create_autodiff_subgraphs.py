@@ -6,12 +6,13 @@
                                              %y : Tensor = aten::tanh(%t)
                                              return (%y)
 
-Such a graph contains functional tensor operators and the tensor lists that they read. Operators are added
-until a node outside the graph reads a result of the graph, writes, branches or has side effects. The graph is
-inserted before this node. Its non-tensor inputs, such as attributes, sizes and constants, must be equal in
-all calls, because the differentiation is specialized to their values (`ts.autodiff`). If the program itself
-reads the gradient or the autograd history of a tensor (`torch.autograd.grad`, `y.grad`), operators that read
-the tensor are in another graph than the operator that computes it.
+Such a graph contains functional tensor operators and the tensor lists that they read. Operators are added to
+the graph up to the first node that cannot be added and that reads a result of the graph, writes, branches or
+has side effects. The graph is inserted before this node. The graph's non-tensor inputs, such as attributes,
+sizes and constants, must be equal in all calls, because the differentiation is specialized to their values
+(`ts.autodiff`). If the program itself reads the gradient or the autograd history of a tensor
+(`torch.autograd.grad`, `y.grad`), then operators that read this tensor are in another differentiable graph
+than the operator that computes the tensor.
 
 At run time, gradients are recorded if an input requires grad.
 """
@@ -109,7 +110,10 @@ class _Subgraphs:
         return self.changed
 
     def finish_group(self, before: Node) -> None:
-        """Insert the node of the graph under construction before `before`, and start a new graph."""
+        """Finish the current differentiable graph, and start a new one.
+
+        Insert the node of the finished graph before the node `before`.
+        """
         nodes, self.nodes, self.inside, self.has_effects = self.nodes, [], set(), False
         operators = [node for node in nodes if _is_operator(node)]
         if len(operators) < self.threshold:
@@ -139,7 +143,8 @@ class _Subgraphs:
 def _is_joined(node: Node, reads_group: bool, group_values: set[Value]) -> bool:
     """Return whether `node` may be added to a differentiable graph.
 
-    `reads_group` is True if `node` reads a result of the graph. `group_values` are the results of the graph.
+    `reads_group` is True if `node` reads a result of the graph. `group_values` are the results of all nodes
+    in the graph.
     """
     if node.blocks():
         return False
@@ -161,7 +166,8 @@ def _is_operator(node: Node) -> bool:
     record = getattr(node.operator(), "record", None)
     if record is None or record.variant or record.on_grids:
         return False
-    # A graph with operators that user functions implement (`of_program`) could not be serialized.
+    # Operators that user functions implement (`of_program`) are excluded, because a graph with them could not
+    # be serialized.
     return not record.reads_history and not record.of_program
 
 
@@ -178,7 +184,7 @@ def _is_sliced(node: Node) -> bool:
 
 
 def _is_list_of_tensors(value: Value) -> bool:
-    """Return whether a value is a new list of tensors that only operators read."""
+    """Return whether a value is a list constructed from tensors, and read only by operators."""
     node = value.node()
     if node.kind() != "prim::ListConstruct" or not _is_read_by_operators(value):
         return False
@@ -234,7 +240,10 @@ def _is_barrier(node: Node) -> bool:
 
 
 def _copy_lists(nodes: list[Node], before: Node) -> list[Node]:
-    """Insert copies of lists in `nodes` for readers outside the graph. Return the copies."""
+    """Copy the lists that `nodes` construct and that nodes outside the graph read. Return the copies.
+
+    Nodes outside the graph then read the copies.
+    """
     group_nodes, copies = set(nodes), []
     for node in nodes:
         if node.kind() != "prim::ListConstruct":

@@ -4,10 +4,11 @@
     %b : Tensor = aten::add(%a, %y, %one)      =>    with prim::FunctionalGraph_0 = graph(%x, %y):
                                                        %a : Tensor = aten::mul(%x, %y) ...
 
-A node is functional if it does not write and has no side effects, and if its results are not written to and
-do not escape. An `if` or loop is functional if all its nodes are. Functional nodes are moved next to each
-other if dependencies allow it (`ts.analysis.reorder`). `inline_functional_graphs` replaces functional graphs
-by their nodes, which stay next to each other, as after PyTorch's passes.
+A node is functional if it does not write and has no side effects, if no node writes to its results, and if
+its results do not escape. An `if` or loop is functional if all nodes in its blocks are functional. Functional
+nodes are moved next to each other if dependencies allow it (`ts.analysis.reorder`).
+`inline_functional_graphs` replaces functional graphs by their nodes, which stay next to each other, as after
+PyTorch's passes.
 """
 
 from __future__ import annotations
@@ -64,7 +65,8 @@ def _visit(block: Block, aliases: AliasDb, fewest: int) -> bool:
                 "create_functional_graphs"
             ):
                 node = _inline_small_group(node)
-                # the order may have changed, because the nodes were moved next to each other
+                # The order of the nodes may have changed, because functional nodes were moved next to each
+                # other.
                 changed |= count > 1
             else:
                 update("create_functional_graphs", "Created the functional graph that ends with {}", node)
@@ -110,7 +112,10 @@ def _is_functional(node: Node, aliases: AliasDb) -> bool:
 
 
 def _has_no_effects(node: Node, aliases: AliasDb) -> bool:
-    """Return whether `node` and its nested nodes do not write, and no result is written to or escapes."""
+    """Return whether `node` is functional: no writes and side effects, and no result is written or escapes.
+
+    The same must hold for the nodes in the blocks of `node`.
+    """
     is_known = node.schema() is not None or node.kind() in STRUCTURAL or node.kind() == _KIND
     if not is_known:
         return False
@@ -136,7 +141,7 @@ def group_of(node: Node, kind: str, aliases: AliasDb | None = None) -> Node:
 def merge_into_group(node: Node, group: Node, aliases: AliasDb | None = None) -> None:
     """Move `node`, the immediate predecessor of `group`, to the start of the group's graph.
 
-    With `aliases`, register that the new results of the group are aliases of the node's results.
+    If `aliases` is passed, record in it that the new results of the group are aliases of the node's results.
     """
     inner = group["Subgraph"]
     inner_values = dict(zip(group.inputs(), inner.inputs(), strict=True))

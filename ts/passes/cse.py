@@ -43,8 +43,8 @@ class _Eliminator:
         changed = False
         seen: _NodesByKey = {}
         scopes = [seen, *outer]
-        # Key -> earlier node that reads the same number or string from a mutable object. Nodes that write
-        # clear the dict.
+        # Dict from key to an earlier node that reads a number or string from a mutable object. Nodes with
+        # equal keys read the same item. A node that writes clears the dict.
         attribute_reads: dict[tuple[Any, ...], Node] = {}
         for node in block.nodes():
             blocks = node.blocks()

@@ -28,7 +28,10 @@ def eliminate_dead_code(graph: Graph) -> bool:
 
 
 def eliminate_unfailing_dead_code(graph: Graph) -> bool:
-    """Eliminate dead code except nodes that may raise, which PyTorch removes and Python executes."""
+    """Eliminate dead code, but keep nodes that may raise.
+
+    Python executes such nodes, although PyTorch removes them.
+    """
     return _Eliminator(graph, True).run()
 
 
@@ -40,7 +43,7 @@ def _is_endless(loop: Node) -> bool:
     return [value.to_ivalue() for value in values] == [sys.maxsize, True, True]
 
 
-# Kinds of nodes whose outputs are marked as live one by one, unlike those of other nodes
+# Kinds of nodes whose outputs are marked as live individually. For other nodes, all outputs are live together
 _BY_OUTPUT: Final = frozenset({"prim::Param", "prim::If", "prim::Loop"})
 
 
@@ -86,9 +89,9 @@ class _Eliminator:
                 self._mark_effects(inner, writers)
 
     def _mark_loop(self, loop: Node) -> None:
-        """Mark the condition of a loop, and the next values of the carried values that the body reads.
+        """Mark the condition of `loop`, and the next value of each carried value that the body reads.
 
-        If the body computes one of these values, the loop itself becomes needed, as in PyTorch.
+        If the body computes one of these next values, the loop itself becomes needed, as in PyTorch.
         """
         body = loop.blocks()[0]
         self._mark_value(body.outputs()[0])
@@ -97,13 +100,14 @@ class _Eliminator:
                 self._mark_value(body.outputs()[i + 1])
 
     def _mark_writers(self, writers: list[Node]) -> None:
-        """Mark the writers of memory that is visible outside the graph or reachable from a needed value."""
+        """Mark nodes that write to memory visible outside the graph or reachable from a needed value."""
 
         def is_directly_observed(node: Node) -> bool:
             return any(value in self._live or self._is_outside(value) for value in written_inputs(node))
 
         pending = self._mark_writers_if(is_directly_observed, writers[::-1])
-        # usually no writers remain, because each writes to a live value or to a buffer of a module
+        # Usually no unmarked writers remain, because most nodes that write change a live value or a buffer of
+        # a module.
         if not pending:
             return
         aliases = self._graph.analysis(AliasDb)
@@ -125,9 +129,9 @@ class _Eliminator:
         return value.node() is self._graph.param_node()
 
     def _mark_writers_if(self, is_observed: Callable[[Node], bool], writers: list[Node]) -> list[Node]:
-        """Mark the writers that satisfy `is_observed`, until no other writer satisfies it.
+        """Mark the writers for which `is_observed` is true, until it is false for all unmarked writers.
 
-        Return the writers that are not marked.
+        A mark can make `is_observed` true for other writers. Return the unmarked writers.
         """
         changed = True
         while changed:
@@ -149,8 +153,8 @@ class _Eliminator:
         """Mark `node` and the nodes that contain `node` as needed, and the inputs of all these nodes."""
         while node is not None and node not in self._live_nodes:
             self._live_nodes.add(node)
-            # For a loop, this marks all initial values, even those of carried values that are not live. A
-            # later run of this pass removes them.
+            # If `node` is a loop, all initial values of carried values are marked, even if the carried value
+            # is not live. A later run of the pass removes the unneeded ones.
             self._mark_values(node.inputs())
             if node.kind() not in _BY_OUTPUT:
                 for inner in node.blocks():

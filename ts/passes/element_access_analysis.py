@@ -1,4 +1,4 @@
-"""Analysis of loops over tensor elements, which finds 0-dim tensors that numbers can replace.
+"""Analysis of loops over tensor elements, which finds the 0-dim tensors that can be replaced by numbers.
 
 In: a `prim::Loop`.  Out: an `Elements`, from which `passes.loop_versioning` creates a version of the loop.
 
@@ -6,9 +6,9 @@ In: a `prim::Loop`.  Out: an `Elements`, from which `passes.loop_versioning` cre
         a[i] = t * (a[i - 1] + a[i])          a[i]  a view of one element of a, which is read and written
         t = t + a[i]                          t     a loop-carried number with the dtype of a
 
-The analysis is independent of dtypes: the tensor operands of one operator belong to one set, and all tensors
-of a set have the same dtype. Unknown operators remain unchanged, and their operands that are numbers are
-converted to tensors (`boxed`).
+The analysis does not determine dtypes. It puts the tensor operands of an operator into one set, and all
+tensors of a set must have the same dtype. Operators that the analysis does not know are not converted. If one
+of their operands has become a number, this number is converted to a tensor again (`boxed`).
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from ts.ir.graph import Block, Node, Value
 from ts.ops.registry import field_by_name
 from ts.passes.pass_utils import BODY_INPUTS, LOOP_INPUTS, constant_value, walk_nodes
 
-# Kind of a tensor operator -> role of the number operator that can replace it if the operands are 0-dim
-# tensors. Both operators have equal results, which are exact or rounded once.
+# Dict from the kind of a tensor operator to the role of the number operator that can replace it for 0-dim
+# operands. Both operators return the same result, which is exact or rounded once.
 ROLE: Final = field_by_name("element_role")
 _OPERATIONS: Final = ("arithmetic", "unary", "minimum", "maximum")  # roles of operators that compute a number
 _PROMOTION: Final = field_by_name("promotion")
@@ -46,13 +46,13 @@ _CALLS: Final = frozenset(
 
 
 class Source(NamedTuple):
-    """Classification of a tensor that is defined outside of the loop, by the outer tensor `value`."""
+    """Classification of a tensor that is defined outside of the loop. The tensor is `value`."""
 
     value: Value
 
 
 class View(NamedTuple):
-    """Classification of a view of `source` that selects an index in each of `depth` leading dimensions."""
+    """Classification of a view of `source` that selects one index in each of the first `depth` dimensions."""
 
     source: Value
     depth: int
@@ -111,7 +111,10 @@ class Elements:
         return self.kinds.get(value) if value in self._inside else Source(value)
 
     def member(self, value: Value) -> Value | None:
-        """Return the tensor that contains the element `value`, `value` itself for a number, else None."""
+        """Return the source tensor of `value`, an element of this tensor.
+
+        Return `value` itself if it is a NUMBER. Return None for other values.
+        """
         if not is_tensor(value):
             return None
         kind = self.kind(value)
@@ -131,9 +134,9 @@ class Elements:
         return member
 
     def base_and_indices(self, value: Value) -> tuple[Value, list[Value]]:
-        """Return the base tensor and the indices of an element that is selected outside of the loop.
+        """Return (tensor, indices) if `value` is an element that is selected outside of the loop.
 
-        For other values, return `value` and no indices.
+        For other values, return (value, []).
         """
         indices: list[Value] = []
         tensor = value
@@ -201,7 +204,10 @@ class Elements:
         return changed
 
     def _join(self, loop: Node, body: Block) -> bool:
-        """Classify carried values of `loop` by their initial and next values. Return whether one changed."""
+        """Classify carried values of `loop` by their initial and next values.
+
+        Return whether a classification changed.
+        """
         changed = False
         carried = body.inputs()[BODY_INPUTS:]
         for value, initial, result in zip(
@@ -263,7 +269,7 @@ class Elements:
     def _stored_kind(self, node: Node) -> Kind | None:
         """Classify the result of `aten::tensor`.
 
-        The result is a NUMBER for arguments `(number, dtype(x), device(x), False)`.
+        For the arguments `(number, dtype(x), device(x), False)`, where x is an element, the class is NUMBER.
         """
         scalar, dtype, device, requires_grad_flag = node.inputs()
         if dtype.node().kind() != "prim::dtype" or device.node().kind() != "prim::device":
@@ -284,7 +290,7 @@ class Elements:
         return value.node().kind() == "aten::item" and self._is_element(value.node().input())
 
     def _written_member(self, node: Node) -> Value | None:
-        """Return the tensor that contains the element written by `node`, or the written number, or None."""
+        """Return the tensor to whose element `node` writes, or the NUMBER that it writes, or else None."""
         kind = self.kinds.get(node.output())
         return None if kind is UNKNOWN or kind is None else self.member(node.input())
 
@@ -377,8 +383,8 @@ class Elements:
     def _constrain_equal(self, value: Value, others: Iterable[Value]) -> None:
         """Record that `value`, such as an `if` output, gets its value from one of `others`.
 
-        A number `value` has the same dtype as `others`. If `value` is UNKNOWN or TRUTH, `others` must exist
-        as tensors.
+        If `value` is a NUMBER, it has the same dtype as each of `others`. If `value` is UNKNOWN or TRUTH,
+        each of `others` must exist as a tensor.
         """
         kind = self.kinds.get(value)
         for other in others:
@@ -421,7 +427,10 @@ class Elements:
 
 
 def fresh_inputs(loop: Node) -> frozenset[Value]:
-    """Return the initial values of carried variables that are new 0-dim tensors used only by the loop."""
+    """Return the initial values of carried variables that are new tensors and used only by the loop.
+
+    Tensors that provably have dimensions are excluded.
+    """
     fresh = set()
     for value in loop.inputs()[LOOP_INPUTS:]:
         node = value.node()
@@ -435,7 +444,7 @@ def fresh_inputs(loop: Node) -> frozenset[Value]:
 
 
 def _is_used_only_by_loop(value: Value, loop: Node) -> bool:
-    """Return whether each user of `value` is `loop` or a comparison before `loop` in the same block."""
+    """Return whether `loop` uses `value` once, and all other users are comparisons before it in its block."""
     for use in value.uses():
         compares = ROLE[use.user.kind()] == "comparison" and use.user.owning_block() is loop.owning_block()
         if use.user is not loop and not (compares and use.user.is_before(loop)):
@@ -461,7 +470,7 @@ def _is_element_selection(node: Node) -> bool:
 
 
 def _has_dimensions(value: Value) -> bool:
-    """Return whether a tensor provably has dimensions, that is, a rank above 0."""
+    """Return whether a tensor certainly has a rank above 0. Return False if the rank is unknown."""
     node = value.node()
     schema = node.schema()
     # the rank is known only for `zeros` and other operators with a size as first argument
@@ -472,7 +481,7 @@ def _has_dimensions(value: Value) -> bool:
 
 
 def _is_plain(node: Node) -> bool:
-    """Return whether `node` has no scale factor (`alpha`) except 1 and no rounding mode."""
+    """Return whether `node` has no rounding mode, and no scale factor (`alpha`) or the factor 1."""
     kind, values = node.kind(), node.inputs()
     schema = node.schema()
     if schema is not None and any(argument.name == "alpha" for argument in schema.arguments):

@@ -2,8 +2,8 @@
 
 In: a graph in SSA form with early exits: `prim::ReturnStmt(%v...)` leaves the function, and
 `prim::LoopContinuation(%again, %carried...)` leaves the innermost loop body. Out: a graph without such nodes.
-Each block between an exit and its target gets additional outputs: the values of the exit, and a boolean that
-is true if the exit was taken.
+The target of an exit is the block that the exit leaves. Each block from the exit to its target gets
+additional outputs: the values of the exit, and a boolean that is true if the exit was taken.
 
     if x > 1:            %done : bool, %v : int = prim::If(%2)
         return 5           block0(): -> (%true, %five)
@@ -15,9 +15,9 @@ is true if the exit was taken.
                              -> (%y)
                          return (%r)
 
-Both branches of the first `if` decide the condition of the second, so the two ifs are merged. Code after
-an exit that is always taken, or after an exception that is always raised, is removed. Values that the removed
-code computes become `prim::Uninitialized`, because they are never read.
+In this example, each branch of the first `if` determines the condition of the second `if`, so the pass then
+merges the two ifs. Code after an exit that is always taken, or after an exception that is always raised, is
+removed. Values that the removed code computes become `prim::Uninitialized`, because they are never read.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from ts.ir.graph import Block, Graph, Node, Value
 from ts.ir.types import BOOL, Type, unify
 from ts.passes.pass_utils import NOT_CONSTANT, constant_value, walk_nodes
 
-# maximum number of nodes that merging of ifs copies. After that, blocks are moved instead
+# maximum number of nodes that are copied to merge ifs. After that, blocks are moved instead of copied
 _MAX_COPIED_NODES: Final = 5000
 _EXITS: Final = ("prim::LoopContinuation", "prim::ReturnStmt", "prim::RaiseException")
 
@@ -43,15 +43,15 @@ def exit_transform(graph: Graph) -> bool:
     if exits.has_with:
         _blocks_of_with(graph.block())
         exits = _Exits(graph)
-    # Both transformers are created even if there are no exits: they insert constants, which affect the
-    # numbers of later values.
+    # Create both transformers even if there are no exits, because they insert constants, and PyTorch's value
+    # numbers count these constants.
     continuations = _ExitTransformer(graph, "prim::LoopContinuation", exits.nodes_with_exits)
     if exits.has_loop_exit:
         continuations.run(graph.block())
         exits = _Exits(graph)
     _ExitTransformer(graph, "prim::ReturnStmt", exits.nodes_with_exits).run(graph.block())
-    # `with` blocks are inlined before ifs are merged, because values that a `with` block defines may be used
-    # after it, and a copy of the block would define other values.
+    # Inline `with` blocks before ifs are merged. Values that a `with` block defines may be used after the
+    # block. Merging may copy the block, and the copy would define other values.
     if exits.has_with:
         _inline_blocks_of_with(graph.block())
     _Merger().run(graph.block())
@@ -93,7 +93,7 @@ class _Exits:
 
 
 class _ExitStatus(Enum):
-    """Compile-time knowledge of a block's early exit. A block with RAISES always raises an exception."""
+    """Compile-time knowledge of whether a block takes its exit. RAISES: it always raises an exception."""
 
     NEVER = auto()
     MAYBE = auto()
@@ -119,8 +119,8 @@ class _ExitTransformer:
         self._graph = graph
         self._kind = kind
         self._nodes_with_exits = nodes_with_exits
-        # id of a type object -> uninitialized value of this type. Keys are ids, not types, since PyTorch
-        # creates one value for each type object.
+        # Dict from the id of a type object to the uninitialized value of this type. The keys are ids instead
+        # of types, because PyTorch creates one value for each type object, even for equal types.
         self._uninitialized: dict[int, Value] = {}
         self._target: Block | None = None  # the innermost block that an exit of kind `kind` leaves
         with graph.inserting_at_start():
@@ -130,7 +130,7 @@ class _ExitTransformer:
         self._never = _ExitPair(self._false, ())
 
     def run(self, block: Block) -> _ExitPair:
-        """Transform `block`, and return its exit to a target outside of `block`, or `self._never`."""
+        """Transform `block`, and return its exit if the target is outside of `block`, else `self._never`."""
         enclosing_target = self._target
         if self._is_target(block):
             self._target = block
@@ -185,7 +185,7 @@ class _ExitTransformer:
         return self._never
 
     def _set_target_outputs(self, block: Block, exit_pair: _ExitPair) -> None:
-        """Set the outputs of the target `block`: the exit's values if it was taken, else the old outputs."""
+        """Set the outputs of the target `block`: the exit's values after an exit, else the old outputs."""
         status = self._status(exit_pair)
         if status is _ExitStatus.MAYBE:
             choice = self._graph.create_if(exit_pair.exit_taken).insert_before(block.return_node())
@@ -202,7 +202,8 @@ class _ExitTransformer:
             return _ExitPair(self._raises, ())
         if status is _ExitStatus.NEVER:
             return self._never
-        # a branch without exit returns uninitialized exit values, which no code reads
+        # A branch that does not take the exit returns uninitialized values as exit values. No code reads
+        # them.
         for i, other in ((0, 1), (1, 0)):
             if statuses[i] in (_ExitStatus.NEVER, _ExitStatus.RAISES):
                 branches[i] = _ExitPair(
@@ -222,7 +223,8 @@ class _ExitTransformer:
         exit_pair = self.run(node.blocks()[0])
         body = node.blocks()[0]
         if self._status(exit_pair) in (_ExitStatus.NEVER, _ExitStatus.RAISES):
-            # Even if the body raises, code after the loop may run, because the loop may have no iterations
+            # The exit of the body is no exit of the loop: even if the body always raises, the loop may have
+            # no iterations.
             return self._never
         # The target of the exit encloses the loop, so the exit also ends the loop.
         continue_choice = self._graph.create_if(exit_pair.exit_taken)
@@ -243,7 +245,10 @@ class _ExitTransformer:
         return _ExitPair(exit_taken, _last(node.outputs(), len(exit_pair.values)))
 
     def _guard(self, block: Block, exit_pair: _ExitPair, following: Node) -> tuple[_ExitPair, Block]:
-        """Move `following` and all later nodes into an `if`. They run only if the exit was not taken."""
+        """Move `following` and all later nodes of `block` into a new `if`.
+
+        They run only if the exit was not taken.
+        """
         outputs = list(block.outputs())
         guard = self._graph.create_if(exit_pair.exit_taken).insert_before(following)
         outer = block.sink_after(guard, 1)
@@ -278,7 +283,10 @@ class _ExitTransformer:
                     use.user.replace_input(use.offset, carried)
 
     def _remove_from(self, first: Node, block: Block) -> None:
-        """Remove `first` and all later nodes in reverse order. Uninitialized values replace their uses."""
+        """Remove `first` and all later nodes in reverse order.
+
+        Replace uses of their results by uninitialized values.
+        """
         dead = []
         while first is not block.return_node():
             dead.append(first)
@@ -316,7 +324,10 @@ def _is_body_of_with(block: Block) -> bool:
 
 
 def _nodes_with_bodies(block: Block) -> Iterator[Node]:
-    """Yield the nodes of `block` and of its `with` bodies, whose values are visible after the body."""
+    """Yield the nodes of `block`, including those in the blocks of `with` nodes.
+
+    Values that these blocks define are visible after the `with`.
+    """
     for node in block.nodes():
         yield node
         if node.kind() == "prim::With":
@@ -379,8 +390,8 @@ class _Merger:
     def run(self, block: Block, done: Node | None = None) -> None:
         """Merge consecutive ifs in `block`.
 
-        With `done`, visit only nodes that a merge has appended after the node `done`, and try to merge
-        `done` with the first of them.
+        If `done` is passed, a merge has appended nodes after the node `done`. Visit only these nodes, and try
+        to merge `done` with the first of them.
         """
         if not block.nodes_with_blocks():
             return
@@ -409,7 +420,7 @@ class _Merger:
             return False
         conditions = [constant_value(block.outputs()[condition.offset()]) for block in first.blocks()]
         if NOT_CONSTANT in conditions or conditions[0] == conditions[1]:
-            # for equal values, constant propagation removes the second `if` without copying
+            # If both conditions are equal, constant propagation can remove the second `if` without copying.
             return False
         for block, value in zip(first.blocks(), conditions, strict=True):
             self._continue(block, second.blocks()[0 if value else 1])
@@ -427,7 +438,8 @@ class _Merger:
         def in_branch(value: Value) -> Value:
             return outputs[value.offset()] if value.node() is first else value
 
-        # Copies get new value numbers, as in PyTorch. Large blocks are moved instead, which is faster.
+        # Copy the nodes, so that their values get new numbers, as in PyTorch. Move large blocks instead,
+        # which is faster.
         size = sum(1 for _ in islice(walk_nodes(rest), self._copies + 1))
         self._copies = max(self._copies - size, 0)
         if self._copies:

@@ -6,13 +6,13 @@
                                                  %d : Tensor = aten::tanh(%c)
                                                  return (%d)
 
-Row-wise operators (`softmax`, a normalization, a sum) may be the last operators of a group, where no other
-operator of the group reads their results. Views (`chunk`, `x[:, 1]`) move into the group that is their only
-reader.
+Row-wise operators (`softmax`, a normalization, a sum) can only be the last operators of a group: no other
+operator of the group may read their results. Views (`chunk`, `x[:, 1]`) move into the group that is their
+only reader.
 
 At run time, dtypes and shapes of the inputs decide whether a group runs as one kernel. Otherwise, the nodes
-of its subgraph run one by one. A group is inserted before the first reader of its results or the next write
-to memory, whichever is first. Nodes move down, but never past a node that writes.
+of its subgraph run one by one. A group is inserted before the first node that reads its results or that
+writes to memory. Nodes thus move down, but never past a node that writes.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _READS_UNCOMPUTED_ROWS: Final = "it reads rows of an input that no group compute
 def fuse_graph(graph: Graph, rejected: dict[Node, str] | None = None) -> bool:
     """Create fusion groups in all blocks. Return True if the graph changed.
 
-    If `rejected` is passed, store in it the reasons why the other nodes are in no group.
+    If the dict `rejected` is passed, store in it for each node without a group the reason.
     """
     if rejected is None and not _may_have_groups(graph):
         return False
@@ -66,9 +66,9 @@ class _Group:
         self.nodes = [node]
 
     def inputs(self, heads: Iterable[Node] = ()) -> list[Value]:
-        """Return the outer values that the nodes, and the views `heads` of the group, read.
+        """Return the values from outside that the nodes of the group and its views `heads` read.
 
-        Constants other than tensors are copied into the group and do not count.
+        Constants other than tensors are omitted, because they are copied into the group.
         """
         nodes = [*heads, *self.nodes]
         group_values = {value for node in nodes for value in node.outputs()}
@@ -123,7 +123,7 @@ class _Fuser:
         ):
             return False
         self.close(node, extra_inputs(node))
-        # `close` has finished the group if it also computes one of the extra inputs
+        # If the group also computes one of the extra inputs, `close` has finished the group.
         if self.open.get(node.inputs()[0]) is not group:
             return False
         self.position_of[node] = len(self.position_of)
@@ -217,10 +217,13 @@ class _Fuser:
 
 
 def _without_shared_conversions(nodes: list[Node]) -> list[Node]:
-    """Return `nodes` without dtype conversions of group inputs that nodes outside the group also read.
+    """Return `nodes` without some dtype conversions of group inputs.
 
-    If the dtype does not change, a conversion must return its operand itself, but a group returns new
-    tensors. Epilogues that read an omitted conversion are omitted, too: they only read results of the group.
+    A conversion is omitted if nodes outside the group also read its result.
+
+    If the dtype does not change, a conversion must return its operand itself, whereas a group returns new
+    tensors. Epilogues that read an omitted conversion are omitted, too, because an epilogue must read a
+    result of the group.
     """
     group_nodes = set(nodes)
     for node in nodes:

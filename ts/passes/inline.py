@@ -3,12 +3,12 @@
     %f : Function = prim::Constant[name="g"]()
     %y : int = prim::CallFunction(%f, %x)            =>    %y : int = aten::mul(%x, %two)     (the body of g)
 
-The body is copied, and then the calls in the copy are inlined. For execution, a body with branches is first
-specialized to the constant arguments of the call (`training=False`, a bias that is None). Branches that these
-arguments rule out are removed before the copy, and functions called only there are never compiled. Each
-copied node records its call: `node.callstack` holds (function name, source location of the call) pairs,
-outermost first. Recursive calls are not inlined, so that each level of recursion has a frame. Bodies that
-would increase the graph to more than `_MAX_GRAPH_NODES` nodes are not inlined, either.
+The body is copied, and then the calls in the copy are inlined. If the graph is to be executed (not printed),
+a body with branches is first specialized to the constant arguments of the call (`training=False`, a bias that
+is None). Branches that these arguments rule out are removed before the copy, and functions called only there
+are never compiled. Each copied node records its call: `node.callstack` holds (function name, source location
+of the call) pairs, outermost first. Recursive calls are not inlined, so that each level of recursion has a
+frame. Bodies that would increase the graph to more than `_MAX_GRAPH_NODES` nodes are not inlined, either.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ class _Inliner:
         return True
 
     def _body(self, callee: Any, call: Node) -> Graph | None:
-        """Return the graph that replaces `call`, a call of `callee`, or None for a recursive callee."""
+        """Return the graph to inline for `call`, a call of `callee`, or None if `callee` calls itself."""
         constants = self._constants(callee, call)
         key = callee, constants
         if key not in self._bodies:
@@ -186,7 +186,7 @@ def _calls(body: Graph, function: Any) -> bool:
 
 
 def called_function(call: Node) -> Any | None:
-    """Return the compiled callee of `call`, or None for unknown callees and callees without graph."""
+    """Return the compiled callee of `call`, or None for an unknown callee or one without graph."""
     function = _resolve_callee(call)
     return function if getattr(function, "graph", None) is not None else None
 

@@ -5,7 +5,8 @@
     return (%y)
     with prim::fork_0 = graph(%x : Tensor): ...
 
-If the future has other uses (returned, stored in a list), the fork remains and a copy of its body is inlined.
+If the future has uses other than `wait` (it is returned or stored in a list), the fork remains, and the body
+is inlined in addition.
 """
 
 from __future__ import annotations

@@ -9,9 +9,9 @@
         block0():                                      dtype, device, sizes, strides, requires_grad
           ...
 
-Unknown properties of the type are not checked. In `no_grad` mode, no tensor requires grad for
-`insert_type_check`. `insert_gradient_check` ignores the mode and tests the tensor's flag. The two functions
-correspond to `prim::TypeCheck` and `prim::RequiresGradCheck` of PyTorch.
+Unknown properties of the type are not checked. In `no_grad` mode, `insert_type_check` treats every tensor as
+one that does not require grad. `insert_gradient_check` ignores the mode and tests only the tensor's flag. The
+two functions correspond to `prim::TypeCheck` and `prim::RequiresGradCheck` of PyTorch.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def insert_type_check(graph: Graph, value: Value, type: TensorType) -> Value:
 
 
 def insert_gradient_check(graph: Graph, value: Value, type: TensorType) -> Value:
-    """Insert nodes that compare `requires_grad` of `value` and of `type`, and return the bool result."""
+    """Insert nodes that test whether `requires_grad` of `value` is as in `type`. Return the bool result."""
     expected = type._requires_grad
     if expected is None:
         return graph.insert_constant(True)
@@ -40,7 +40,10 @@ def insert_gradient_check(graph: Graph, value: Value, type: TensorType) -> Value
 
 
 def insert_all(graph: Graph, checks: Iterable[Check]) -> Value:
-    """Insert the checks in order, and return their conjunction. No check runs after a failed check."""
+    """Insert the checks in order, and return their conjunction (a bool value).
+
+    At run time, no check runs after a failed one.
+    """
     first, *rest = [*checks] or [lambda: graph.insert_constant(True)]
     condition = first()
     if not rest:
@@ -63,7 +66,8 @@ def _type_checks(graph: Graph, value: Value, type: TensorType) -> Iterator[Check
     expected_device = type.device()
     if expected_device is not None:
         yield equal("prim::device", device(str(expected_device)))
-    # Read private fields: `sizes()` and `strides()` return None if any of the numbers is unknown.
+    # The private fields are read, because `sizes()` and `strides()` return None if only one of the numbers is
+    # unknown.
     sizes, strides = type._sizes, type._strides
     for kind, expected_sizes in (("aten::size", sizes), ("aten::stride", strides)):
         if expected_sizes is None:
@@ -77,7 +81,8 @@ def _type_checks(graph: Graph, value: Value, type: TensorType) -> Iterator[Check
 
 
 def _gradient_checks(graph: Graph, value: Value, type: TensorType) -> Iterator[Check]:
-    # Read the private field, which is None for an unknown flag. `requires_grad()` would return True.
+    # The private field is read, because it is None if the flag is unknown, whereas `requires_grad()` returns
+    # True.
     requires_grad = type._requires_grad
     if requires_grad is None:
         return

@@ -18,7 +18,8 @@ def lift_closures(graph: Graph) -> bool:
     """Replace each `prim::forkClosure` by a `prim::fork`."""
     closures = graph.find_all_nodes("prim::forkClosure")
     for _ in closures:
-        # The outputs of this unused node get value numbers that PyTorch gives to temporary nodes.
+        # The outputs of this unused node get the value numbers that PyTorch gives to the outputs of temporary
+        # nodes.
         graph.create("prim::TupleConstruct", (), 3)
     for node in closures:
         _lift(node)
@@ -42,8 +43,8 @@ def _subgraph(block: Block) -> tuple[list[Value], Graph]:
     """Copy a block to a graph, and return the captured outer values and the graph."""
     subgraph = Graph()
     context = subgraph.add_input()
-    # In PyTorch, this node comes first: it unpacks the captured values from a tuple. It is created here so
-    # that all values get the same numbers.
+    # In PyTorch, the first node unpacks the captured values from a tuple. Create this node here, too, so that
+    # all values get the same numbers as in PyTorch.
     unpack = subgraph.append_node(subgraph.create("prim::TupleUnpack", (context,), 0))
     captured: dict[Value, Value] = {}
     copies: dict[Value, Value] = {}

@@ -33,7 +33,7 @@ FLOAT32_CODE: Final = 6  # PyTorch's ScalarType number of float32
 FLOAT64_CODE: Final = 7
 INT64_CODE: Final = 4
 _MAX_LOOP_NODES: Final = 400  # larger loops get no versions, because each version is a copy of the loop
-# floats of a smaller magnitude can be converted to int64 without overflow
+# floats with a magnitude below this limit can be converted to int64 without overflow
 _EXACT_FLOAT_LIMIT: Final = 2.0**62
 
 
@@ -66,7 +66,7 @@ def make_versions(loop: Node) -> bool:
 
 
 def _has_versions(loop: Node) -> bool:
-    """Return whether `loop` is the original loop in the nested ifs that select versions of it."""
+    """Return whether `loop` already has versions, and is the original loop in the ifs that select them."""
     choice = loop.owning_block().owning_node()
     if choice is None or choice.kind() != "prim::If" or loop.owning_block() is not choice.blocks()[1]:
         return False
@@ -97,7 +97,7 @@ class _Dtypes(NamedTuple):
 
 
 def _versions(elements: Elements) -> Iterator[_Dtypes]:
-    """Yield the combinations of dtypes for which versions are created, derived from the tensors' uses."""
+    """Yield the dtypes of each version to create. They follow from the uses of the tensors."""
     floats = {elements.find_set(member) for member in elements.floats}
     indices = {elements.find_set(member) for member in elements.indices} - floats
     tensors = frozenset(elements.loaded)
@@ -131,7 +131,10 @@ def _guard(graph: Graph, loop: Node, elements: Elements, dtypes: _Dtypes) -> Nod
 
 
 def _nest_ifs(loop: Node, choices: list[Node]) -> None:
-    """Nest the ifs `choices`, each in its predecessor's false branch. The last if contains `loop`."""
+    """Nest the ifs `choices`, each in the false branch of its predecessor.
+
+    Move `loop` to the false branch of the last one.
+    """
     first, *others = choices
     for original, output in zip(loop.outputs(), first.outputs(), strict=True):
         original.replace_all_uses_with(output)
@@ -167,7 +170,7 @@ class _LoopVersion:
         self.graph = loop.owning_graph()
         self.numbers: dict[Value, Value] = {}  # tensors that are replaced by numbers -> these numbers
         self.indices: dict[Value, list[Value]] = {}  # views that select an element -> indices of the element
-        # (tensor, indices) -> value of the element, loaded since the last write
+        # Dict from (tensor, *indices) to the number of the element, for elements loaded since the last write
         self.loaded_values: dict[tuple[Value, ...], Value] = {}
         # Replaced tensor nodes, which `_remove_replaced` removes if they are unused
         self.replaced_nodes: list[Node] = []
@@ -175,7 +178,10 @@ class _LoopVersion:
         self.slots: list[tuple[Node, Value]] = []
 
     def write(self) -> None:
-        """Convert the nodes of the loop to nodes on numbers. Its results become outputs of its block."""
+        """Convert the nodes of the loop to nodes on numbers.
+
+        The results of the loop become outputs of its block.
+        """
         block = self.loop.owning_block()
         outputs = list(self.loop.outputs())
         self._loop(self.loop)
@@ -206,7 +212,10 @@ class _LoopVersion:
         return kind.value, []
 
     def _read(self, value: Value, before: Node) -> Value:
-        """Return the number in element `value`. Insert a load before `before` if there is none yet."""
+        """Return the number in element `value`.
+
+        If the element is not loaded yet, insert a load before the node `before`.
+        """
         if value in self.numbers:
             return self.numbers[value]
         source, indices = self._base_and_indices(value)
@@ -328,7 +337,8 @@ class _LoopVersion:
             output_index = offset - BODY_INPUTS if owner.kind() == "prim::Loop" else offset
             is_number = self.elements.kinds.get(owner.outputs()[output_index]) is NUMBER
             return is_number or self._is_view(owner, output_index)
-        if kind == "aten::select":  # `user` must add an index to a view, because a number has no dimensions
+        # A number has no dimensions to select from, so `user` must select an index of a view.
+        if kind == "aten::select":
             return self._is_view(user, 0)
         return self.elements.is_converted(user) or kind in ("prim::dtype", "prim::device")
 
@@ -340,7 +350,7 @@ class _LoopVersion:
     def _view(self, node: Node) -> None:
         """Record the indices of a view, and load the element if a later node reads it.
 
-        The load must be here, since an invalid index raises its error here.
+        The load is inserted at the place of the view, because an invalid index must raise its error there.
         """
         value, base = node.output(), self.elements.kind(node.input())
         before = self._indices_of(node.input()) if isinstance(base, View) else []
@@ -409,7 +419,10 @@ class _LoopVersion:
         self._write(node, self._operand(node.input(1), member, node))
 
     def _write(self, node: Node, result: Value) -> None:
-        """Store `result` of an in-place operator to the element, or record it if the target is a number."""
+        """Store `result` of in-place operator `node` in the target element.
+
+        If the target is a NUMBER, only record `result` as its new number.
+        """
         target = node.input()
         if self.elements.kind(target) is NUMBER:
             self.numbers[node.output()] = result
@@ -438,7 +451,10 @@ class _LoopVersion:
         node.output().replace_all_uses_with(scalar)
 
     def _float_to_int(self, node: Node, scalar: Value) -> Value:
-        """Insert the conversion of a float to an int, by a tensor operator for NaN and large floats."""
+        """Insert nodes that convert a float to an int.
+
+        NaN and large floats are converted by a tensor operator.
+        """
         insert = self.graph.insert
         with self.graph.inserting_before(node), self.graph.at_range(node.range):
             is_small = insert("aten::lt", [insert("prim::abs", [scalar]), _EXACT_FLOAT_LIMIT])
@@ -563,7 +579,10 @@ class _LoopVersion:
 
 
 def _loads(user: Node, offset: int) -> bool:
-    """Return whether `user` reads the value of its input `offset`, an element, instead of only writing it."""
+    """Return whether `user` reads the number in its input `offset`, an element.
+
+    Return False if it only writes the element.
+    """
     kind = user.kind()
     return offset > 0 or (
         ROLE[kind] != "assignment" and kind not in (SELECTION, "prim::dtype", "prim::device")

@@ -96,7 +96,8 @@ def _flatten_inputs(node: Node) -> None:
 
 def _flatten_outputs(node: Node) -> None:
     graph, block = node.owning_graph(), node.owning_block()
-    # The list of nodes is circular, so a node after the return node is the first of the block.
+    # The list of nodes is circular, so that a node inserted after the return node is the first node of the
+    # block.
     insertion_point = block.return_node() if node is block.param_node() else node
     i = 0
     while i < len(node.outputs()):

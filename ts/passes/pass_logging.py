@@ -76,8 +76,9 @@ def configure(
 ) -> None:
     """Configure the logged passes and optimization limits, in the syntax of the environment variables.
 
-    Warn about unknown pass names, since `ts` does not have all passes of PyTorch.  The error message for an
-    invalid number in `limits` contains `source`, the name of the environment variable.
+    Warn about unknown pass names instead of raising an error, because `ts` does not have all passes of
+    PyTorch. The error message for an invalid number in `limits` contains `source`, the name of the
+    environment variable.
     """
     global _stream
     _levels.clear()

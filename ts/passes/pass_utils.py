@@ -47,10 +47,12 @@ def constant_value(value: Value) -> Any:
 def move_to_subgraph(
     kind: str, nodes: Sequence[Node], inputs: Sequence[Value], outputs: Sequence[Value], before: Node
 ) -> Node:
-    """Insert a node of kind `kind` whose subgraph has copies of `nodes`, and replace the uses of `outputs`.
+    """Insert a node of kind `kind` whose subgraph contains copies of `nodes`.
 
-    Values that are neither inputs nor computed by `nodes` must be constants, which are copied. The caller
-    destroys `nodes`.
+    The outputs of the new node replace `outputs`.
+
+    Each value that `nodes` read must be in `inputs`, be computed by `nodes`, or be a constant. Constants are
+    copied. The caller destroys `nodes`.
     """
     subgraph = Graph()
     copies = {value: subgraph.add_input().copy_metadata(value) for value in inputs}
@@ -100,7 +102,10 @@ def change_loops(block: Block, change: Callable[[Node], bool]) -> bool:
 
 
 def preserves(*analyses: Callable[[Graph], Any]) -> Callable[[Run], Run]:
-    """Return a decorator for a pass whose changes leave the results of `analyses` (`AliasDb`) valid."""
+    """Return a decorator for a pass.
+
+    It states that results of `analyses` (`AliasDb`) stay valid when the pass changes a graph.
+    """
 
     def mark(run: Run) -> Run:
         run.preserves = analyses  # type: ignore[attr-defined]

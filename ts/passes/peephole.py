@@ -6,8 +6,8 @@
                                                               `peephole_list_idioms`)
     %p : bool = prim::If(%q) -> true, false             =>    %q
 
-All rules are exact: `x + 0.0` remains (it maps -0.0 to 0.0), while `x * 1.0` and `x - 0.0` become x.
-The rules are `_RULES`, `peephole_list_idioms.LIST_RULES` and `peephole_types.TYPE_RULES`.
+All rules are exact. `x * 1.0` and `x - 0.0` become x, but `x + 0.0` is not replaced, because it maps -0.0 to
+0.0. The rules are `_RULES`, `peephole_list_idioms.LIST_RULES` and `peephole_types.TYPE_RULES`.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def _has_int_type(node: Node) -> bool:
 
 
 def _subtracts_positive_zero(node: Node) -> bool:
-    """Return whether `node` subtracts 0 or 0.0: x - -0.0 is x + 0.0, which is not x if x is -0.0."""
+    """Return whether `node` subtracts 0 or 0.0, but not -0.0. The difference x - -0.0 is 0.0 if x is -0.0."""
     return _has_number_type(node) and str(constant_value(node.input(1))) in ("0", "0.0")
 
 
@@ -77,8 +77,8 @@ def _has_bool_operands(node: Node) -> bool:
 def _move_constant_right(_: Rewriter, node: Node) -> None:
     """Move the constant operand of a commutative operator to the right, so that the other rules match.
 
-    Instructions also have constants only on the right. The rule reports no change, because PyTorch's pass
-    does not move operands.
+    Bytecode instructions also support constant operands only on the right. The rule reports no change of the
+    graph, because PyTorch's pass does not move operands.
     """
     if _has_int_type(node) or (node.kind() == "aten::mul" and _has_number_type(node)):
         left, right = (constant_value(value) for value in node.inputs())
@@ -93,7 +93,7 @@ def _identity(_: Rewriter, node: Node) -> Value | None:
 
 
 def _fold_number_conversion(rewriter: Rewriter, node: Node) -> Value | None:
-    """Return the number that a conversion returns unchanged, or None for other conversions.
+    """Return the number that conversion `node` would return unchanged, or None if it changes its input.
 
     The number is the input, or `n` if the input is the result of `prim::NumToTensor(n)`.
     """
@@ -114,7 +114,10 @@ def _negates_bool_negation(node: Node) -> bool:
 
 
 def _negate_comparison(rewriter: Rewriter, node: Node) -> Value | None:
-    """Replace the negation of a comparison, which nothing else reads, by the complementary comparison."""
+    """Replace the negation of a comparison by the complementary comparison.
+
+    No other node may read the negated comparison.
+    """
     comparison = node.input().node()
     kind = comparison.kind()
     complement = properties.COMPLEMENTS.get(kind) or _COMPLEMENT[kind]
@@ -131,7 +134,10 @@ def _negate_comparison(rewriter: Rewriter, node: Node) -> Value | None:
 
 
 def _fold_logical(neutral: bool, _: Rewriter, node: Node) -> Value | None:
-    """Fold `and` (`neutral` is True) or `or` (`neutral` is False) with a constant operand."""
+    """Fold a logical operator with a constant operand.
+
+    The operator is `and` if `neutral` is True, and `or` if `neutral` is False.
+    """
     if not _has_bool_operands(node):
         return None
     left, right = node.inputs()

@@ -7,8 +7,8 @@
     %m : Tensor[] = aten::add(%l, %k)                   =>    prim::ListConstruct(%a, %b, ...)
     %s : Tensor[] = aten::slice(%l, %zero, %one, %one)  =>    prim::ListConstruct(%a)
 
-The result of the sum or slice must have no writers either, because the alias analysis does not know the list
-that replaces it. The rules are also available as a pass with PyTorch's name:
+For the last two rules, the result of the sum or slice must have no writers either, because the alias analysis
+does not know the list that replaces this result. The rules are also available as a pass with PyTorch's name:
 
     peephole_list_idioms(graph)
 """
@@ -27,7 +27,8 @@ from ts.passes.rewriter import Rewriter, Rule, RuleSet
 def peephole_list_idioms(graph: Graph, refine_list_len: bool = False) -> bool:
     """Apply the list rules until no rule matches, then eliminate dead code.
 
-    With `refine_list_len`, a branch on `len(l) == n` uses `n` as the length of `l` in the true branch.
+    If `refine_list_len`, an `if` with the condition `len(l) == n` lets the rules use `n` as the length of `l`
+    in its true branch.
     """
     changed = refine_list_len and refine_integer_values(graph)
     changed |= _LIST_IDIOMS.apply(graph)

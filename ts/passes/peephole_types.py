@@ -52,7 +52,7 @@ def _fold_count_of_sizes(rewriter: Rewriter, node: Node) -> Value | None:
 
 
 def _fold_requires_grad(rewriter: Rewriter, node: Node) -> Value | None:
-    """Replace `x.requires_grad` by a constant if no node writes to `x` and the type of `x` decides it."""
+    """Replace `x.requires_grad` by a constant if the type of `x` contains it and no node writes to `x`."""
     type = node.input().type()
     requires_grad = type._requires_grad if isinstance(type, TensorType) else None
     if requires_grad is None or rewriter.is_written(node.input()):
@@ -139,7 +139,7 @@ TYPE_RULES: Final = (
     Rule(" ".join(sorted(TYPE_QUERIES)), _fold_property),
 )
 
-# Queries that `specialize_to_arguments` decides by the types of the arguments of a call.
+# Queries whose results `specialize_to_arguments` derives from the types of the arguments of a call.
 NONE_CHECKS: Final = frozenset(COMPLEMENTS)
 TENSOR_QUERIES: Final = TYPE_QUERIES | {"prim::requires_grad"}
 ARGUMENT_QUERIES: Final = NONE_CHECKS | {"prim::isinstance"}

@@ -68,7 +68,8 @@ FRONTEND: Final[Sequence[Pass]] = (
 )
 
 
-# The passes of FRONTEND without clean-up passes, which would remove variables that the debugger shows.
+# The passes of FRONTEND except clean-up passes, because clean-up would remove variables that the debugger
+# shows.
 STEPPING: Final[Sequence[Pass]] = (
     convert_to_ssa,
     lift_closures,
@@ -98,8 +99,8 @@ OPTIMIZE: Final[Sequence[Pass]] = (
 # Passes before the specialization to argument types. All specializations of a function share their result.
 BEFORE_SPECIALIZING: Final[Sequence[Pass]] = OPTIMIZE[: OPTIMIZE.index(fold_constants)]
 
-# Passes for calls that record gradients. Differentiable graphs are created before fusion groups, so that no
-# fusion group is partly inside of a differentiable graph.
+# Passes for calls that record gradients. Differentiable graphs are created before fusion groups. A fusion
+# group is thus either inside or outside of a differentiable graph, never both.
 DIFFERENTIATE: Final[Sequence[Pass]] = (
     *OPTIMIZE[: OPTIMIZE.index(fuse_graph)],
     create_autodiff_subgraphs,
@@ -114,10 +115,13 @@ _always_verify = os.environ.get("TS_JIT_VERIFY", "") not in ("", "0")
 def run_pipeline(
     graph: Graph, passes: Sequence[Pass], check: bool | None = None, until_unchanged: bool = False
 ) -> bool:
-    """Run `passes` in order, and with `until_unchanged` repeatedly. Return whether a pass changed the graph.
+    """Run `passes` in order.
 
-    A pass is skipped if its last run changed nothing and the graph is still the same. With `check`, the graph
-    is verified after each pass. If `check` is None, `TS_JIT_VERIFY` decides.
+    If `until_unchanged`, repeat until no pass changes the graph. Return whether a pass changed it.
+
+    A pass is skipped if its last run changed nothing and the graph is still the same. If `check` is True, the
+    graph is verified after each pass. If `check` is None, the variable `TS_JIT_VERIFY` determines whether it
+    is.
     """
     unchanged_versions: dict[Pass, int] = {}
     has_changed, repeats = False, True
@@ -163,7 +167,10 @@ def run_pass(graph: Graph, run: Pass, check: bool | None = None) -> bool:
 
 
 def _keep_analyses(graph: Graph, run: Pass, version: int) -> None:
-    """Mark the analyses that pass `run` preserves as current, unless they are older than `version`."""
+    """Mark the analyses that the pass `run` preserves as valid for the current graph.
+
+    Analyses that were computed before the graph had the version `version` are not marked.
+    """
     analyses = graph.analyses or {}
     for analyse in getattr(run, "preserves", ()):
         if analyse in analyses and analyses[analyse][0] >= version:

@@ -3,9 +3,9 @@
     %q : int = aten::floordiv(%a, %b)        (removed from `fn.graph`, as in PyTorch)
     return (%a)                              (raises when %b is 0, as in Python)
 
-The frontend's passes run between `store_raising_code` and `discard_raising_code`.  If they removed a node
-that may raise, a copy from before these passes is executed (`graph_to_execute(graph)`) until the program
-edits the function's graph.
+The frontend's passes run between `store_raising_code` and `discard_raising_code`. If these passes removed a
+node that may raise, a copy of the graph from before the passes is executed (`graph_to_execute(graph)`) until
+the program edits the function's graph.
 """
 
 from __future__ import annotations
@@ -35,7 +35,10 @@ def set_graph_to_execute(graph: Graph, runs: Graph) -> None:
 
 
 def graph_to_execute(graph: Graph) -> Graph:
-    """Return the graph that runs for `graph`: the stored copy if there is one and `graph` is unedited."""
+    """Return the graph that runs for `graph`.
+
+    This is its stored copy if one exists and `graph` was not edited since, else `graph`.
+    """
     if graph.stored_copy is None:
         return graph
     before: Graph

@@ -1,4 +1,4 @@
-"""Constant propagation from equality tests: replace a number by the constant in the true branch.
+"""Constant propagation from equality tests: in the true branch, the constant replaces the tested number.
 
     %c : bool = aten::eq(%n, %four)
     %y : int = prim::If(%c)

@@ -1,6 +1,6 @@
 """Worklist engine for local rewrites: rules by node kind, applied until no rule matches.
 
-A rule is a pattern with a replacement, or a function for a condition that no pattern expresses:
+A rule is a pattern with a replacement, or node kinds with a function if no pattern expresses the condition:
 
     SIMPLIFY = RuleSet(
         "simplify",
@@ -11,13 +11,14 @@ A rule is a pattern with a replacement, or a function for a condition that no pa
     )
     SIMPLIFY.apply(graph)
 
-In a pattern, a name matches any value (the same value if it is repeated, except `_`), a literal matches a
-constant equal to it, and a call matches the output of a node of this kind. A function is called for each node
-of the listed kinds. It returns the values that replace the node's outputs, True if it changed the graph
-itself, or None. After True, the node is visited again.
+In a pattern, a name matches any value. All occurrences of a name must match the same value, except those of
+`_`. A literal matches an equal constant, and a call matches the output of a node of the called kind. A
+function is called for each node of the listed kinds. It returns the values that replace the node's outputs,
+True if it changed the graph itself, or None. After True, the node is visited again.
 
 The worklist starts with all nodes in program order. After a change, the users of the new values, and their
-users, are visited again. Nodes that a rule rejected because of a writer are visited again, too.
+users, are visited again. Nodes for which a rule failed because another node writes to a value are visited
+again after a change, too.
 """
 
 from __future__ import annotations
@@ -52,8 +53,9 @@ class Rule(NamedTuple):
 class RuleSet:
     """Rules of the pass `name`. Changes are logged and limited under this name (`pass_logging`).
 
-    Replaced nodes are destroyed. With `leaves_dead_nodes`, replaced nodes remain for `dce`, and nodes without
-    uses are not visited. `preserves_aliases` is False if a replacement may change which values alias.
+    Replaced nodes are destroyed. If `leaves_dead_nodes` is True, replaced nodes instead remain until `dce`
+    removes them, and nodes without uses are not visited. `preserves_aliases` is False if a replacement may
+    change which values are aliases of each other.
     """
 
     def __init__(
@@ -116,7 +118,8 @@ class Rewriter:
     def is_written(self, value: Value) -> bool:
         """Return whether a node of the graph writes to `value`. Writes to elements of `value` do not count.
 
-        If so, the node to which the current rule applies is visited again after changes of the graph.
+        If True, also remember to visit the node that the current rule is applied to again after a change of
+        the graph.
         """
         written = is_directly_written(value) or self.aliases.has_direct_writers(value)
         if written and self._current is not None:
@@ -129,9 +132,9 @@ class Rewriter:
             return self.graph.insert_constant(value)
 
     def call(self, node: Node, kind: str, inputs: Sequence[Value], type: Type | None = None) -> Value:
-        """Insert a node of `kind` before `node`, with the metadata of `node`. `type` is the result type.
+        """Insert a node of `kind` before `node`, with the metadata of `node`. Return its result.
 
-        The default type is that of the schema.
+        The result has the type `type`, or by default the type in the operator's schema.
         """
         with self.graph.inserting_before(node):
             result = self.graph.insert(kind, inputs, type)
@@ -149,7 +152,10 @@ class Rewriter:
     # -- worklist of nodes -----------------------------------------------------------------------------
 
     def _candidates(self, block: Block) -> Iterator[Node]:
-        """Yield the nodes with rules in program order. Nodes in the blocks of a node precede this node."""
+        """Yield in program order the nodes whose kind has rules.
+
+        Nodes in the blocks of a node precede this node.
+        """
         by_kind = self._rules.by_kind
         for node in block.nodes():
             for inner in node.blocks():
@@ -202,13 +208,13 @@ class Rewriter:
 # -- parsing and matching of patterns ------------------------------------------------------------------
 
 
-# Part of a pattern: a name (str), a literal, or a call, which is a tuple of the node kind and the terms of
-# the node's inputs.
+# Term of a pattern: a name (str), a literal, or a call. A call is a tuple of a node kind and one term for
+# each input of the node.
 _Term = Any
 
 
 def _compile(rule: Rule) -> tuple[list[str], RuleFunction]:
-    """Return the kinds of nodes that a rule may match, and the function that applies it."""
+    """Return the kinds of nodes that `rule` may match, and a function that applies `rule` to a node."""
     replacement, condition = rule.replacement, rule.condition
     if not isinstance(replacement, str):
         assert condition is None, "a rule with a function has no separate condition"

@@ -15,8 +15,8 @@
 
 There are versions for float32, float64 and int64 elements, if the loop supports these dtypes. The dtypes and
 ranks of the tensors select a version before the loop begins. All versions compute the same bits as the
-original loop, because a sum, difference, product or quotient of two float32 numbers that is computed in 64
-bits and then rounded is equal to the 32-bit result.
+original loop. The float32 version computes sums, differences, products and quotients in 64 bits and rounds
+them to 32 bits, which is equal to the 32-bit operation.
 """
 
 from __future__ import annotations

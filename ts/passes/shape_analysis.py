@@ -58,7 +58,9 @@ def propagate_shapes(graph: Graph, inputs: Sequence[Any], with_grad: bool = Fals
 
 
 def rank_types(graph: Graph, input_types: Mapping[int, Type]) -> Graph:
-    """Set the tensor types in `graph` that follow from `input_types`, a map from input index to type.
+    """Set the types of inputs and derive the other tensor types in `graph`.
+
+    `input_types` is a dict from input index to type.
 
     Return `graph`.
     """
@@ -82,7 +84,10 @@ def propagate_types(graph: Graph) -> bool:
 
 
 def type_of_result(node: Node) -> TensorType | None:
-    """Return the type of the only output of `node`, inferred from the input types, or None if no tensor."""
+    """Return the type of the only output of `node`, inferred from its input types.
+
+    Return None if the output is not a tensor.
+    """
     graph = Graph()
     copies: dict[Value, Value] = {}
     for value in node.inputs():
@@ -103,7 +108,8 @@ class Analysis:
     def __init__(self, graph: Graph, complete: bool) -> None:
         self.graph = graph
         self.complete = complete
-        # value -> _RANK or _DTYPE, if only the rank or only the dtype of its sample is correct
+        # dict from value to _RANK or _DTYPE, for values whose sample has only the correct rank or only the
+        # correct dtype
         self.valid_property: dict[Value, int] = {}
         self.samples: dict[Value, Any] = {}  # value -> meta tensor, constant, or container of these
         self.unknown: set[int] = set()  # placeholders for unknown sizes in samples
@@ -255,7 +261,7 @@ class Analysis:
                 self.valid_property[target] = self.valid_property[source]
 
     def join(self, carried: Value, returned: Value) -> bool:
-        """Restrict the known properties of the loop-carried value `carried` to those of its next value.
+        """Discard known properties of the loop-carried value `carried` that its next value does not have.
 
         `returned` is the next value. Return True if `carried` has lost a property.
         """
@@ -319,7 +325,12 @@ class Analysis:
                 self.record_sample(output, sample, device, False if grads == {False} else None)
 
     def unsized_result(self, node: Node, arguments: list[Any]) -> Any:
-        """Return a sample of unknown sizes for a result whose operator record states its dtype and rank."""
+        """Return a sample of the result with unknown sizes.
+
+        Its dtype and rank are determined by the operator's record (`unsized`).
+
+        Return NOT_EVALUATED if the record has no such field.
+        """
         describe = getattr(getattr(node.operator(), "record", None), "unsized", None)
         if describe is None:
             return NOT_EVALUATED
@@ -348,8 +359,8 @@ class Analysis:
             is_elementwise(node) or node.kind() in _COPYING_KINDS or _COPIES_SIZES[node.kind()]
         ):
             return results
-        # If the operator rejects the placeholder sizes, replace them by sizes of other arguments: the rank of
-        # the result is then valid.
+        # If the operator rejects the placeholder sizes, evaluate it with sizes of other arguments instead.
+        # Then only the rank and dtype of the result are valid.
         if results is NOT_EVALUATED:
             sizes_by_dim = {
                 i: n for x in tensors_in(arguments) for i, n in enumerate(x.shape) if n not in self.unknown
@@ -358,7 +369,10 @@ class Analysis:
         return results if results is NOT_EVALUATED else _map_tensors(results, self.with_rank_only)
 
     def with_lengths(self, sample: Any, sizes: dict[int, int]) -> Any:
-        """Return a copy of `sample` in which an unknown size of dimension `i` is `sizes[i]`, by default 1."""
+        """Return a copy of `sample` without unknown sizes.
+
+        The size of dimension i, if unknown, becomes sizes[i], or 1 if `sizes` has no such key.
+        """
         new_sizes = [sizes.get(i, 1) if n in self.unknown else n for i, n in enumerate(sample.shape)]
         return aten.empty(new_sizes, dtype=sample.dtype, device="meta") if self.is_partial(sample) else sample
 
@@ -369,7 +383,8 @@ class Analysis:
     def arguments(self, node: Node) -> list[Any] | None:
         """Return samples of the inputs, or None if an input is unknown.
 
-        For an elementwise operator, a number of the same type replaces each unknown number.
+        For an elementwise operator, an unknown number is no obstacle: an arbitrary number of the same type is
+        its sample.
         """
         samples = [self.samples.get(value, NOT_EVALUATED) for value in node.inputs()]
         if any(sample is NOT_EVALUATED for sample in samples) and is_elementwise(node):
@@ -388,7 +403,10 @@ class Analysis:
 
 
 def _out_arguments(graph: Graph) -> list[Value]:
-    """Return the `out=` arguments in `graph`, whose shapes the operators may change."""
+    """Return the values that operators in `graph` get as `out=` arguments.
+
+    The operators may change their shapes.
+    """
     outputs = []
     for node in graph.all_nodes():
         record = getattr(node.operator(), "record", None)

@@ -119,7 +119,7 @@ def _index_write(name: str) -> Any:
 
 
 def _index_rows(call: Call) -> Any:
-    """Run an operator such as `index_add` with batched indices: merge batch and indexed dimension."""
+    """Run an operator such as `index_add` with batched indices: merge batch and indexed dimensions."""
     if call.rank(0) == 0 or call.rank(call.at("index")) != 1:
         return run_in_loop(call)
     d = shift_dim(call["dim"], call.rank(0))

@@ -171,7 +171,7 @@ class PolynomialLR(_ByFactor):
 
 
 class CosineAnnealingLR(LRScheduler):
-    """Cosine annealing: the rates fall along half a cosine to `eta_min` in `T_max` steps, and rise again."""
+    """Cosine annealing: in `T_max` steps, rates fall along half a cosine to `eta_min`, then rise again."""
 
     def __init__(self, optimizer: Optimizer, T_max: int, eta_min: float = 0.0, last_epoch: int = -1) -> None:
         self.T_max = T_max

@@ -4,10 +4,10 @@
     %z : Tensor = aten::linear(%x, %v, %c)     =>     %y : Tensor = aten::slice(%a, %-1, %0, %3, %1)
                                                       %z : Tensor = aten::slice(%a, %-1, %3, %8, %1)
 
-Applies to frozen modules with constant weights of one dtype, on one device, all with a bias.  As in PyTorch,
-it is limited to `cuda` unless `everywhere` is set: the slices are not contiguous, and one large product is
-faster only if a small product does not use the whole device.  Layers whose input or result is written to are
-skipped.
+The pass applies to layers of frozen modules. All layers must have a bias, and constant weights with the same
+dtype and device. As in PyTorch, the pass is limited to `cuda` unless `everywhere` is set. The reason is that
+the slices are not contiguous, and that one large product is faster only if a small product does not use the
+whole device. Layers whose input or result is written to are skipped.
 """
 
 from __future__ import annotations
@@ -52,7 +52,10 @@ def _visit(block: Block, aliases: AliasDb, everywhere: bool) -> bool:
 
 
 def _key(layer: Node) -> tuple[Any, ...] | None:
-    """Return (input, dtype, device), which must be equal for concatenation, or None if unsuitable."""
+    """Return (input, dtype, device) of a layer, or None if it is unsuitable.
+
+    Layers with equal keys can be concatenated.
+    """
     x, *constants = layer.inputs()
     weight, bias = map(constant_value, constants)
     if not is_tensor(weight) or not is_tensor(bias) or weight.dim() != 2 or bias.dim() != 1:

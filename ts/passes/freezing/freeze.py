@@ -41,7 +41,7 @@ from ts.passes.peephole import simplify
 Attribute = tuple[int, str]
 """An attribute of one object: the object's id, and the name."""
 
-# Kinds of nodes whose outputs are, contain, or are contained in their inputs.
+# Kinds of nodes whose outputs are identical to inputs, contain inputs, or are contained in inputs.
 _ALIASING_KINDS: Final = frozenset(
     {
         "prim::TupleConstruct", "prim::ListConstruct", "prim::DictConstruct", "prim::TupleUnpack",
@@ -63,7 +63,7 @@ class FrozenModule:
     submethods: dict[int, dict[str, Graph]] = field(default_factory=dict)
     # Ids of objects preserved with all their attributes
     fully_preserved: set[int] = field(default_factory=set)
-    # Object id -> object. These references keep the objects alive, so that their ids are not reused.
+    # Dict from object id to object. The dict keeps the objects alive, so that their ids are not reused.
     objects: dict[int, Object] = field(default_factory=dict)
     owners: dict[Value, Object] = field(default_factory=dict)  # graph value that is a module -> module object
 
@@ -73,7 +73,10 @@ _copy_object: Callable[[Any], Any] | None = None
 
 
 def install(assemble: Callable[[FrozenModule], Any], copy_object: Callable[[Any], Any]) -> None:
-    """Register runtime functions that create the frozen module and copy an object of a script class."""
+    """Register functions of the runtime.
+
+    `assemble` creates the frozen module, and `copy_object` copies an object of a script class.
+    """
     global _assemble, _copy_object
     _assemble = assemble
     _copy_object = copy_object
@@ -106,7 +109,8 @@ class _Freezer:
         self.reads: list[tuple[Node, Object]] = []
         self.constants: dict[tuple[Graph, Attribute], Value] = {}
         self.copies: dict[int, Any] = {}  # id of a script class object -> its copy in the graphs
-        # constant -> index of the first read of its attribute, by which constants are sorted
+        # Dict from a constant to its sort key, which is the index of the first read of the constant's
+        # attribute.
         self.order: dict[Value, int] = {}
         self._enter(root, "self", preserve_parameters)
 
@@ -225,7 +229,8 @@ class _Freezer:
         """Inline all calls, and find the module object of each module-typed value, also in forked tasks."""
         inline(graph)
         while self._record_modules(graph) and inline(graph):
-            # calls of interface methods have become calls of class methods, which can be inlined
+            # Repeat, because calls of interface methods have become calls of class methods, which can now be
+            # inlined.
             pass
         for node in walk_nodes(graph.block()):
             if node.kind() == "prim::ModuleContainerIndex":
@@ -241,9 +246,11 @@ class _Freezer:
             self._resolve(task)
 
     def _record_modules(self, graph: Graph) -> bool:
-        """Record the module object of each module-typed value (devirtualization of interface types).
+        """Record the module object of each module-typed value.
 
-        Replace interface types by the types of the modules. Return True if an interface type was replaced.
+        Replace interface types by the types of the modules (devirtualization).
+
+        Return True if an interface type was replaced.
         """
         owners = self.out.owners
         changed = False
@@ -315,10 +322,10 @@ class _Freezer:
         }
 
     def _fold_all(self, is_foldable: Callable[[Type], bool]) -> None:
-        """Replace reads of attributes by constants if `is_foldable` accepts their type.
+        """Replace reads of attributes by constants if `is_foldable` accepts the attribute's type.
 
-        These reads remain: of preserved and of assigned attributes, of attributes of a module in training
-        mode, and of attributes whose values cannot be constants.
+        A read remains if its attribute is preserved or assigned, if its module is in training mode, or if the
+        value of the attribute cannot be a constant.
         """
         assigned = self._attributes_accessed_by("prim::SetAttr")
         for order, (node, owner) in enumerate(self.reads):
@@ -353,7 +360,7 @@ class _Freezer:
             value = self.copies[id(value)] = _copy_object(value) if copied is None else copied
         value = _detach(value)
         with graph.inserting_before(self._find_insertion_point(graph, order)):
-            # for these types, the type of the value may be more precise than the declared type
+            # for these declared types, the type of the value may be more precise
             use_value_type = isinstance(type, TensorType | OptionalType | TupleType)
             constant = graph.try_insert_constant(value, None, None if use_value_type else type)
         if constant is not None:
@@ -366,7 +373,7 @@ class _Freezer:
         return "training" in owner.cls.names and bool(object_get(owner, owner.cls.slot("training")))
 
     def _find_insertion_point(self, graph: Graph, order: int) -> Node:
-        """Return the insertion point of a new constant. Constants are sorted by `order`."""
+        """Return the node before which a new constant with sort key `order` is inserted."""
         for node in graph.nodes():
             if not node.outputs() or self.order.get(node.outputs()[0], order) >= order:
                 return node
@@ -491,7 +498,8 @@ class _AttributeEscapeAnalysis:
         before = -1
         while before != (before := sum(map(len, self._origins.values())) + len(self.touched)):
             self._visit(graph.block())
-        # As in PyTorch, returned attributes may become constants, although callers can write to them.
+        # Only modules in the results are recorded. As in PyTorch, other returned attributes may become
+        # constants, although callers can write to them.
         for value in graph.outputs():
             self._mark_escaped(value, of_module_only=True)
 
@@ -561,7 +569,10 @@ class _AttributeEscapeAnalysis:
         self._mark_escaped(value)
 
     def _mark_escaped(self, value: Value, of_module_only: bool = False) -> None:
-        """Record that `value` escapes to unknown code. If `of_module_only`, record only modules."""
+        """Record that `value` escapes to unknown code.
+
+        If `of_module_only`, record it only if it is a module.
+        """
         if value.type().mutable and not of_module_only:
             self.touched |= self._origin_of(value).all()
         owner = self._owners.get(value)

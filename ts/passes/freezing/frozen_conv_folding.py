@@ -4,8 +4,9 @@
     %y : Tensor = aten::batch_norm(%c, ...)          =>      (%c instead of %y)
 
 The pass applies to frozen modules if weight, bias and the folded operands are constants, and if no other node
-reads the elements of the convolution's result.  It folds batch normalization with running statistics, and
-sums, differences, products and quotients with a scalar or with one number per channel.  Rounding changes.
+reads the elements of the convolution's result. It folds batch normalization with running statistics, and
+sums, differences, products and quotients of the result and a constant, which is a scalar or one number per
+channel. Results are rounded differently.
 """
 
 from __future__ import annotations
@@ -76,7 +77,7 @@ def _is_convolution(node: Node) -> bool:
 
 
 def _is_only_reader(node: Node, conv: Node) -> bool:
-    """Return whether only `node` reads the result of `conv`. Queries of metadata do not count."""
+    """Return whether only `node` and queries of metadata read the result of `conv`."""
     return all(use.user is node or use.user.kind() in _METADATA_QUERIES for use in conv.output().uses())
 
 
@@ -135,7 +136,8 @@ def _mul_or_div(conv: Node, weight: Any, bias: Any, node: Node) -> tuple[Any, An
 def _expand_to_channels(value: Any, weight: Any) -> Any:
     """Expand a constant operand to one number per output channel. Return None for unsupported operands.
 
-    As in PyTorch, a tensor with several elements needs as many dimensions as the weight.
+    As in PyTorch, a tensor with several elements is supported only if it has as many dimensions as the
+    weight.
     """
     channels = weight.shape[0]
     if isinstance(value, bool) or not (isinstance(value, int | float) or is_tensor(value)):

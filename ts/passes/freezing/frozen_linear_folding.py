@@ -10,8 +10,9 @@
                                                             (the original nodes)
 
 Batch norm normalizes dimension 1. In a matrix, this is the feature dimension of the linear layer. In an input
-with more dimensions, it is not, so the rank is tested at run time. (PyTorch folds without this test and
-computes wrong values for such inputs.) The pass is for graphs of frozen modules, and it changes rounding.
+with more dimensions, dimension 1 is not the feature dimension, so the rank is tested at run time. (PyTorch
+folds without this test and computes wrong values for such inputs.) The pass is for graphs of frozen modules,
+and it changes rounding.
 """
 
 from __future__ import annotations

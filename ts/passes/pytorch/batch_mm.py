@@ -8,8 +8,8 @@
       %x : Tensor = aten::mm(%a, %b)            =>     prim::MMBatchSide[side=0](%a, %b, %c...)
       %y : Tensor = aten::mm(%a, %c) ...             (side=1: the right factor is the common one)
 
-Unrolled loops contain such products. The pass is opt-in because it changes the summation order, and thereby
-rounding. A product is not batched if a node writes to its inputs or result.
+Unrolled loops often contain such sums and groups of products. The pass is opt-in because it changes the
+summation order, and thereby rounding. A product is not batched if a node writes to its inputs or result.
 """
 
 from __future__ import annotations

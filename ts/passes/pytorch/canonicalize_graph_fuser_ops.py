@@ -6,7 +6,7 @@
     %a : Tensor, %b : Tensor, %c : Tensor = prim::ConstantChunk[chunks=3, dim=1](%x)
 
 The list must have no use except its unpacking into that number of tensors. If `chunk` returns fewer chunks at
-run time, the graph raises an error before and after this pass.
+run time, both the original graph and the graph after this pass raise an error.
 """
 
 from __future__ import annotations

@@ -3,11 +3,11 @@
     %m : Float(*, *) = aten::mm(%x, %w)
     %y : Tensor = aten::add(%m, %b, %one)      =>    %y : Tensor = aten::addmm(%b, %x, %w, %one, %one)
 
-The pass requires typed tensors (`propagate_types`): all three have one floating dtype, and the summand has at
-most two dimensions, which `addmm` expands to the product's shape. Unlike `add`, `addmm` does not expand the
-product. Therefore, the nodes are not fused unless known sizes exclude such an expansion (PyTorch fuses them).
-The operands and the product must have no writers. Fusion changes rounding. `decompose_ops` is the inverse
-pass.
+The pass requires typed tensors (`propagate_types`). Both factors and the summand must have the same floating
+dtype, and the summand at most two dimensions. `addmm` expands the summand to the shape of the product, but,
+unlike `add`, does not expand the product to the shape of the summand. Therefore, the nodes are only fused if
+known sizes exclude an expansion of the product. (PyTorch always fuses them.) The operands and the product
+must have no writers. Fusion changes rounding. `decompose_ops` is the inverse pass.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def _terms(add: Node) -> tuple[Node, Value] | None:
 
 
 def _is_valid_summand(product: Node, summand: Value) -> bool:
-    """Return whether `addmm` accepts a summand with the dtype and rank of `summand`."""
+    """Return whether `addmm` accepts `summand`, by its dtype, its rank and its known sizes."""
     types = [value.type() for value in (*product.inputs(), summand)]
     if not all(isinstance(type, TensorType) for type in types):
         return False

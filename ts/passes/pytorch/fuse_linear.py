@@ -3,8 +3,8 @@
     %t : Tensor = aten::t(%w)                              %y : Tensor = aten::linear(%x, %w, %b)
     %y : Tensor = aten::addmm(%b, %x, %t, %one, %one)  =>
 
-The pass also replaces `matmul` followed by an in-place addition, and `matmul` alone. An addition that is not
-in-place remains. If the weight is not the result of a transpose, the pass inserts a transpose.
+The pass also replaces `matmul`, alone or together with an in-place addition that follows it. An addition that
+is not in-place remains. If the right factor is not a transposed weight, the pass inserts a transpose of it.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def fuse_linear(graph: Graph) -> bool:
 
 
 def _is_linear(match: Values) -> bool:
-    """Return whether in `match` the weight is transposed and the scale factors are 1."""
+    """Return whether the weight in `match` is the result of a transpose and all scale factors are 1."""
     values_by_name = {pattern_value.debug_name(): value for pattern_value, value in match.items()}
     factors = [values_by_name[name] for name in ("beta", "alpha") if name in values_by_name]
     return values_by_name["t"].node().kind() == "aten::t" and all(

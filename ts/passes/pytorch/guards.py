@@ -1,13 +1,13 @@
 """Guards and bail-outs of PyTorch's profiling executor, run by `ts._C` functions and by no pipeline.
 
     insert_guards        %p : Tensor = prim::profile[profiled_type=T](%x)    =>    %p : T = prim::Guard(%x)
-    eliminate_guards     guards move to the definitions of their values and are merged. The guard
-                         of an operator's result is removed if its inputs' guards imply it
+    eliminate_guards     guards move to the definitions of their values and are merged. A guard of an
+                         operator's result is removed if the guards of the operator's inputs imply it
     insert_bail_outs     %p : T = prim::Guard(%x)    =>    %p : T = prim::BailOut_0(%x, %captured...)
 
-The graph of a bail-out contains the remaining program with its captured values: the rest of the block and of
-the enclosing blocks, and the remaining iterations of loops. Graphs with such nodes, including PyTorch's, are
-executable (`lower_executor_nodes`).
+The graph of a bail-out contains the remaining program: the rest of the block, the rest of the enclosing
+blocks, and the remaining iterations of loops. Its inputs are the guarded tensor and the captured values.
+Graphs with such nodes, including PyTorch's, are executable (`lower_executor_nodes`).
 """
 
 from __future__ import annotations
@@ -64,7 +64,11 @@ def remove_profiles(graph: Graph) -> bool:
 
 
 def eliminate_guards(graph: Graph) -> bool:
-    """Move guards to definitions, merge guards of one tensor, remove implied guards (guard elimination)."""
+    """Eliminate guards.
+
+    Guards move to the definitions of their tensors, guards of the same tensor are merged, and guards implied
+    by others are removed.
+    """
     changed = _move_to_definitions(graph)
     changed |= _join(graph)
     return _remove_implied(graph) or changed
@@ -114,7 +118,7 @@ def _join(graph: Graph) -> bool:
 
 
 def _remove_implied(graph: Graph) -> bool:
-    """Remove guards whose type follows from an operator and the guarded types of its inputs."""
+    """Remove guards of results whose type follows from the operator and its inputs' guarded types."""
     changed = False
     for node in list(walk_nodes(graph.block())):
         if node.kind() != _GUARD or not _is_implied(node) or not optimization_allowed("guards"):
@@ -152,7 +156,8 @@ def insert_bail_outs(graph: Graph) -> bool:
         rest.copy_from(guard)
         rests.append(rest.finish())
     changed = False
-    # Result of a replaced guard -> result of its bail-out, which later bail-outs may capture
+    # Dict from the result of a replaced guard to the result of its bail-out. Later bail-outs that captured
+    # the former capture the latter
     instead: dict[Value, Value] = {}
     for i, (guard, (rest_graph, captured)) in enumerate(zip(guards, rests, strict=True)):
         if not optimization_allowed("guards"):
@@ -180,9 +185,10 @@ class _FallbackGraph:
         self.captured: list[Value] = []
 
     def lookup(self, value: Value) -> Value:
-        """Return the copy of a program value in the new graph.
+        """Return the value in the new graph that stands for `value` of the program.
 
-        A value computed before the guard becomes an input of this graph.
+        If `value` was computed before the guard, it becomes an input of the new graph, unless it is a
+        constant.
         """
         mapped = self.values.get(value)
         if mapped is None:
@@ -203,7 +209,10 @@ class _FallbackGraph:
         self._copy_following(guard)
 
     def _copy_following(self, node: Node) -> None:
-        """Copy the nodes behind `node` in its block, and then those behind the node around this block."""
+        """Copy the nodes after `node` in its block.
+
+        Then, recursively, copy the nodes after the node that contains this block.
+        """
         block = node.owning_block()
         following = node.next()
         while following is not block.return_node():
@@ -266,7 +275,7 @@ class _FallbackGraph:
     def finish(self) -> tuple[Graph, list[Value]]:
         """Return the graph and the program values of its inputs. The first input is the guarded tensor."""
         eliminate_dead_code(self.graph)
-        # Earlier guards have checked the types of captured values, so these types are kept.
+        # Types of captured values are kept, because earlier guards have checked them.
         proven = [value.type() for value in self.graph.inputs()]
         erase_shape_information(self.graph)  # types of other values may depend on the failed guard
         for value, type in zip(self.graph.inputs(), proven, strict=True):

@@ -12,8 +12,8 @@
       block0(): -> (%a)
       block1(): -> (%b)
 
-A node is hoisted if no remaining node before it in its branch has side effects, writes or may raise. Two ifs
-are merged if only constants are between them.
+A node is hoisted out of its branch if no earlier node that stays in the branch has side effects, writes or
+may raise. Two ifs are merged if only constants are between them.
 """
 
 from __future__ import annotations
@@ -61,7 +61,10 @@ def _hoist(choice: Node) -> bool:
 
 
 def _movable(block: Block) -> list[Node]:
-    """Return the movable nodes of a block before the first side effect, write, branch or possible error."""
+    """Return the nodes that can be hoisted out of `block`.
+
+    The search ends at the first node with blocks, a side effect, a write or a possible error.
+    """
     movable = []
     for node in block.nodes():
         if node.blocks() or has_side_effects(node) or writes_to_inputs(node):
@@ -118,8 +121,9 @@ def _join(choice: Node, following: Node) -> None:
 def _replace_inside(block: Block, old: list[Value], new: list[Value]) -> None:
     """Replace the inputs `old` of all nodes in `block` by `new`.
 
-    `block` is a branch of the second `if`. `old` are the outputs of the first `if`, and `new` are the values
-    of these outputs in the first `if`'s branch for the same condition.
+    Two ifs with the same condition are being merged. `block` is a branch of the second `if`. `old` are the
+    outputs of the first `if`. `new` are the values that the corresponding branch of the first `if` returns
+    for these outputs.
     """
     replacements = dict(zip(old, new, strict=True))
     for node in (*block.nodes(), block.return_node()):

@@ -18,7 +18,7 @@ from ts.passes.rewriter import Rewriter, Rule, RuleSet
 
 
 def functional_to_inplace_activation(graph: Graph) -> bool:
-    """Convert activations to their in-place variant if their input has no other reader."""
+    """Convert an activation to its in-place variant if its input is new memory that nothing else reads."""
     kinds = (kind for kind in graph.kinds() if _preserves_dtype(kind) and registry.lookup(f"{kind}_"))
     return RuleSet("inplace_activations", Rule(" ".join(kinds), _make_inplace)).apply(graph)
 

@@ -55,7 +55,10 @@ def _may_unroll(loop: Node) -> bool:
 
 
 def _size(block: Block) -> int:
-    """Return the number of nodes of a loop body. For a body with a loop, it exceeds `_MAX_BODY_NODES`."""
+    """Return the number of nodes of a loop body.
+
+    If the body contains a loop, return a number above `_MAX_BODY_NODES`.
+    """
     size = 0
     for node in block.nodes():
         if node.kind() == "prim::Loop":
@@ -131,7 +134,12 @@ def _unroll_by_factor(loop: Node) -> None:
 
 
 def _copy_iterations(graph: Graph, body: Block, carried: list[Value], count: int) -> list[Value]:
-    """Insert `count` chained copies of a body that does not read the trip counter. Return the results."""
+    """Insert `count` copies of `body`, each reading the results of the previous copy.
+
+    Return the results of the last copy.
+
+    The body must not read the iteration number.
+    """
     for _ in range(count):
         values = _Values(zip(body.inputs()[1:], carried, strict=True))
         for node in body.nodes():

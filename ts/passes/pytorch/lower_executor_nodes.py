@@ -141,7 +141,8 @@ def _chunks(graph: Graph, node: Node) -> list[Value]:
 def _sum_of_products(graph: Graph, node: Node) -> list[Value]:
     """Emit a sum of products, computed as one product of the concatenated factors.
 
-    If the shapes of the left or right factors differ at run time, each product is computed separately.
+    If, at run time, not all left factors or not all right factors have the same shape, each product is
+    computed separately.
     """
     half = len(node.inputs()) // 2
     lefts, rights = node.inputs()[:half], node.inputs()[half:]
@@ -159,7 +160,7 @@ def _sum_of_products(graph: Graph, node: Node) -> list[Value]:
 
 
 def _batch_side(graph: Graph, node: Node) -> list[Value]:
-    """Emit products with a common factor, computed as one product with the concatenated other factors.
+    """Emit products with a common factor, computed as one product of it and the other factors, concatenated.
 
     If the shapes of the other factors differ at run time, each product is computed separately.
     """

@@ -9,8 +9,9 @@
                                                block0(%j : int, %a : T):
                                                  %i : int = aten::add(%j, %k) ...
 
-Analyses can then infer more precise types for the first iteration, because its types need not include the
-types of later iterations. `unroll_constant_loops` unrolls the peeled loop if %n is constant.
+Analyses can then infer more precise types for values of the first iteration, because these types need not
+include the types of the same values in later iterations. `unroll_constant_loops` unrolls the peeled loop if
+%n is constant.
 """
 
 from __future__ import annotations

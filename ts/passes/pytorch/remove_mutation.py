@@ -31,7 +31,10 @@ def remove_mutation(graph: Graph) -> bool:
 
 
 def remove_list_mutation(graph: Graph) -> bool:
-    """Move elements appended or inserted into a new list into the `prim::ListConstruct` of the list."""
+    """Remove appends and insertions to new lists.
+
+    The `prim::ListConstruct` of the list gets the added elements.
+    """
     return _LIST_RULES.apply(graph)
 
 
@@ -49,8 +52,8 @@ def inplace_kinds(graph: Graph) -> str:
 def _is_unobserved(aliases: AliasDb, mutation: Node, replacements: set[Value]) -> bool:
     """Return whether `mutation` writes to new memory that no earlier node reads.
 
-    If so, move the node that allocates the memory directly before `mutation`. `replacements` are the results
-    of functional operators that have replaced earlier mutations, which are new memory, too.
+    If True, also move the node that allocates the memory directly before `mutation`. `replacements` are the
+    results of functional operators that have replaced earlier mutations. These results are new memory, too.
     """
     value = mutation.input()
     making = value.node()
@@ -65,7 +68,7 @@ def _is_unobserved(aliases: AliasDb, mutation: Node, replacements: set[Value]) -
 
 
 def _is_new_in_branch(aliases: AliasDb, value: Value, block: Block) -> bool:
-    """Return whether output `value` of an `if` is new memory without other uses in branch `block`."""
+    """Return whether branch `block` of an `if` returns new memory without other uses for output `value`."""
     result = block.outputs()[value.offset()]
     if result.node().owning_block() is not block or _is_structural(result.node()):
         return False
@@ -164,7 +167,10 @@ def functional_variant(node: Node) -> str | None:
 def _make_functional(
     accept: Callable[[Node], bool], replacements: set[Value], rewriter: Rewriter, node: Node
 ) -> Value | None:
-    """Replace an unobserved mutation, add the new result to `replacements`, and return it, else None."""
+    """Replace `node` if it is an unobserved mutation.
+
+    Add the result of the new node to `replacements` and return it. For other nodes, return None.
+    """
     if not _is_tensor_mutation(node) or not accept(node):
         return None
     if not _is_unobserved(rewriter.aliases, node, replacements):
@@ -188,8 +194,8 @@ def _make_functional(
 def _like_options(graph: Graph, like: Value, is_number: bool) -> list[Value]:
     """Return the options of a `*_like` operator: dtype, layout, device, pin_memory, memory_format.
 
-    All options are None, except the dtype if the fill value is a number (`is_number`): it is the dtype of
-    `like`, because the number would determine another dtype.
+    If the fill value is a number (`is_number`), the option dtype is the dtype of `like`, because the number
+    would determine another dtype. All other options are None.
     """
     options = [graph.insert("prim::dtype", [like], INT) if is_number else graph.insert_constant(None)]
     return options + [graph.insert_constant(None) for _ in range(4)]
