@@ -46,3 +46,15 @@ def test_default_type():
     assert ts.ones(1).dtype is ts.float32
     with pytest.raises(TypeError, match="only floating-point types"):
         ts.set_default_tensor_type(ts.LongTensor)
+
+
+@pytest.mark.parametrize(
+    "constructor", [ts.Tensor, ts.DoubleTensor, ts.LongTensor, ts.ones(1).new, ts.ones(1).half().new]
+)
+def test_constructors_with_sizes_return_zeros(constructor):
+    """Modules that do not initialize their parameters give the same results in each run."""
+    for _ in range(20):
+        garbage = [ts.full((size,), 7.5, dtype=constructor(0).dtype) for size in (3, 40, 500)]
+        del garbage
+        assert not any(constructor(size).any() for size in (3, 40, 500))
+    assert constructor(2, 3).shape == (2, 3)

@@ -401,9 +401,10 @@ def number_tensor(value: Any, dtype: dtypes.dtype, device: Any) -> Tensor:
 def legacy(
     args: tuple[Any, ...], device: Any = None, dtype: dtypes.dtype | None = None, function: str = "new"
 ) -> Tensor:
-    """Implement `Tensor(2, 3)` (uninitialized, with this shape) and `Tensor([1, 2])` (default dtype).
+    """Implement `Tensor(2, 3)` (with this shape) and `Tensor([1, 2])` (default dtype).
 
-    An active tracer records the tensor as a result of `function`.
+    PyTorch does not initialize the elements of `Tensor(2, 3)`. Here they are zeros, so that modules which do not
+    initialize their parameters give the same results in each run. An active tracer records the tensor as a result of `function`.
     """
     _warn_constructed(function)
     target_dtype = dtypes.get_default_dtype() if dtype is None else dtype
@@ -440,7 +441,7 @@ def legacy(
     if recorder is not None:
         options = {"dtype": target_dtype, "layout": dtypes.strided, "device": devices.as_device(device)}
         return operator("empty")(list(args or default), **options)  # type: ignore[no-any-return]
-    return _on_device(np.empty(args or default, target_dtype.numpy_dtype), device)
+    return _on_device(np.zeros(args or default, target_dtype.numpy_dtype), device)
 
 
 _NEW_SIGNATURES: Final = (
