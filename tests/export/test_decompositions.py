@@ -6,8 +6,10 @@ import warnings
 import pytest
 
 import ts
+from tests.export.functions import Function
 from tests.export.functions import FunctionOfOne as module_of_function
 from tests.export.single_op_programs import PROGRAMS, module_of, programs
+from ts.export import Dim, export
 from ts.export.decompositions import decomposition_table
 from ts.ops import registry
 from ts.ops.derivatives.formula_registry import derivative_of
@@ -176,3 +178,23 @@ def test_composed_decompositions_call_scalar_overloads(function, operators):
     """Numbers are operands of `Scalar` overloads in decompositions, and of `Tensor` overloads in programs."""
     program = ts.export.export(module_of_function(function), (ts.rand(4),)).run_decompositions()
     assert [str(target) for target in _targets(program)] == [f"aten.{name}" for name in operators]
+
+
+DIM = Dim("d", min=3, max=50)
+SIZE_PROGRAMS = {
+    "chunk": (lambda a, b: a.chunk(3), (8, 8), (Dim.AUTO, Dim.AUTO),
+              "sym_size add sub floordiv mul sub sub split_with_sizes getitem getitem getitem"),
+    "narrow": (lambda a, b: a.narrow(0, 1, b.shape[0]) + b, (5, 4), (DIM + 1, DIM), "sym_size add slice add"),
+    "flatten": (lambda a, b: a.flatten() + b, (4, 12), (DIM, 3 * DIM), "sym_size mul view add"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SIZE_PROGRAMS)
+def test_arithmetic_on_sizes(name):
+    """Decompositions compute sizes with PyTorch's operations, also if a size of another argument is equal."""
+    function, sizes, dims, operators = SIZE_PROGRAMS[name]
+    first = ts.ones(4, 3) if name == "flatten" else ts.ones(sizes[0])
+    shapes = tuple({0: dim} for dim in dims)
+    program = export(Function(function), (first, ts.ones(sizes[1])), dynamic_shapes=shapes).run_decompositions()
+    targets = [n.target for n in program.graph.nodes if n.op == "call_function"]
+    assert [str(getattr(t, "overloadpacket", t).__name__) for t in targets] == operators.split()

@@ -117,6 +117,17 @@ class FunctionalizingTracer(ExportTracer):
         entry = self.number_nodes.get(id(x)) if isinstance(x, SymNumber) else None
         return super().node_of(x) if entry is None else entry[1]
 
+    def arithmetic(self, function: Any, arguments: tuple[Any, ...], result: Any) -> None:
+        """Record a node that computes `result`, also if another node computes an equal number.
+
+        As in PyTorch, each operation of a decomposition on sizes has its own node.
+        """
+        if ts._core.thread.context.current_tracer() is self:
+            operands = tuple(map(self.node_of, self._as_one_kind(arguments)))
+            node = self._call(function, operands, result)
+            self.number_nodes[id(result)] = result, node
+            self._size_nodes.setdefault(result.node.expr, node)
+
     def numel(self, x: Tensor) -> Any:
         """Return `x.numel()` without recording."""
         return self.unrecorded(lambda: x.array.size)

@@ -211,7 +211,7 @@ def split(x: Tensor, split_size: Any, dim: int = 0) -> list[Tensor]:
     if evaluate_guard(split_size == 0):
         return [aten.alias(x)]
     count = max(int((size + split_size - 1) // split_size), 1)
-    sizes = [split_size] * (count - 1) + [size - split_size * (count - 1)]
+    sizes = [split_size] * (count - 1) + [split_size - (split_size * count - size)]
     return aten.split_with_sizes(x, sizes, dim)
 
 
