@@ -99,7 +99,7 @@ class ProcessGroup:
 
 
 class GroupMember:
-    """PyTorch's constants: the default group, and the result of `new_group` in ranks that are not members."""
+    """PyTorch's constants: default group, and result of `new_group` in ranks outside of the new group."""
 
     WORLD: ClassVar[ProcessGroup | None] = None
     NON_GROUP_MEMBER: ClassVar[Any] = -100

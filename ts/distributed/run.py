@@ -123,7 +123,10 @@ def parse_args(args: Sequence[str] | None) -> argparse.Namespace:
 
 
 def determine_local_world_size(nproc_per_node: str) -> int:
-    """Return the number of processes for a number, `cpu`, `gpu` or `auto`. Raise ValueError for others."""
+    """Return the number of processes that `nproc_per_node` means: a number, `cpu`, `gpu` or `auto`.
+
+    Raise ValueError for another text.
+    """
     try:
         return int(nproc_per_node)
     except ValueError:

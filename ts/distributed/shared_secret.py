@@ -39,7 +39,7 @@ def new(host: str) -> bytes:
 
 
 def read_secret(port: int) -> bytes | None:
-    """Return TS_RPC_SECRET, or the secret that the listener on `port` wrote to a file, or None."""
+    """Return TS_RPC_SECRET if it is set, else the secret in the file of `port`, or None without a file."""
     try:
         return _read_environment_secret() or (_folder() / str(port)).read_bytes()
     except FileNotFoundError:
@@ -62,14 +62,17 @@ def publish_secret(port: int, secret: bytes) -> None:
 
 
 def shared(host: str, port: int) -> bytes | None:
-    """Return the secret for connections to `host` and `port`, or None if its file is not written yet."""
+    """Return the secret for connections to `host` and `port`.
+
+    Return None if the listener has not written the secret to its file yet.
+    """
     if _read_environment_secret() is None:
         _check_local(host)
     return read_secret(port)
 
 
 def withdraw(port: int, secret: bytes) -> None:
-    """Remove the secret file of a port, unless another program has replaced `secret` in it."""
+    """Remove the secret file of a port. Keep the file if another program has written its own secret to it."""
     path = _folder() / str(port)
     try:
         if path.read_bytes() == secret:
@@ -86,7 +89,7 @@ def _read_environment_secret() -> bytes | None:
 def is_local(host: str) -> bool:
     """Return True if a host name resolves to loopback addresses only.
 
-    Raise MissingSecretError if it cannot be resolved.
+    Raise MissingSecretError if the host name cannot be resolved.
     """
     try:
         return all(ipaddress.ip_address(info[4][0]).is_loopback for info in socket.getaddrinfo(host, None))

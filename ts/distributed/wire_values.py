@@ -91,8 +91,8 @@ class MalformedValueError(ValueError):
 
 
 _PLAIN: Final = frozenset((type(None), bool, float, str, bytes))
-# If no other tensor uses a storage, and it is larger than the tensor's elements by this factor, only the
-# elements are sent.
+# If only one tensor uses a storage, and the storage is larger than the elements of the tensor by this factor,
+# only the elements are sent.
 _DENSE_STORAGE_RATIO: Final = 2
 _CODES: Final[dict[int, Any]] = {
     Tag.DTYPE: dtypes.dtype,
@@ -113,7 +113,7 @@ def pack(
 ) -> EncodedValue:
     """Encode a value as plain data and tensor memory. Raise TypeError for unsupported values.
 
-    wire_context    codec of references, or None if references are not allowed
+    wire_context    codec of values that are sent by reference, or None if such values are not allowed
     grad_tensors    in a distributed autograd context, a list to which tensors that require grad are appended
     """
     packing = _Serializer(wire_context, grad_tensors)
@@ -189,8 +189,9 @@ class _Serializer:
         if self.grad_tensors is not None and x.requires_grad:
             flag = Flag.WITH_GRADIENTS
             self.grad_tensors.append(x)
-            # If an earlier tensor of this message uses the same memory, clone this one. Otherwise, both
-            # would share memory at the receiver, where autograd would miss that a write changes both.
+            # If an earlier tensor of this message uses the same memory, clone this tensor. Otherwise, both
+            # tensors would share memory at the receiver, and autograd would not notice that a write to one
+            # changes the other.
             shares_memory = self.users[id(owning_array(x.array))] > 0
         x = x.detach()
         if shares_memory or x.is_conj() or x.is_neg():
@@ -232,10 +233,10 @@ class _Serializer:
 def unpack(
     encoded: Any, wire_context: WireContext | None = None, grad_tensors: list[Tensor] | None = None
 ) -> Any:
-    """Decode a value, whose tensors use the received memory.
+    """Decode a value. Its tensors use the received memory.
 
-    Raise MalformedValueError for invalid data. Tensors whose gradients the sender wants are appended to
-    `grad_tensors`.
+    Raise MalformedValueError for invalid data. A tensor whose gradient must be sent back to the sender is
+    appended to `grad_tensors`.
     """
     try:
         data, memory = encoded
@@ -323,7 +324,7 @@ class _Deserializer:
     def _bytes(self, key: int) -> NDArray[np.uint8]:
         """Return a received buffer as a writable uint8 array.
 
-        Read-only buffers of short tensors are copied.
+        Read-only buffers, such as those of short tensors, are copied.
         """
         array = self.bytes.get(key)
         if array is None:

@@ -143,7 +143,10 @@ class CollectiveQueue:
         self._queued_count = 0
 
     def run(self, make: Callable[[], CollectiveCall], body: Body) -> None:
-        """Create a call and run it after all queued calls: in this thread if no calls are queued."""
+        """Create a call, and run it after all queued calls.
+
+        If no calls are queued, the call runs in the calling thread, else in the thread of the group.
+        """
         if self._queued_count or not self._lock.acquire(blocking=False):
             self.start(make, body).result()
             return

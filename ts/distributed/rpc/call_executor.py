@@ -62,9 +62,10 @@ class CallExecutor:
         response.result(None)
 
     def begin(self, work: Callable[..., Future[Any] | None], *arguments: Any) -> None:
-        """Run `work(*arguments)` for another worker: in the pool, or in this thread if it is a server thread.
+        """Run `work(*arguments)` for another worker: in this thread if it is a server thread, or in the pool.
 
-        If `work` returns a future (of a suspended script), the call is active until the future is done.
+        If `work` returns a future because a script was suspended, the call is active until the future is
+        done.
         """
         self._calls.count("begun")
 

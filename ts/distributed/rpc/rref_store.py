@@ -98,7 +98,7 @@ class RRefStore:
         return len(self._owners)
 
     def debug_counts(self) -> dict[str, int]:
-        """Return the counts of owned and pending values, other workers' forks, and unconfirmed forks."""
+        """Return the numbers of owned values, pending values, other workers' forks, and unconfirmed forks."""
         with self._lock:
             owned = [*self._owners.values()]
             return {

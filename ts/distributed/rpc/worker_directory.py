@@ -142,8 +142,8 @@ class StaticWorkerDirectory(WorkerDirectory):
 
     def leave(self, remaining: RemainingSeconds) -> None:
         """Wait until the calls of all workers have finished (termination detection by two barriers)."""
-        # Workers that have not reached the first barrier may still call functions in workers that wait at it.
-        # The second phase waits for these calls.
+        # Workers that have not reached the first barrier may still call functions in workers that have
+        # reached it. The second phase waits for the calls that such workers still execute.
         for phase in ("first", "second"):
             self.endpoint.calls.wait_until_idle(remaining())
             self._rendezvous.barrier(f"leave, {phase}", remaining())

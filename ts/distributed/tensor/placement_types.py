@@ -17,7 +17,10 @@ class Placement:
     """Base class of placements."""
 
     def is_shard(self, dim: int | None = None) -> bool:
-        """Return True if the tensor is split: along `dim`, or without `dim` along any dimension."""
+        """Return True if the tensor is split along dimension `dim`.
+
+        Without `dim`, any dimension is accepted.
+        """
         return isinstance(self, Shard) and (dim is None or self.dim == dim)
 
     def is_replicate(self) -> bool:
@@ -25,9 +28,9 @@ class Placement:
         return isinstance(self, Replicate)
 
     def is_partial(self, reduce_op: str | None = None) -> bool:
-        """Return True if ranks hold operands of a reduction.
+        """Return True if each rank holds one operand of a reduction.
 
-        If `reduce_op` is given, it must be the operation of the reduction.
+        If `reduce_op` is given, the operation of the reduction must also equal `reduce_op`.
         """
         return isinstance(self, Partial) and (reduce_op is None or self.reduce_op == reduce_op)
 
@@ -77,7 +80,7 @@ class Replicate(Placement):
 class Partial(Placement):
     """Placement of one operand on each rank.
 
-    The tensor is the operands' reduction by `reduce_op` ("sum", ...).
+    The whole tensor is the reduction of all operands by `reduce_op` ("sum", ...).
     """
 
     LINEAR_REDUCE_OPS = ("sum", "avg")

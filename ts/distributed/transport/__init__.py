@@ -50,7 +50,10 @@ _MODULES_OF_DASK: Final = {"Comm": "dask_comm_backend", "Security": "security"}
 
 
 def __getattr__(name: str) -> Any:
-    """Import a name that needs dask.distributed. Without it, raise an ImportError that names the extra."""
+    """Import a name whose module needs dask.distributed.
+
+    If dask.distributed is missing, raise an ImportError that names the extra to install.
+    """
     if name not in _MODULES_OF_DASK:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     try:

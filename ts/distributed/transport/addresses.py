@@ -23,7 +23,7 @@ def split_address(address: str) -> tuple[str, str]:
 
 
 def split_host_port(location: str, default_port: int | None = None) -> tuple[str, int]:
-    """Return host and port of "host:port" or "[IPv6 address]:port". Raise ValueError if malformed."""
+    """Return (host, port) of "host:port" or "[IPv6 address]:port". Raise ValueError for malformed text."""
     if location.startswith("["):
         host, bracket, rest = location[1:].partition("]")
         is_valid = bool(bracket) and (not rest or rest.startswith(":"))

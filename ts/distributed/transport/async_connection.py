@@ -26,7 +26,8 @@ from typing import Any, Final
 from ts.distributed.transport.message_codec import MalformedMessageError, MessageDecoder, MessageEncoder
 from ts.distributed.transport.socket_io import NOT_NOW, SYSCALLS_PER_CONNECTION, Outgoing, may_contain_data
 
-# Reading from the socket pauses if so many received messages, or so many of their bytes, are unread.
+# Reading from the socket pauses if this number of received messages, or this number of bytes in them, is
+# unread.
 _UNREAD_MESSAGES: Final = 64
 _UNREAD_BYTES: Final = 1 << 26
 # Received messages are delivered in batches of at most this number. Then `_is_receiver_full` is called.
@@ -74,9 +75,9 @@ class AsyncConnection:
         return self._outgoing.size
 
     def send(self, message: Any) -> int:
-        """Send a message, or queue what the socket does not accept yet, and return its size in bytes.
+        """Send a message, and return its size in bytes. Queue the part that the socket does not accept yet.
 
-        The memory of the message must not change until it is sent.
+        The memory of the message must not change until the whole message is sent.
         """
         self._check()
         buffers = self._writer.pack(message)
@@ -90,8 +91,8 @@ class AsyncConnection:
     def post(self, message: Any, at_once: bool = False) -> None:
         """Send a message, from any thread.
 
-        The event loop sends all queued messages together. With `at_once`, this thread sends the message, if
-        no other message is queued and the socket does not use TLS.
+        The event loop sends all queued messages together. If `at_once` is True, no other message is queued
+        and the socket does not use TLS, the calling thread sends the message instead.
         """
         self._check()
         buffers = self._writer.pack(message)
@@ -152,10 +153,10 @@ class AsyncConnection:
         ended: Callable[[Exception], None],
         full: Callable[[], bool] | None = None,
     ) -> None:
-        """Call `each` with every received message, and `ended` with the reason when the connection ends.
+        """Call `each` with every received message. When the connection ends, call `ended` with the reason.
 
-        For a message whose memory cannot be allocated, `each` receives a `MessageTooLargeError`. While `full`
-        returns True, reading pauses, so that the sender has to wait.
+        If the memory of a message cannot be allocated, `each` receives a `MessageTooLargeError` instead.
+        While `full` returns True, reading pauses, so that the sender has to wait.
         """
         while self._messages:
             each(self._messages.popleft())
@@ -167,13 +168,13 @@ class AsyncConnection:
         self._resume_reading()
 
     def resume_reading(self) -> None:
-        """Resume reading if `full` allows it. This method may be called from any thread."""
+        """Resume reading, unless `full` returns True. This method may be called from any thread."""
         self._loop.call_soon_threadsafe(self._resume_reading)
 
     def detach(self) -> tuple[socket.socket, MessageDecoder, MessageEncoder]:
-        """Return the socket, decoder and encoder, and stop using them.
+        """Return the socket, decoder and encoder for another connection class, and stop using them.
 
-        This is only possible between two messages. Another connection class can continue with these objects.
+        Raise RuntimeError while a message is being sent or received.
         """
         self._check()
         if self._outgoing or self._messages or not self._reader.is_between_messages:
@@ -193,7 +194,8 @@ class AsyncConnection:
             return
         # The lock excludes later writes by other threads: the system may reuse the file descriptor.
         with self._lock:
-            # The traceback of `error` would keep this connection and its data alive.
+            # Store only the text of `error`, because its traceback would keep this connection and its data
+            # alive.
             self._error = ConnectionError(str(error or "the connection was closed"))
             self._loop.remove_reader(self._socket)
             self._loop.remove_writer(self._socket)
@@ -311,7 +313,11 @@ class AsyncConnection:
             self._loop.call_soon(self._readable)
 
     def _is_over_limit(self) -> bool:
-        """Return True if reading must pause: `full` is True, or unread data reaches the high-water mark."""
+        """Return True if reading must pause.
+
+        If the caller of `deliver` has given `full`, its result decides. Otherwise, reading pauses if the
+        unread messages are too many or too large.
+        """
         if self._is_receiver_full is not None:
             return self._is_receiver_full()
         unread = len(self._messages)

@@ -30,7 +30,7 @@ from ts.distributed.transport.message_codec import (
 from ts.distributed.transport.socket_io import NOT_NOW, Outgoing, tune
 from ts.distributed.transport.transport import HELLO
 
-# A connection that was used within this time is not checked again for a disconnected peer.
+# If a connection was used less than this time ago, the check for a disconnected peer is omitted.
 _LIVENESS_CHECK_INTERVAL_SECONDS: Final = 0.01
 
 
@@ -65,7 +65,7 @@ class BlockingConnection:
 
     @classmethod
     def from_stream(cls, stream: AsyncConnection) -> BlockingConnection:
-        """Convert an asynchronous connection that was accepted to a blocking connection."""
+        """Return a blocking connection that takes over the socket of an accepted asynchronous connection."""
         connection = cls.__new__(cls)
         connection._socket, reader, writer = stream.detach()
         connection._begin(reader, writer)
@@ -99,14 +99,17 @@ class BlockingConnection:
         self._send(self._writer.pack(message))
 
     def receive(self) -> Any:
-        """Wait for a message. Raise MemoryError if its memory cannot be allocated."""
+        """Wait for a message. Raise MemoryError if the memory for the message cannot be allocated."""
         message = self.next()
         if type(message) is MessageTooLargeError:
             raise message.error()
         return message
 
     def next(self) -> Any:
-        """Wait for a message. Return `MessageTooLargeError` if its memory cannot be allocated."""
+        """Wait for a message.
+
+        Return a `MessageTooLargeError` if the memory for the message cannot be allocated.
+        """
         while not self._messages:
             if self._deadline is not None:
                 self._socket.settimeout(max(self._deadline - time.monotonic(), 1e-6))
@@ -126,7 +129,7 @@ class BlockingConnection:
 
     @property
     def is_stale(self) -> bool:
-        """Return True if the peer has closed this idle connection, or has sent data unexpectedly."""
+        """Return True if the peer has closed this idle connection, or has sent data without a request."""
         if time.monotonic() < self._used + _LIVENESS_CHECK_INTERVAL_SECONDS:
             return False
         return self._peek() is not None
@@ -139,7 +142,10 @@ class BlockingConnection:
         return next_byte == b""
 
     def _peek(self) -> bytes | None:
-        """Return the next byte without consuming it: b"" if the peer has closed, None if there is no data."""
+        """Return the next received byte without consuming it.
+
+        Return b"" if the peer has closed the connection, and None if no data has been received.
+        """
         try:
             self._socket.setblocking(False)
             return self._socket.recv(1, socket.MSG_PEEK)

@@ -30,7 +30,7 @@ class Comm(Connection, core.Comm):
     """Connection with the interface and the errors of dask's comms."""
 
     def __init__(self, stream: AsyncConnection, local_address: str, peer_address: str) -> None:
-        # dask must not deserialize values in messages, which contain no pickles
+        # Set `deserialize=False`, because messages contain no pickles that dask could deserialize.
         core.Comm.__init__(self, deserialize=False)
         Connection.__init__(self, stream, local_address, peer_address)
 
@@ -133,7 +133,10 @@ class TsCommBackend(registry.Backend):
         return join_host_port(ensure_ip(host), port)
 
     def get_local_address_for(self, loc: str) -> str:
-        """Return the IP address of this machine under which a process that listens at `loc` can reach it."""
+        """Return the IP address of this machine at which a process can reach it.
+
+        The process listens at `loc`.
+        """
         return join_host_port(get_ip(ensure_ip(split_host_port(loc)[0])), None)
 
 

@@ -43,7 +43,8 @@ from ts.distributed.transport.shm_segments import (
     size_of,
 )
 
-INLINE_BYTES: Final = 4096  # larger buffers become frames of the message. Others are part of its head.
+# Buffers above this size become frames of the message. Smaller buffers are part of the head.
+INLINE_BYTES: Final = 4096
 # size of the buffer into which several small messages are received by one system call
 STAGING_BYTES: Final = 1 << 16
 
@@ -91,7 +92,7 @@ class TransportLimits:
 class MessageTooLargeError(NamedTuple):
     """Result for a received message whose frames could not be allocated."""
 
-    message: Any  # the message, with an empty frame in place of each frame that could not be allocated
+    message: Any  # the message in which each frame that could not be allocated is replaced by an empty frame
     size: int  # bytes of the frame that could not be allocated
 
     def error(self) -> MemoryError:
@@ -132,15 +133,15 @@ class MessageEncoder:
         return self.sender is not None and self.sender.has_unconsumed_segments
 
     def close(self) -> None:
-        """Release the shared memory segments. The peer keeps those segments that it has mapped."""
+        """Release the shared memory segments. A segment that the peer has mapped stays mapped in the peer."""
         if self.sender is not None:
             self.sender.close()
 
     @staticmethod
     def _share_frames(frames: list[memoryview], sizes: list[int], sender: SegmentSender) -> list[memoryview]:
-        """Copy large frames to shared memory, and replace their `sizes` by references to the copies.
+        """Copy large frames to shared memory. Replace the sizes of copied frames in `sizes` by references.
 
-        Return the other frames, which must be sent through the socket.
+        Return the frames that were not copied. They must be sent through the socket.
         """
         unshared_frames = []
         for buffer_index, frame in enumerate(frames):
@@ -197,9 +198,9 @@ class MessageDecoder:
         # incomplete part of the current message, into which bytes are received
         self._incomplete_buffer: memoryview | None = None
         self._filled = 0
-        # number of bytes to receive and ignore, which belong to a frame that could not be allocated
+        # number of bytes that will be received and discarded, because no memory was available for their frame
         self._skipped = 0
-        # size of the frame of the current message that could not be allocated, or 0 if there is none
+        # size of a frame of the current message that could not be allocated, or 0 if no allocation has failed
         self._too_large = 0
         self.shared_bytes = 0  # total size of the frames that were received in shared memory so far
 
@@ -225,7 +226,10 @@ class MessageDecoder:
         )
 
     def received(self, count: int) -> list[Any]:
-        """Return the messages that `count` more bytes complete. Raise MalformedMessageError if invalid."""
+        """Decode `count` more received bytes. Return the messages that are now complete.
+
+        Raise MalformedMessageError if a message is invalid.
+        """
         if self._skipped:
             self._skipped -= count
             if self._skipped:
@@ -253,7 +257,7 @@ class MessageDecoder:
         return messages
 
     def _prelude(self) -> bool:
-        """Decode the prelude of the next message, and return True if it was complete."""
+        """Decode the prelude of the next message. Return False if the prelude is not complete yet."""
         if self._sizes:
             return True
         at, available = self._start, self._end - self._start
@@ -281,7 +285,7 @@ class MessageDecoder:
     def _read_buffers(self) -> bool:
         """Move the parts of the message from the staging buffer to `_buffers`.
 
-        Return True if all are complete.
+        Return True if all parts of the message are complete.
         """
         for size in self._sizes[len(self._buffers) :]:
             if size >= SHARED_MEMORY_FLAG:
@@ -322,14 +326,15 @@ class MessageDecoder:
     def _begin(self, size: int, received_bytes: memoryview) -> None:
         """Allocate memory for an incomplete part and copy its `received_bytes`.
 
-        Skip the part if the allocation fails.
+        If the allocation fails, skip the part, or raise MalformedMessageError if `spares` is False or the
+        part is the head.
         """
         try:
             self._incomplete_buffer, self._filled = _memory(size), len(received_bytes)
         except MalformedMessageError:
             if not self.spares or not self._buffers:
                 raise
-            # The skipped bytes will overwrite the staging buffer, which contains the head.
+            # The bytes to skip will overwrite the staging buffer. Copy the head, which refers to this buffer.
             self._buffers[0] = _copy(self._buffers[0])
             self._skipped, self._too_large = size - len(received_bytes), size
         else:

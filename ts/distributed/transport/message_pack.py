@@ -59,7 +59,7 @@ def decode(data: bytes | memoryview, object_hook: ObjectHook | None = None) -> A
 def _scan(data: bytes | memoryview) -> None:
     """Raise an error if the length of a list or string exceeds the remaining data.
 
-    Otherwise, nested lists that each claim a large length could exhaust memory.
+    Without this check, nested lists that each declare a large length could exhaust the memory.
     """
     scanner = msgpack.Unpacker(max_buffer_size=len(data))
     scanner.feed(data)
@@ -139,7 +139,10 @@ def _encode_int(value: int, out: bytearray) -> None:
 def _encode_length(
     length: int, out: bytearray, short_code: int, short_limit: int, codes: dict[int, int]
 ) -> None:
-    """Append the code and the length of a value. A length below `short_limit` is part of the code."""
+    """Append the type code and the length of a value.
+
+    If the length is below `short_limit`, the code contains it.
+    """
     if length < short_limit:
         out.append(short_code | length)
         return

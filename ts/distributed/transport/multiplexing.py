@@ -107,8 +107,8 @@ class Reply:
 
     def __init__(self, answering: _RequestServer, request_id: Any) -> None:
         self._answering, self._request_id = answering, request_id
-        # list of the request id until the response is sent, then empty. `pop` is atomic, so only one thread
-        # sends.
+        # list with the request id, which is emptied when the response is sent. `pop` is atomic, so only one
+        # thread sends the response.
         self._open = [request_id]
 
     def __call__(self, result: Any) -> None:
@@ -125,7 +125,7 @@ class Reply:
             raise
 
     def count_call(self) -> None:
-        """Count the call as unfinished until `finish_call`, even if its response is sent before."""
+        """Count the call as unfinished until `finish_call` is called, even after the response was sent."""
         self._answering.unfinished.append(None)
 
     def finish_call(self) -> None:
@@ -160,13 +160,16 @@ class _RequestServer:
             self.stream.resume_reading()
 
     def finish_call(self) -> None:
-        """Stop counting a call as unfinished, if it continued after its response was sent."""
+        """Remove a call from the number of unfinished calls. Resume reading if it was paused."""
         self.unfinished.pop()
         if self.stream.stopped and not self.stream.closed:
             self.stream.resume_reading()
 
     def is_full(self) -> bool:
-        """Return True if reading must pause (backpressure): too many unfinished calls or unread responses."""
+        """Return True if reading must pause (backpressure).
+
+        Reading pauses while too many calls are unfinished, or too many bytes of responses are unread.
+        """
         return len(self.unfinished) >= MAX_PENDING_CALLS or self.stream.unsent >= MAX_UNSENT_RESPONSE_BYTES
 
 

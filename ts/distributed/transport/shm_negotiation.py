@@ -40,7 +40,7 @@ _NO: Final = b"\0"
 class SharedMemorySession(NamedTuple):
     """Sender and receiver of shared memory for a connection.
 
-    If the sender or receiver is None, large message parts in this direction use the socket.
+    Without a sender, this end sends large parts through the socket. Without a receiver, the peer does.
     """
 
     sender: SegmentSender | None = None
@@ -60,7 +60,7 @@ class _ShmHandshake:
         self._nonce = secrets.token_bytes(_NONCE_BYTES)
         self._file: int | None = None
         if max_bytes > 0 and hasattr(os, "memfd_create"):
-            # the error may mean that too many files are open: then no memory is shared
+            # The error may mean that too many files are open. In this case, this process shares no memory.
             with contextlib.suppress(OSError):
                 self._file = create_sealed_file(_KEY_BYTES)
                 os.pwrite(self._file, self._key, 0)
@@ -77,13 +77,17 @@ class _ShmHandshake:
         return _OFFER.pack(0 if self._file is None else os.getpid(), self._file or 0, self._nonce)
 
     def proof(self, peer_offer: bytes) -> bytes:
-        """Return the HMAC of both nonces, which proves to the peer that this end has the key in its file."""
+        """Return the HMAC of both nonces.
+
+        It proves to the peer that this end knows the key in its own file.
+        """
         return _proof(self._key, self._role, _OFFER.unpack(peer_offer)[2], self._nonce)
 
     def open_receiver(self, peer_offer: bytes, role: bytes, proof: bytes) -> SegmentReceiver | None:
         """Return a receiver for the peer's segments.
 
-        Return None if its key file is unreadable or `proof` is invalid.
+        Return None if this process or the peer shares no memory, if the peer's key file is unreadable, or if
+        `proof` is invalid.
         """
         process, file, nonce = _OFFER.unpack(peer_offer)
         if self._file is None or not process:

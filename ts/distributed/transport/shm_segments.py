@@ -39,13 +39,14 @@ from ts._core.shared_memory import PAGE_BYTES, NotSharedMemoryError, create_seal
 # bytes of a segment's header that contain the id of the connection
 CONNECTION_ID_SLICE: Final = slice(16, 32)
 MIN_SHARED_BYTES: Final = 1 << 18  # minimal size of a part of a message that is sent in shared memory
-# maximal size of a part that is sent in shared memory, because a reference has 40 bits for the size
+# Parts of this size or more are not sent in shared memory, because a reference has 40 bits for the size.
 _MAX_BUFFER_BYTES: Final = 1 << 40
 # This bit distinguishes references to shared memory from plain sizes of parts.
 SHARED_MEMORY_FLAG: Final = 1 << 63
 _FILES: Final = 1 << 23
 
-# maximum number of segments of a process. To create another one, an unused one is released.
+# Maximum number of segments of a process. A process with this number releases an unused segment before it
+# creates another one.
 _MAX_CACHED_SEGMENTS: Final = 16
 # maximum number of segments of peers that are mapped at the same time. The contents of further segments are
 # copied.
@@ -53,24 +54,26 @@ _MAX_CACHED_MAPPINGS: Final = 64
 # maximal ratio of the size of a segment to the size of the part in it. The sender does not reuse a larger
 # segment, and the receiver rejects it.
 _MAX_SEGMENT_OVERSIZE_FACTOR: Final = 4
-# If the peer has not read this number of bytes in a connection's segments, parts are sent through the socket.
+# If the peer has not yet read this number of bytes in the segments of a connection, further parts are sent
+# through the socket.
 _MAX_IN_FLIGHT_BYTES: Final = 1 << 25
 
 _FREE, _SENT, _CONSUMED = range(3)
-# state of a segment -> seconds that it must be unused before the sender may release it for another segment
+# state of a segment -> seconds without use after which the sender may release the segment to create another
+# one
 _RECLAIM_AFTER_SECONDS: Final = {_FREE: 1.0, _SENT: math.inf, _CONSUMED: 10.0}
 
 # file descriptor of a segment that this process created -> size of the segment in bytes
 _created_bytes: dict[int, int] = {}
 _senders: set[weakref.ref[SegmentSender]] = set()
 _mapped: weakref.WeakSet[mmap.mmap] = weakref.WeakSet()
-# Number of forks between the first process and this one. Segments created before the last fork belong to the
-# parent process.
+# Number of forks that led from the first process to this one. Segments created before the last fork belong to
+# the parent process.
 _forks = 0
 
 
 def size_of(reference: int) -> int:
-    """Return the size in bytes of a part. `reference` is this size, or a shared memory reference."""
+    """Return the size of a part in bytes. `reference` is the size itself, or a shared memory reference."""
     return reference & (_MAX_BUFFER_BYTES - 1) if reference >= SHARED_MEMORY_FLAG else reference
 
 
@@ -85,7 +88,8 @@ class _Segment:
             raise
         self.memory: NDArray[np.uint8] = np.frombuffer(self.mapping, np.uint8, capacity, PAGE_BYTES)
         self.used = time.monotonic()
-        # Number of written bytes at the start of the segment. Their memory is allocated.
+        # Number of bytes at the start of the segment that have been written before. Memory is allocated for
+        # them.
         self._written = 0
         self._process = os.getpid()
         _created_bytes[self.file] = capacity
@@ -95,9 +99,9 @@ class _Segment:
         return self.mapping[0]
 
     def begin(self, buffer: memoryview) -> int:
-        """Write the part of `buffer` for which the segment has no allocated memory yet.
+        """Write the end of `buffer`, for which the segment has no allocated memory yet.
 
-        Return the number of bytes before this part, which the caller must copy to the mapping. If the system
+        Return the number of bytes before this end. The caller must copy them to the mapping. If the system
         has no memory left, `pwrite` raises OSError, whereas a store to the mapping would kill the process.
         """
         start = min(self._written, len(buffer))
@@ -127,14 +131,18 @@ class SegmentSender:
         self._max_bytes, self._mark = max_bytes, mark
         self._lock = threading.Lock()
         self._segments: list[_Segment] = []
-        # Sizes for which a segment is created. The first part of another size is sent through the socket.
+        # Sizes of parts for which segments are created. The first part of any other size is sent through the
+        # socket.
         self._sizes: set[int] = set()
         self._close = weakref.finalize(self, _release_all, self._segments)
         self._close.atexit = False
         _senders.add(weakref.ref(self, _senders.discard))
 
     def copy_to_segment(self, buffer: memoryview) -> int | None:
-        """Copy a part to shared memory and return a reference, or None to send it through the socket."""
+        """Copy a part to shared memory, and return a reference to it.
+
+        Return None if the part must be sent through the socket.
+        """
         size = len(buffer)
         if not MIN_SHARED_BYTES <= size < _MAX_BUFFER_BYTES:
             return None
@@ -168,7 +176,7 @@ class SegmentSender:
     def _is_over_limit(self) -> bool:
         """Return True if the unread segments exceed the limit.
 
-        Then parts are sent through the socket, so that the sender waits for the receiver.
+        Above the limit, parts are sent through the socket, so that the sender waits for the receiver.
         """
         sent = [each.memory.size for each in self._segments if each.state == _SENT]
         return sum(sent) >= _MAX_IN_FLIGHT_BYTES
@@ -202,7 +210,10 @@ class SegmentSender:
         return segment
 
     def _release_one_unused(self) -> bool:
-        """Release a segment that was unused for _RECLAIM_AFTER_SECONDS. Return True if there was one."""
+        """Release a segment that has been unused for _RECLAIM_AFTER_SECONDS.
+
+        Return False if there is none.
+        """
         now = time.monotonic()
         for each in self._segments:
             if each.used < now - _RECLAIM_AFTER_SECONDS[each.state]:
@@ -214,7 +225,7 @@ class SegmentSender:
     def _try_release_one_unused(self) -> bool:
         """Release an unused segment to make room for another connection.
 
-        Return False if there is none, or if another thread is using this sender.
+        Return False if no segment is unused, or if another thread is using this sender.
         """
         if not self._lock.acquire(blocking=False):
             return False
@@ -250,7 +261,7 @@ class SegmentReceiver:
         """Return the memory of a part: the mapped segment, or a copy if no more segments can be mapped.
 
         Raise NotSharedMemoryError if the segment is invalid, OSError if it cannot be opened, and MemoryError
-        if the copy cannot be allocated (the segment is then marked as free).
+        if the copy cannot be allocated. In the case of MemoryError, the segment is marked as free.
         """
         descriptor, size = reference >> 40 & (_FILES - 1), size_of(reference)
         for other, each in list(self._mappings.items()):

@@ -18,7 +18,7 @@ _LIVENESS: Final = {
 _MAX_SYSCALL_BUFFERS: Final = 64
 # One call sends at most 1 GiB in total, which every operating system accepts.
 _MAX_BUFFER_BYTES: Final = (1 << 30) // _MAX_SYSCALL_BUFFERS
-# maximum number of consecutive system calls for one connection, after which other connections are served
+# Maximum number of consecutive system calls for one connection. Then other connections are served.
 SYSCALLS_PER_CONNECTION: Final = 16
 
 
@@ -37,8 +37,8 @@ def tune(sock: socket.socket) -> None:
 def may_contain_data(sock: socket.socket, is_short_read: bool, calls: int) -> bool:
     """Return True if a non-blocking socket should be read again after `calls` reads.
 
-    After a read that did not fill its buffer, a plain socket is empty. A TLS socket has to be read until its
-    own buffer is empty, because a selector does not report this buffered data as readable.
+    A plain socket is empty after a short read (one that did not fill the buffer). A TLS socket has to be read
+    until the buffer inside the socket is empty, because a selector does not report buffered data as readable.
     """
     if isinstance(sock, ssl.SSLSocket):
         return calls < SYSCALLS_PER_CONNECTION or sock.pending() > 0

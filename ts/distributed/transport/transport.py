@@ -47,8 +47,8 @@ HANDSHAKE_TIMEOUT_SECONDS = 5.0
 # one.
 MAX_UNAUTHENTICATED_CONNECTIONS: Final = 64
 _BACKLOG: Final = 1024
-# IPv4 and IPv6 address on another network. Other machines can reach the local address that this machine uses
-# to connect to them.
+# IPv4 and IPv6 address on other networks. The local address from which this machine would connect to them is
+# one that other machines can reach.
 _PUBLIC_ADDRESSES: Final = (("8.8.8.8", 80), ("2001:4860:4860::8888", 80))
 # number of file descriptors that are reserved for uses other than connections
 _RESERVED_FILES: Final = 128
@@ -58,7 +58,8 @@ _RESOURCE_ERRORS: Final = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOM
 class Connection:
     """Authenticated connection.
 
-    `read` and `write` are for ends that alternately read and write messages. Other ends use `stream`.
+    `read` and `write` are for a process that alternately reads and writes messages. Other processes use
+    `stream`.
     """
 
     def __init__(self, stream: AsyncConnection, local_address: str, peer_address: str) -> None:
