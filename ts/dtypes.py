@@ -33,8 +33,9 @@ SCALAR_TYPE_NAMES: Final = _SCALAR_TYPES.split()
 # Categories. Type promotion takes the higher one.
 BOOLEAN, INTEGRAL, FLOATING, COMPLEX = range(4)
 
-# Kernels that support a dtype. FULL: all. BAREBONES: all, but the dtype is not promoted with other integers
-# and has no storage class. UPCAST: all, which compute in float32 and round the result. NARROW: few operators.
+# Operators that have kernels for a dtype. FULL: all. BAREBONES: all, but the dtype has no storage class and
+# type promotion with other integers is an error. UPCAST: all, by computing in float32 and rounding the
+# result. NARROW: few.
 FULL, BAREBONES, UPCAST, NARROW = range(4)
 
 BY_CODE: Final[dict[int, dtype]] = {}  # all dtypes
@@ -250,19 +251,20 @@ def no_dtype_of(numpy_dtype: np.dtype[Any]) -> TypeError:
 
 
 def is_bfloat16(numpy_dtype: Any) -> bool:
-    """Return True if a NumPy dtype is bfloat16. Return False before that dtype has been loaded."""
+    """Return True if a NumPy dtype is bfloat16. Before `ml_dtypes` is loaded, no NumPy dtype is bfloat16."""
     return _BY_NUMPY.get(np.dtype(numpy_dtype)) is bfloat16
 
 
 def is_narrow(numpy_dtype: Any) -> bool:
-    """Return True if a NumPy dtype is one that few operators support, and has been loaded."""
+    """Return True if a NumPy dtype belongs to a dtype that few operators support and that has been loaded."""
     return np.dtype(numpy_dtype) in _NARROW
 
 
 def for_each_dtype(enter: Callable[[dtype, np.dtype[Any]], object]) -> None:
-    """Call `enter` with each dtype and its NumPy dtype. In `enter`, tables by NumPy dtype add their entries.
+    """Call `enter` with each dtype and its NumPy dtype, so that `enter` can add them to a table.
 
-    `enter` is called now with the dtypes that are loaded, and later with each other dtype before first use.
+    `enter` is called immediately for all dtypes that are loaded. For any other dtype, it is called when the
+    dtype is loaded.
     """
     _registration_callbacks.append(enter)
     for numpy_dtype, d in list(_entered.items()):
@@ -374,7 +376,7 @@ class finfo:
         self.eps, self.max, self.min = float(info.eps), float(info.max), float(info.min)
         self.tiny = self.smallest_normal = float(info.smallest_normal)
         self.resolution = float(f"1e-{int(info.precision)}")
-        # PyTorch's values: the resolution 1 means no exact decimal digit, and eps of e5m2fnuz is halved
+        # PyTorch's values: resolution 1 (no decimal digit is exact), and half of the actual eps for e5m2fnuz
         if real.is_narrow:
             self.resolution = 1.0
             self.eps = self.eps / 2 if real is float8_e5m2fnuz else self.eps

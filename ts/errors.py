@@ -29,7 +29,7 @@ class Located(Protocol):
         """Return the source lines with the range marked. `function` is the name of the enclosing function."""
 
     def origin(self) -> Located | None:
-        """Return the range in the original program from which this code was generated, or None if unknown."""
+        """Return the range in the original program that this code was generated from, or None if unknown."""
 
 
 class TsError(RuntimeError):
@@ -116,7 +116,7 @@ class CompilationError(FrontendError):
 class UnresolvedAnnotationError(CompilationError, AssertionError, ValueError):
     """Raised for an annotation that names no type. PyTorch raises AssertionError or ValueError.
 
-    If the message ends with "at", the source location follows in the same line.
+    If the message ends with "at", the error text shows the source location in the same line.
     """
 
     def _separator(self) -> str:
@@ -187,12 +187,15 @@ class ScriptRuntimeError(TsError):
 
 
 def _original_stack(stack: Sequence[tuple[str, Located | None]]) -> list[tuple[str, Located | None]]:
-    """Replace ranges in generated code by ranges in the original source, as far as they are known."""
+    """Return the stack with ranges in generated code replaced by known ranges in the original source."""
     return [(function, None if range is None else range.origin() or range) for function, range in stack]
 
 
 def without_stack(report: str) -> str:
-    """Return the failure message in the text of a script error, without source locations and file paths."""
+    """Return the message of a failure without source locations and paths.
+
+    `report` is the text of a script error.
+    """
     prefix, _, message = report.rpartition("\nRuntimeError: ")
     return message.rstrip("\n") if prefix.startswith(_FAILED) else report
 
@@ -211,11 +214,11 @@ def _lines(stack: Sequence[tuple[str, Located | None]]) -> str:
 class LimitExceeded(TsError):
     """Raised if a program exceeds a limit of `ts.limits`. `message` contains the limit and the usage.
 
-    `stack` holds (function name, source range) pairs, outermost first. The error text shows them in the
-    original source if the program came from an archive that records it.
+    `stack` holds (function name, source range) pairs, outermost first. If the program came from an archive
+    that records its original source, the error text shows the ranges in this source.
     """
 
-    # number of calls that are shown at the start, and at the end, of a stack with more calls
+    # If a stack has too many calls, this number of calls is shown at its start and at its end.
     _MAX_SHOWN_CALLS = 10
 
     def __init__(self, message: str, stack: Sequence[tuple[str, Located | None]] = ()) -> None:
@@ -268,7 +271,7 @@ class _Suggestion(str):
 
     def __str__(self) -> str:
         message = str.__str__(self)
-        # `list_names()` contains `name` itself if a property with this name raised the AttributeError
+        # If a property raised the AttributeError, `list_names()` contains the name of the property, `name`.
         others = [name for name in self.list_names() if name != self.name]
         suggestion = closest(self.name, others, 0.6 if len(self.name) < 5 else 0.7)
         return f"{message}. Did you mean: '{suggestion}'?" if suggestion else message
@@ -280,8 +283,8 @@ class _Suggestion(str):
 def missing_attribute(owner: str, name: str, list_names: Callable[[], Iterable[str]]) -> AttributeError:
     """Return an AttributeError with lazily computed suggestions of similar names.
 
-    `list_names` returns the existing names.  It is called only when the text is formatted, so that `hasattr`
-    stays fast.
+    `list_names` returns the existing names. It is called only when the error text is formatted, so that
+    `hasattr` stays fast.
     """
     message = _Suggestion(f"{owner} has no attribute '{name}'")
     message.name, message.list_names = name, list_names
@@ -291,7 +294,7 @@ def missing_attribute(owner: str, name: str, list_names: Callable[[], Iterable[s
 def closest(name: str, list_names: Iterable[str], cutoff: float = 0.7) -> str:
     """Return the name in `list_names` that is most similar to `name`, or "" if none is similar enough.
 
-    Private names are suggested only for a private `name`.
+    A private name is returned only if `name` is private, too.
     """
     import difflib
 

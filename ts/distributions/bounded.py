@@ -17,8 +17,8 @@ from ts.nn import functional as F
 class ContinuousBernoulli(ProbsOrLogits, ExponentialFamily):
     """Continuous Bernoulli distribution on [0, 1], with density proportional to probs^x (1 - probs)^(1 - x).
 
-    For `probs` near 0.5, between the two numbers `lims`, a power series replaces the closed form of the
-    normalization constant, which is imprecise there.
+    If `probs` is near 0.5, between the two numbers `lims`, the closed form of the normalization constant is
+    imprecise. A power series then replaces the closed form.
     """
 
     arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}
@@ -43,14 +43,17 @@ class ContinuousBernoulli(ProbsOrLogits, ExponentialFamily):
 
     @lazy_property
     def probs(self) -> Any:
-        """Parameter of the density, which is increasing for `probs` above 0.5 and decreasing below."""
+        """Parameter of the density.
+
+        The density is increasing for `probs` above 0.5 and decreasing below 0.5.
+        """
         return clamp_probs(logits_to_probs(self.logits, is_binary=True))
 
     def _is_away_from_half(self) -> Any:
         return (self.probs <= self._lims[0]) | (self.probs > self._lims[1])
 
     def _stable_probs(self) -> Any:
-        """Return `probs`, with values near 0.5 replaced by a value for which the closed form is precise."""
+        """Return `probs`, with values near 0.5 replaced by one for which the closed form is precise."""
         return ts.where(self._is_away_from_half(), self.probs, self._lims[0])
 
     def _log_constant(self) -> Any:

@@ -36,7 +36,10 @@ class ConstraintRegistry:
         return factory
 
     def __call__(self, constraint: Any) -> Any:
-        """Return the transform for a constraint. Raise NotImplementedError if its class is not registered."""
+        """Return the transform for a constraint.
+
+        Raise NotImplementedError if the constraint's class is not registered.
+        """
         factory = self._factories.get(type(constraint))
         if factory is None:
             raise NotImplementedError(f"Cannot transform {type(constraint).__name__} constraints")
@@ -99,7 +102,8 @@ def _stack(registry: ConstraintRegistry, constraint: Any) -> Any:
     return transforms.StackTransform([registry(component) for component in constraint.cseq], constraint.dim)
 
 
-# the transform of a composite constraint consists of the transforms of its parts in the same registry
+# The transform of a composite constraint consists of the transforms of the component constraints, from the
+# same registry.
 for _registry in (biject_to, transform_to):
     _registry.register(constraints.independent, partial(_independent, _registry))
     _registry.register(constraints.cat, partial(_cat, _registry))

@@ -40,7 +40,7 @@ class Constraint:
 class _Dependent(Constraint):
     """Constraint that depends on the parameters of a distribution.
 
-    At most `is_discrete` and `event_dim` are known without an instance of the distribution.
+    Without an instance of the distribution, only `is_discrete` and `event_dim` may be known.
     """
 
     def __init__(self, *, is_discrete: Any = NotImplemented, event_dim: Any = NotImplemented) -> None:
@@ -74,7 +74,7 @@ class _Dependent(Constraint):
 class dependent_property(property, _Dependent):  # type: ignore[misc]
     """Decorator for a property that computes a constraint from the parameters of a distribution.
 
-    The attribute of the class itself is a dependent constraint.
+    Accessed on the class instead of an instance, the property is a dependent constraint.
     """
 
     def __init__(
@@ -84,7 +84,10 @@ class dependent_property(property, _Dependent):  # type: ignore[misc]
         _Dependent.__init__(self, is_discrete=is_discrete, event_dim=event_dim)
 
     def __call__(self, fn: Any) -> dependent_property:  # type: ignore[override]
-        """Decorate `fn`, in the case of a decorator with arguments: `@dependent_property(event_dim=1)`."""
+        """Decorate `fn`.
+
+        This method is called for a decorator with arguments: `@dependent_property(event_dim=1)`.
+        """
         return dependent_property(fn, is_discrete=self._is_discrete, event_dim=self._event_dim)
 
 
@@ -303,7 +306,7 @@ class PositiveDefinite(Symmetric):
 class IndependentConstraint(Constraint):
     """Constraint that holds if `base_constraint` holds for all elements along the last batch dimensions.
 
-    These `reinterpreted_batch_ndims` batch dimensions become event dimensions.
+    The last `reinterpreted_batch_ndims` batch dimensions become event dimensions.
     """
 
     def __init__(self, base_constraint: Constraint, reinterpreted_batch_ndims: int) -> None:
@@ -338,7 +341,8 @@ class MixtureSameFamilyConstraint(Constraint):
         result = self.base_constraint.check(each)
         if value.dim() < self.event_dim:
             raise ValueError(f"Expected value.dim() >= {self.event_dim} but got {value.dim()}")
-        # reduce the event dimensions, because all elements of an event must satisfy the constraint
+        # Combine the results over the event dimensions, because all elements of an event must satisfy the
+        # constraint.
         return result.flatten(value.dim() - self.event_dim).all(-1)  # type: ignore[no-any-return]
 
     def __repr__(self) -> str:
@@ -346,7 +350,10 @@ class MixtureSameFamilyConstraint(Constraint):
 
 
 class _CompositeConstraint(Constraint):
-    """Base class of constraints that apply other constraints to parts of a value along a dimension."""
+    """Base class of constraints on values with several parts along a dimension.
+
+    Each part has its own constraint.
+    """
 
     def __init__(self, cseq: Sequence[Constraint], dim: int = 0) -> None:
         self.cseq = list(cseq)
@@ -364,7 +371,7 @@ class _CompositeConstraint(Constraint):
 
 
 class Cat(_CompositeConstraint):
-    """Constraints on consecutive slices along a dimension. The default length of a slice is 1."""
+    """Constraints on consecutive slices of a value along a dimension. By default, each slice has length 1."""
 
     def __init__(
         self, cseq: Sequence[Constraint], dim: int = 0, lengths: Sequence[int] | None = None
@@ -383,7 +390,10 @@ class Stack(_CompositeConstraint):
 
     @property
     def event_dim(self) -> int:  # type: ignore[override]
-        """Maximum `event_dim` of the parts, plus one if the parts are stacked within an event."""
+        """Maximum `event_dim` of the parts.
+
+        If the parts are stacked along an event dimension, it is one more.
+        """
         dims = super().event_dim
         return dims + 1 if self.dim + dims < 0 else dims
 

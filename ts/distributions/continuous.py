@@ -241,7 +241,8 @@ class Cauchy(_LocationScale):
 class GeneralizedPareto(Distribution):
     """Generalized Pareto distribution of numbers above `loc`.
 
-    It is an exponential distribution if `concentration` is 0, and bounded if `concentration` is negative.
+    If `concentration` is 0, the distribution is exponential. If `concentration` is negative, its support is
+    bounded.
     """
 
     has_rsample = True
@@ -276,9 +277,9 @@ class GeneralizedPareto(Distribution):
         return ts.where(finite, (self.scale / (1 - c)) ** 2 / (1 - 2 * c), ts.nan)
 
     def _tail(self) -> tuple[Any, Any]:
-        """Return a mask of the zero concentrations, and the concentration with these replaced by 1.
+        """Return a mask of zero concentrations, and the concentrations with each zero replaced by 1.
 
-        The distribution is exponential if the concentration is 0.
+        At a zero concentration, the distribution is exponential.
         """
         exponential = ts.isclose(self.concentration, ts.zeros_like(self.concentration))
         return exponential, ts.where(exponential, 1.0, self.concentration)
@@ -293,7 +294,8 @@ class GeneralizedPareto(Distribution):
         z = (value - self.loc) / self.scale
         exponential, c = self._tail()
         power = 1 / c + 1
-        # The power is 0 for a uniform distribution. Avoid 0 * log(0) at the end of the support.
+        # If the distribution is uniform, `power` is 0. Avoid 0 * log(0), which is NaN, at the end of the
+        # support.
         fall = ts.where(power == 0, 0.0, power * ts.log1p(c * z))
         return -self.scale.log() - ts.where(exponential, z, fall)
 

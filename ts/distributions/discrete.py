@@ -26,9 +26,9 @@ class ProbsOrLogits(Distribution):
     """
 
     def _set(self, probs: Any, logits: Any, *others: Any) -> list[Any]:
-        """Store `probs` or `logits`, one of which is None, broadcast with `others`.
+        """Store the parameter that is not None, `probs` or `logits`, after broadcasting with `others`.
 
-        Return the broadcast `others`. Raise ValueError unless exactly one of the two is None.
+        Return the broadcast `others`. Raise ValueError unless exactly one of `probs` and `logits` is None.
         """
         check_one_given(probs, logits)
         name, parameter = ("probs", probs) if logits is None else ("logits", logits)
@@ -103,7 +103,10 @@ class Bernoulli(ProbsOrLogits, ExponentialFamily):
 
 
 def _enumerate_counts(count: int, like: Any, batch_shape: Any, expand: bool) -> Any:
-    """Return 0, 1, ..., count - 1 as (count, 1, ...), or as (count, *batch_shape) if `expand`."""
+    """Return the numbers 0, 1, ..., count - 1 as a tensor of shape (count, 1, ...).
+
+    If `expand` is True, the shape is (count, *batch_shape).
+    """
     values = ts.arange(count, dtype=like.dtype, device=like.device)
     values = values.view((-1,) + (1,) * len(batch_shape))
     return values.expand((-1, *batch_shape)) if expand else values
@@ -216,7 +219,10 @@ class Geometric(ProbsOrLogits):
 
 
 class NegativeBinomial(ProbsOrLogits):
-    """Negative binomial distribution: successes, with probability `probs`, before `total_count` failures."""
+    """Negative binomial distribution: number of successes before `total_count` failures.
+
+    `probs` is the probability of a success.
+    """
 
     arg_constraints = {
         "total_count": constraints.greater_than_eq(0),
@@ -246,7 +252,7 @@ class NegativeBinomial(ProbsOrLogits):
 
     @lazy_property
     def _gamma(self) -> Any:
-        """Gamma distribution of the rate: with this random rate, a Poisson variable is negative binomial."""
+        """Gamma distribution of the rate of a Poisson variable. This makes the variable negative binomial."""
         return Gamma(self.total_count, ts.exp(-self.logits), validate_args=False)
 
     def sample(self, sample_shape: Any = ()) -> Any:

@@ -23,7 +23,7 @@ class Distribution:
     has_rsample = False
     has_enumerate_support = False
     _validate_args = True  # default of the argument `validate_args`
-    # attribute that `expand` expands in addition to the parameters -> number of its event dimensions
+    # attribute that `expand` expands like the parameters -> number of event dimensions of the attribute
     _extra_event_dims: ClassVar[Mapping[str, int]] = {}
     arg_constraints: ClassVar[Mapping[str, Constraint]] = {}
     support: Any = None
@@ -38,7 +38,7 @@ class Distribution:
             for name, constraint in self.arg_constraints.items():
                 if is_dependent(constraint):
                     continue
-                # a parameter that is not in `__dict__` is a property, which is not checked
+                # A parameter outside of `__dict__` is a property. Properties are not checked.
                 if name in self.__dict__:
                     self._check_parameter(name, constraint)
 
@@ -86,14 +86,14 @@ class Distribution:
         return new
 
     def _attribute_batch_shape(self, name: str, batch_shape: Size) -> Any:
-        """Return the batch shape to which `expand` expands the attribute `name`, an inner distribution."""
+        """Return the batch shape for the inner distribution in attribute `name` when `expand` expands it."""
         return batch_shape
 
     def _get_checked_instance(self, cls: type[Any], _instance: Any = None) -> Any:
-        """Return the object whose attributes `expand` sets: `_instance`, or by default a new object.
+        """Return the object whose attributes `expand` sets: `_instance`, or a new object if it is None.
 
-        If `_instance` is None, raise NotImplementedError for a subclass of `cls` that defines a constructor.
-        Such a subclass must also define `expand`.
+        In the second case, raise NotImplementedError for a subclass of `cls` that defines a constructor. Such
+        a subclass must also define `expand`.
         """
         if _instance is None and type(self).__init__ is not cls.__init__:
             raise NotImplementedError(

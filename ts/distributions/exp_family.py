@@ -27,7 +27,7 @@ class ExponentialFamily(Distribution):
         raise NotImplementedError
 
     def _log_normalizer(self, *natural_params: Any) -> Any:
-        """Return the log normalizer at the natural parameters, one value per batch element."""
+        """Return the log normalizer for the parameters `natural_params`, one value per batch element."""
         raise NotImplementedError
 
     @property
@@ -57,9 +57,12 @@ class ExponentialFamily(Distribution):
         return sum_rightmost(term, param.dim() - len(self._batch_shape))
 
     def _mean_statistics(self) -> tuple[list[Any], Any, list[Any]]:
-        """Return the natural parameters, the log normalizer, and its gradient, the means of t(x)."""
+        """Return (natural parameters, log normalizer, means of t(x)).
+
+        The means are the gradient of the log normalizer.
+        """
         natural_params = self._natural_params
-        # a graph for gradients of the result is recorded only if a parameter requires grad
+        # Record a graph for differentiating the result only if a parameter requires grad.
         needs_grad = any(param.requires_grad for param in natural_params)
         with ts.enable_grad():
             params = [n.clone() if n.requires_grad else n.detach().requires_grad_() for n in natural_params]

@@ -168,7 +168,7 @@ class Wishart(CovarianceBased, ExponentialFamily):
     def _bartlett(self, shape: Size) -> Any:
         """Draw samples R R^T, where R is the Cholesky factor times a random triangular matrix.
 
-        The triangular matrix has chi variables on its diagonal, and standard normal variables below.
+        The random matrix has chi variables on the diagonal, and standard normal variables below the diagonal.
         """
         size = self._event_shape[-1]
         roots = self._chi2.rsample(shape).sqrt()

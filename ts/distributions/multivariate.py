@@ -40,7 +40,7 @@ class Independent(Distribution):
 
     @property
     def has_enumerate_support(self) -> bool:  # type: ignore[override]
-        """True if the base distribution supports enumeration and no dimensions are reinterpreted."""
+        """True if the base distribution supports enumeration and no batch dimension is reinterpreted."""
         return self.base_dist.has_enumerate_support and not self.reinterpreted_batch_ndims
 
     def _attribute_batch_shape(self, name: str, batch_shape: Any) -> Any:
@@ -48,7 +48,7 @@ class Independent(Distribution):
 
     @constraints.dependent_property
     def support(self) -> Any:  # type: ignore[override]
-        """Constraint: elements along the reinterpreted dimensions are in the base distribution's support."""
+        """Constraint: elements along reinterpreted dimensions are in the support of the base distribution."""
         support, count = self.base_dist.support, self.reinterpreted_batch_ndims
         return constraints.independent(support, count) if count and support is not None else support
 

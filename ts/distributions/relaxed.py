@@ -75,7 +75,7 @@ class ExpRelaxedCategorical(_CategoricalBased):
 
 
 class _Relaxed(TransformedDistribution):
-    """Base class of relaxed distributions. The base variable is the logit or logarithm of the variable."""
+    """Base class of relaxed distributions. Samples are transformed samples of a logit or of a logarithm."""
 
     has_rsample = True
     base_dist: Any

@@ -22,7 +22,7 @@ from ts.distributions.utils import sum_rightmost
 
 
 class Transform:
-    """Invertible function of samples. With `cache_size=1`, it caches the last pair of input and output."""
+    """Invertible function of samples. With `cache_size=1`, the transform caches its last input and output."""
 
     bijective = False
     domain: Any
@@ -118,7 +118,10 @@ class Transform:
 
 
 class _InverseTransform(Transform):
-    """Inverse of a transform. It refers to the transform, which has only a weak reference to the inverse."""
+    """Inverse of a transform.
+
+    It refers to the transform, but the transform only has a weak reference to it.
+    """
 
     def __init__(self, transform: Transform) -> None:
         super().__init__(cache_size=transform._cache_size)
@@ -191,8 +194,8 @@ class ComposeTransform(Transform):
         components                 parts of the composition, in reverse order for the codomain
         input_name, output_name    "domain" and "codomain", or the reverse for the codomain
 
-        It is the constraint of the first component. If other components require more event dimensions, they
-        are added.
+        The result is the constraint of the first component. If other components require more event
+        dimensions, the result gets these dimensions, too.
         """
         if not components:
             return constraints.real
@@ -281,12 +284,12 @@ class IndependentTransform(Transform):
 
     @property
     def domain(self) -> Any:  # type: ignore[override]
-        """Domain of the base transform, required of each element of the reinterpreted dimensions."""
+        """Domain of the base transform, applied to all elements along the reinterpreted dimensions."""
         return constraints.independent(self.base_transform.domain, self.reinterpreted_batch_ndims)
 
     @property
     def codomain(self) -> Any:  # type: ignore[override]
-        """Codomain of the base transform, valid for each element of the reinterpreted dimensions."""
+        """Codomain of the base transform, applied to all elements along the reinterpreted dimensions."""
         return constraints.independent(self.base_transform.codomain, self.reinterpreted_batch_ndims)
 
     @property

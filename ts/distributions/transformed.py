@@ -106,7 +106,7 @@ class TransformedDistribution(Distribution):
     def _base_probability(self, probability: Any) -> Any:
         """Convert a cumulative probability between this distribution and the base distribution.
 
-        Return 1 - p for a probability p if the sequence of transforms is decreasing, else p.
+        The result for a probability p is 1 - p if the composition of all transforms is decreasing, else p.
         """
         sign = math.prod((transform.sign for transform in self.transforms), start=1)
         return probability if isinstance(sign, int) and sign == 1 else sign * (probability - 0.5) + 0.5

@@ -77,7 +77,10 @@ def tril_matrix_to_vec(mat: Tensor, diag: int = 0) -> Tensor:
 
 
 def vec_to_tril_matrix(vec: Tensor, diag: int = 0) -> Tensor:
-    """Return triangular matrices from row-major elements. This is the inverse of `tril_matrix_to_vec`."""
+    """Return triangular matrices with the given elements in row-major order.
+
+    The function is the inverse of `tril_matrix_to_vec`.
+    """
     count, size = vec.shape[-1], 0
     while _triangle(size, diag) < count:
         size += 1

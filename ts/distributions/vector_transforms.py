@@ -42,7 +42,7 @@ class SoftmaxTransform(_ParameterlessTransform):
 
 
 def _check_dims(count: int, shape: Any) -> Any:
-    """Return the shape. Raise ValueError if it has fewer than `count` dimensions."""
+    """Return `shape`. Raise ValueError if `shape` has fewer than `count` dimensions."""
     if len(shape) < count:
         raise ValueError("Too few dimensions on input")
     return shape
@@ -91,7 +91,8 @@ class CorrCholeskyTransform(_ParameterlessTransform):
     def _call(self, x: Any) -> Any:
         eps = ts.finfo(x.dtype).eps
         partial: Any = vec_to_tril_matrix(x.tanh().clamp(min=-1 + eps, max=1 - eps), diag=-1)
-        # each row of the result has norm 1: `remaining` is the norm of the elements after each element
+        # Each row of the result has norm 1. `remaining` contains, for each element, the norm of the elements
+        # behind it.
         remaining = (1 - partial**2).sqrt().cumprod(-1)
         partial = partial + ts.eye(partial.shape[-1], dtype=x.dtype, device=x.device)
         return partial * F.pad(remaining[..., :-1], [1, 0], value=1.0)
@@ -150,7 +151,7 @@ class PositiveDefiniteTransform(_ParameterlessTransform):
 
 
 class _PiecewiseTransform(Transform):
-    """Base class of transforms that apply other transforms to parts of a value along a dimension."""
+    """Base class of transforms that split a value along a dimension and apply one transform to each part."""
 
     transforms: list[Transform]
     dim: int
@@ -174,7 +175,7 @@ class _PiecewiseTransform(Transform):
 
 
 class CatTransform(_PiecewiseTransform):
-    """Transforms of consecutive slices, concatenated. The default length of a slice is 1."""
+    """Concatenation of transforms of consecutive slices. By default, each slice has length 1."""
 
     _constructor_arguments = ("transforms", "dim", "lengths")
 
@@ -266,6 +267,6 @@ class StackTransform(_PiecewiseTransform):
 def _sum_log_det(transform: Transform, x: Any, y: Any, event_dim: int) -> Any:
     """Return the log-determinant of the Jacobian, summed to one number per value.
 
-    A value has `event_dim` dimensions, which may be more than `transform.event_dim`.
+    A value has `event_dim` dimensions. This number may exceed `transform.event_dim`.
     """
     return sum_rightmost(transform.log_abs_det_jacobian(x, y), event_dim - transform.event_dim)
