@@ -43,8 +43,8 @@ __all__ = [
     "unflatten",
 ]
 
-# Public name -> module that defines it. These modules need sympy, so each is imported at the first use of a
-# name: programs without symbols run without sympy.
+# Public name -> module that defines the name. These modules need sympy. Each is imported at the first use of
+# one of its names, so that programs without symbols run without sympy.
 _LAZY_EXPORTS: Final = {
     "AdditionalInputs": "ts.export.dynamic_shapes",
     "ShapesCollection": "ts.export.dynamic_shapes",

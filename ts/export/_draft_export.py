@@ -106,13 +106,14 @@ class DraftExportReport:
     failures: list[FailureReport] = field(default_factory=list)
 
     def successful(self) -> bool:
-        """Return True if there are no failures. `export` would then return the same program."""
+        """Return True if no failure was recorded. In this case, `export` would return the same program."""
         return not self.failures
 
     def add(self, kind: FailureType, key: str, **data: Any) -> None:
         """Record a failure.
 
-        If a recorded failure of this kind has an equal `data[key]`, increment its occurrence count instead.
+        If a failure of this kind with the same `data[key]` was recorded before, increment the occurrence
+        count of that failure instead.
         """
         for failure in self.failures:
             if failure.failure_type is kind and failure.data[key] == data[key]:
@@ -193,9 +194,9 @@ class _DraftPolicy(DecisionPolicy):
         self.outer = len(stack())  # number of user frames outside of the export
 
     def in_example(self, environment: ShapeEnv, expression: Any) -> Any:
-        """Return the value of a sympy expression for the example arguments.
+        """Return the value that a sympy expression has for the example arguments.
 
-        Raise KeyError if a symbol has no example value.
+        Raise KeyError if a symbol in the expression has no example value.
         """
         return sympy_functions.value(environment.simplify(expression), environment.hints | self.examples)
 
@@ -265,7 +266,8 @@ class _DraftRecorder(ExportTracer):
     ) -> Any:
         try:
             real_arguments = [self._real(x) for x in values]
-        except KeyError:  # An argument without example value is a result of a control-flow operator.
+        # An argument without a known example value is the result of a control-flow operator.
+        except KeyError:
             return super().run_on_fakes(op, values, new_size)
         try:
             fake_result = super().run_on_fakes(op, values, new_size)
@@ -344,7 +346,7 @@ class _DraftRecorder(ExportTracer):
     # ---- custom operators with insufficient fake kernels
 
     def _with_unbacked_sizes(self, real: Any) -> Any:
-        """Return `real` with each tensor replaced by a fake tensor, whose sizes are new unbacked symbols."""
+        """Return `real` with each tensor replaced by a fake one. Its sizes are new unbacked symbols."""
         if isinstance(real, list | tuple):
             return type(real)(map(self._with_unbacked_sizes, real))
         if not isinstance(real, Tensor):
@@ -356,7 +358,7 @@ class _DraftRecorder(ExportTracer):
         return fake
 
     def _mismatch(self, fake: Any, real: Any) -> str:
-        """Describe how fake and real results differ, or return an empty string if they are consistent."""
+        """Return a description of how fake and real results differ, or "" if they are consistent."""
         fake, real = pytree.tree_leaves(fake), pytree.tree_leaves(real)
         if len(fake) != len(real):
             return f"{len(real)} results and {len(fake)} are not equal!"
@@ -371,7 +373,7 @@ class _DraftRecorder(ExportTracer):
         return ""
 
     def _example_of(self, size: Any, default: int) -> Any:
-        """Return the example value of `size`, or `default` for an unbacked symbol without example value."""
+        """Return the example value of `size`. If a symbol in it has no example value, return `default`."""
         try:
             return self._real(size)
         except KeyError:
@@ -397,9 +399,9 @@ class _Draft(Export):
         return _DraftRecorder(_DraftPolicy(self.report))
 
     def report_guards(self, shapes: Any) -> None:
-        """Add a failure to the report for each guard, since guards contradict the given dimension specs.
+        """Add a failure to the report for each guard, because a guard contradicts the given dimension specs.
 
-        `shapes` are the specs that replace the given ones.
+        `shapes` are new specs that are consistent with the guards.
         """
         for condition, frame in self.environment.guards:
             sources = {str(s): self.environment.sources[s][0].code for s in condition.free_symbols}

@@ -18,7 +18,7 @@ from ts.utils import _pytree as pytree
 def check_arguments(program: ExportedProgram, leaves: Sequence[Any]) -> None:
     """Raise RuntimeError if `leaves` (flattened arguments) do not match the program's metadata.
 
-    Raise AssertionError if they violate a guard.
+    Raise AssertionError if `leaves` violate a guard of the program.
     """
     specs = program.graph_signature.input_specs
     nodes = [n for n in program.graph.nodes if n.op == "placeholder"]

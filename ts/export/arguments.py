@@ -26,7 +26,10 @@ def arguments_by_name(module: Any, args: tuple[Any, ...], kwargs: Mapping[str, A
 
 
 def argument_names(mod: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> list[str]:
-    """Return one name per argument of a call. Arguments of `*rest` are named rest_0, rest_1, ..."""
+    """Return one name per argument of a call.
+
+    Arguments for a parameter `*rest` are named rest_0, rest_1, ...
+    """
     forward = mod.forward if isinstance(mod, Module) else mod
     parameters = inspect.signature(forward).parameters.values()
     names = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]

@@ -13,7 +13,8 @@ from ts.export.fake import device_of, tensors_in
 def is_cast(x: Tensor, dtype: Any) -> bool:
     """Return True if autocast would convert `x` to `dtype`.
 
-    Autocast converts tensors of all floating-point dtypes except float64 and `dtype`.
+    Autocast converts every floating-point tensor, except tensors of dtype float64 and tensors that have
+    `dtype` already.
     """
     return x.is_floating_point() and x.dtype is not dtypes.float64 and x.dtype is not dtype
 
@@ -24,7 +25,7 @@ def rule_of(op: Any, device: str) -> str:
     ""           arguments are not converted
     "lower"      arguments are converted to the dtype of the autocast block
     "float32"    arguments are converted to float32
-    "widest"     arguments are converted to float32 if one of them has this dtype, else as for "lower"
+    "widest"     as "float32" if an argument has dtype float32, else as "lower"
     other text   message of the error that a call raises
     """
     rule = "" if op.record is None else op.record.autocast
@@ -34,7 +35,8 @@ def rule_of(op: Any, device: str) -> str:
 def find_autocast_flag(values: list[Any]) -> int | None:
     """Return the index of the autocast setting for the device of the first tensor in `values`.
 
-    Return None without a tensor, or if autocast is disabled or unsupported on its device.
+    Return None if `values` contains no tensor, or if autocast is disabled or unsupported on the tensor's
+    device.
     """
     first = next(tensors_in(values), None)
     if first is None or (device := device_of(first).type) not in autocast.LOWER_DTYPES:
@@ -46,7 +48,7 @@ def find_autocast_flag(values: list[Any]) -> int | None:
 def cast_dtype(op: Any, values: list[Any]) -> Any:
     """Return the dtype to which autocast converts the arguments of `op`, or None for no conversion.
 
-    Raise RuntimeError for operators that autocast does not allow.
+    Raise RuntimeError if the operator must not be called under autocast.
     """
     flag_index = find_autocast_flag(values)
     if flag_index is None:

@@ -50,7 +50,10 @@ def _count(increment: int) -> None:
 
 
 def _is_user_call() -> bool:
-    """Return True if this thread records an export, and user code (outside of `ts`) calls the builtin."""
+    """Return True if user code calls the builtin in a thread that records an export.
+
+    User code is any code outside of `ts`.
+    """
     tracer = current_tracer()
     is_export = tracer is not None and tracer.is_export
     return is_export and not is_own(sys._getframe(2).f_globals.get("__name__"))

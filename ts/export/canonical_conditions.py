@@ -17,8 +17,8 @@ from ts.export import sympy_functions as e
 def canonical_inequality(condition: Any) -> Any:
     """Normalize an inequality, or each inequality of an And or Or: `u0 - 2 > 0` becomes `2 < u0`.
 
-    The result is `a < b` or `a <= b`. If all coefficients are ints, its terms are positive and have no
-    common factor. Other conditions are returned unchanged.
+    The result is `a < b` or `a <= b`. If all coefficients are ints, the coefficients of the result are
+    positive and have no common factor. A condition of another kind is returned unchanged.
     """
     if isinstance(condition, sympy.And | sympy.Or):
         return condition.func(*map(canonical_inequality, condition.args), evaluate=False)
@@ -50,7 +50,7 @@ def is_simple_guard(condition: Any) -> bool:
 def canonical_equality(condition: Any) -> Any:
     """Cancel equal terms on both sides: `s0 + s1 == s0 + 2*s2` becomes `s1 == 2*s2`.
 
-    Conditions that are no equalities, and comparisons with an int, are returned unchanged.
+    A condition that is not an equality, or that has an int on one side, is returned unchanged.
     """
     if not isinstance(condition, sympy.Eq) or any(x.is_Integer for x in condition.args):
         return condition
@@ -82,7 +82,7 @@ def as_multiple(condition: Any) -> Any:
 
 
 def without_constant(expression: Any) -> tuple[Any, Any]:
-    """Split an expression into the sum of its terms with symbols, and its constant term."""
+    """Split an expression. Return (sum of the terms with symbols, constant term)."""
     constant, rest = sympy.expand(expression).as_coeff_Add()
     return rest, e.to_python_number(constant)
 

@@ -1,6 +1,7 @@
 """Replacements for operators whose boolean result depends on tensor elements, such as `equal`.
 
-An export calls the function in `BOOL_OPERATORS` and records the operators that this function calls.
+Instead of such an operator, an export calls the function for it in `BOOL_OPERATORS`, and records the
+operators that the function calls.
 """
 
 from __future__ import annotations

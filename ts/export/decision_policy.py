@@ -31,7 +31,7 @@ class Guard(NamedTuple):
 
 
 class Requirement(NamedTuple):
-    """Condition on data-dependent numbers that the graph asserts at run time."""
+    """Condition on data-dependent numbers. The exported graph asserts the condition at run time."""
 
     condition: Any
     message: str
@@ -54,7 +54,7 @@ class DecisionPolicy:
     is_frozen = False  # True if decisions add no facts to the environment
 
     def decide(self, environment: ShapeEnv, condition: Any) -> bool:
-        """Return the value of `condition` for the example arguments, and add a guard for this value.
+        """Return the value of `condition` for the example arguments. Add a guard that it has the same value.
 
         If an unbacked symbol has no example value, call `undetermined`. Within an `assert` statement, require
         the condition and return True.
@@ -82,8 +82,8 @@ class DecisionPolicy:
     def guess(self, environment: ShapeEnv, condition: Any) -> bool:
         """Return the value of `condition` for the example arguments, without adding a guard.
 
-        The condition only selects a memory layout. An example is the contiguity of a tensor. Large numbers
-        replace unbacked symbols, which have no example values.
+        The condition must only influence the choice of a memory layout, such as the contiguity of a tensor.
+        Unbacked symbols, which have no example values, are replaced by large numbers.
         """
         symbols = sorted(condition.free_symbols, key=str)
         numbers = {s: environment.hints.get(s, _LARGE_SIZE + 2 * i) for i, s in enumerate(symbols)}
@@ -103,7 +103,7 @@ class DecisionPolicy:
         environment.learn(condition)
 
     def require(self, environment: ShapeEnv, condition: Any, message: str) -> None:
-        """Add a guard for `condition`, or let the graph assert it if it depends on tensor elements.
+        """Add a guard for `condition`. If it depends on tensor elements, let the graph assert it instead.
 
         Raise RuntimeError if `condition` is false for the example arguments.
         """

@@ -72,7 +72,10 @@ class ShapesCollection:
 
 
 class AdditionalInputs:
-    """Collection of additional example arguments. Sizes and ints that differ between examples are dynamic."""
+    """Collection of additional example arguments of a program.
+
+    Sizes and ints that differ between the examples become dynamic.
+    """
 
     def __init__(self) -> None:
         self._examples: list[tuple[Any, Any]] = []
@@ -86,9 +89,9 @@ class AdditionalInputs:
         self._examples.append((args, kwargs))
 
     def dynamic_shapes(self, m: Any, args: Any, kwargs: Any = None) -> Any:
-        """Return the argument `dynamic_shapes` of `export`, by comparison of `args` with all examples.
+        """Return the argument `dynamic_shapes` of `export`, found by comparing `args` with all examples.
 
-        It contains `Dim.DYNAMIC` for sizes and ints that differ. Raise ValueError for other differences.
+        A size or int that differs becomes `Dim.DYNAMIC`. Raise ValueError if other values differ.
         """
         first = arguments_by_name(m, args, kwargs or {})
         others = [arguments_by_name(m, a, k or {}) for a, k in self._examples]
@@ -123,9 +126,9 @@ Shape = dict[int, Any]
 
 
 def by_leaf(arguments: Mapping[str, Any], shapes: Any) -> list[Any]:
-    """Return the dimension specs of each argument leaf.
+    """Return a list with the dimension specs of each argument leaf.
 
-    A tensor has a dictionary (dimension index -> spec), and a number has one spec.
+    The specs of a tensor are a dictionary (dimension index -> spec). A number has a single spec.
     """
     count = len(pytree.tree_leaves(dict(arguments)))
     if shapes is None or (isinstance(shapes, list | tuple | dict) and not shapes and not count):

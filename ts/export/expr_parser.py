@@ -77,8 +77,8 @@ class Operation:
 class Source(NamedTuple):
     """Location of a symbol in the arguments: a dimension of a tensor, or a number.
 
-    The symbol is `(value - offset) // factor` for the size or number `value` at this location. In formulas of
-    guards, locations replace the names of symbols.
+    If `value` is the size or number at this location, the symbol equals `(value - offset) // factor`.
+    Formulas of guards contain locations instead of names of symbols.
     """
 
     name: str  # expression that denotes the argument, such as x or batch['a'][0]
@@ -162,7 +162,7 @@ class _Parser:
         return before
 
     def accept_token(self, *marks: str) -> str:
-        """If the current token is in `marks`, advance and return it. Otherwise, return ""."""
+        """Advance and return the current token if it is in `marks`. Otherwise, return ""."""
         if self.kind in ("mark", "name") and self.token in marks:
             return self.advance()
         return ""

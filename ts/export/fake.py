@@ -26,7 +26,7 @@ backends.get("meta")
 
 
 class Fake(Layer):
-    """Layer of a fake tensor: holds the tensor's meta array and the device of the represented tensor.
+    """Layer of a fake tensor, with the tensor's meta array and the device of the represented tensor.
 
     mode    fake tensor mode that runs operators on the tensor, or None in exports
     """
@@ -49,9 +49,9 @@ class Fake(Layer):
         return self.stands_on
 
     def element(self, x: Tensor) -> Any:
-        """Return a symbol for the single element of `x`, from the tracer or the fake tensor mode.
+        """Return a symbol for the single element of `x`, created by the tracer or the fake tensor mode.
 
-        Raise RuntimeError if neither is active.
+        Raise RuntimeError if there is neither a tracer nor a mode.
         """
         recorder = current_tracer()
         context = recorder if recorder is not None and recorder.has_elements else self.mode
@@ -114,7 +114,7 @@ def substitute_constants(array: MetaArray) -> MetaArray:
 
 
 def substitute_constant(n: Any) -> Any:
-    """Return the int to which the SymInt `n` is known to be equal. Return other values unchanged."""
+    """Return the int value of the SymInt `n` if the value is known. Return other values of `n` unchanged."""
     constant = n.node.maybe_as_int() if isinstance(n, SymInt) else None
     return n if constant is None else constant
 

@@ -99,7 +99,7 @@ class FunctionalizingTracer(ExportTracer):
         # id of a tensor -> (the tensor, its alias record)
         self._aliases: dict[int, tuple[Tensor, TensorAlias]] = {}
         self.open_batches = OpenVmapLevels(self)
-        # id of a symbolic number in the old graph -> (the number, its node in the new graph)
+        # id of a symbolic number of the old graph -> (the number, the node in the new graph that computes it)
         self.number_nodes: dict[int, tuple[SymNumber, Node]] = {}
 
     def _about(self) -> dict[str, Any]:
@@ -112,7 +112,7 @@ class FunctionalizingTracer(ExportTracer):
     def node_of(self, x: Any) -> Any:
         """Return the node of a tensor or symbolic number.
 
-        For a number that the exported graph computes, this is the node that replays the computation.
+        If the old graph computes the number, return the node of the new graph that repeats this computation.
         """
         entry = self.number_nodes.get(id(x)) if isinstance(x, SymNumber) else None
         return super().node_of(x) if entry is None else entry[1]
@@ -159,7 +159,10 @@ class FunctionalizingTracer(ExportTracer):
         return self.environment.guessing()
 
     def write(self, x: Tensor, value: Tensor) -> None:
-        """Record `value` as the new value of `x`. The storage's other tensors get new values when read."""
+        """Record `value` as the new value of `x`.
+
+        Other tensors with the same storage are recomputed when they are read.
+        """
         with self.recording():
             self._write(x, value)
 
@@ -184,7 +187,10 @@ class FunctionalizingTracer(ExportTracer):
         return self.alias_of(x).base.writes > 0
 
     def to(self, x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
-        """Record `x.to(...)` and return its result. Under `vmap`, the node converts the whole batch."""
+        """Record `x.to(...)` and return its result.
+
+        Under `vmap`, the recorded node converts the whole batch.
+        """
         converted = self.open_batches.converted(x, args, kwargs)
         if converted is None and self._decomposition_depth:
             return ts.ops.aten.to(x, *args, **kwargs)  # type: ignore[no-any-return]
@@ -193,15 +199,16 @@ class FunctionalizingTracer(ExportTracer):
     def of_tensors(self, op: Any) -> Any:
         """Return the overload to record for `op`.
 
-        It is the Tensor overload that PyTorch calls, but some decompositions keep the overload `Scalar`.
+        If `op` is a `Scalar` overload, return the Tensor overload that PyTorch calls. Within some
+        decompositions, return `op` itself.
         """
         return op if self._calls_scalar_overloads and op.overload == "Scalar" else super().of_tensors(op)
 
     def run(self, op: Any, values: list[Any]) -> Any:
         """Record nodes without mutation for a call of `op`, and return its result.
 
-        First, casts of autocast are recorded. Then the decomposition of `op` runs. Without one, the operator
-        is recorded, or its functional variant if it mutates arguments.
+        First, casts of autocast are recorded. If `op` has a decomposition, the decomposition runs. Otherwise,
+        `op` is recorded, or its functional variant if `op` mutates arguments.
         """
         values = [self._with_fakes(x) for x in values]
         alias = find_autocast_flag(values)
@@ -237,8 +244,8 @@ class FunctionalizingTracer(ExportTracer):
             return self._run_mutating_operator(op, values, written)
         decomposition_output = self.by_decomposition(op, values)
         if decomposition_output is not NotImplemented:
-            # The operator returns a copy, but its decomposition may return a view. Treat the view as a
-            # separate storage, so that later writes to the argument do not change the result.
+            # The operator always returns a copy, but its decomposition may return a view. Treat this view as
+            # a separate storage, so that later writes to the argument do not change the result.
             if _ALWAYS_COPIES[op.name] and decomposition_output is not values[0]:
                 self._aliases[id(decomposition_output)] = (
                     decomposition_output,
@@ -258,7 +265,8 @@ class FunctionalizingTracer(ExportTracer):
     def by_decomposition(self, op: Any, values: list[Any]) -> Any:
         """Return the result of an operator's decomposition.
 
-        Return NotImplemented if there is none, or if it depends on a condition that cannot be decided.
+        Return NotImplemented if the operator has no decomposition, or if the decomposition depends on a
+        condition that cannot be decided.
         """
         decomposition = self._decompositions.get(op.key) or _composite_function(op)
         if decomposition is None:
@@ -282,7 +290,7 @@ class FunctionalizingTracer(ExportTracer):
             self._calls_scalar_overloads = before
 
     def _reshaped(self, op: Any, values: list[Any]) -> Tensor:
-        """Record a view operator for `op`, which changes the shape of its argument in place.
+        """Record an operator `op` that changes the shape of its argument in place, as a view operator.
 
         The argument gets the node and metadata of the view.
         """
@@ -299,7 +307,7 @@ class FunctionalizingTracer(ExportTracer):
     def _run_mutating_operator(self, op: Any, values: list[Any], written: list[int]) -> Any:
         """Run the functional variant of `op`, and record its results as new values of mutated arguments.
 
-        Return these arguments. Custom operators are recorded as `auto_functionalized_v2`.
+        Return the mutated arguments. A custom operator is recorded as `auto_functionalized_v2` instead.
         """
         if not op.name.startswith("aten::"):
             return self._functionalized(op, values)
@@ -344,7 +352,7 @@ class FunctionalizingTracer(ExportTracer):
     def _mutated_arguments(self, name: str, x: Any, bases: list[StorageState]) -> dict[str, Any]:
         """Return the `auto_functionalized_v2` arguments that describe the mutated argument `x`.
 
-        The storages of `x` are appended to `bases` if they are missing there.
+        Append the storages of `x` to `bases`, unless `bases` contains them already.
         """
         if isinstance(x, list):
             described_arguments = {f"{name}_length": len(x)}
@@ -369,7 +377,7 @@ class FunctionalizingTracer(ExportTracer):
         return self.environment.is_provably_equal(left, right)
 
     def _note_views(self, op: Any, values: list[Any], result: Any) -> None:
-        """Record each result that is a view of an argument as an alias of this argument's storage."""
+        """If a result is a view of an argument, record the result as an alias of the argument's storage."""
         returns = op.signature.returns
         source = returns[0].view_of if len(returns) == 1 else -1
         if source < 0:

@@ -48,13 +48,13 @@ class TapeEntry(NamedTuple):
     # one element for each return value of the schema, which may be a list of tensors
     results: list[Any]
     differentiable: bool  # grad mode during the call
-    # Index of the call in the tape, to find later writes. Operators that a decomposition calls have the
-    # index of the decomposed call.
+    # Index of the call in the tape, to find later writes. If a decomposition made the call, the index is that
+    # of the decomposed call.
     time: int = 0
 
 
 class CustomFunctionNode(NamedTuple):
-    """Replacement for the operator in a `TapeEntry`, for a call of a `torch.autograd.Function`."""
+    """Item that a `TapeEntry` has instead of an operator for a call of a `torch.autograd.Function`."""
 
     key: str
 
@@ -65,14 +65,15 @@ class ExportTape:
     def __init__(self, recorder: ExportTracer) -> None:
         self.recorder = recorder
         self.entries: list[TapeEntry] = []
-        # Nodes that backward passes recorded. Those with unused results are removed at the end of the export.
+        # Nodes that backward passes have recorded. At the end of the export, nodes with unused results are
+        # removed.
         self.nodes: set[Node] = set()
         # id of a tensor with a gradient hook -> (the tensor, description of the hook)
         self.watched: dict[int, tuple[Tensor, str]] = {}
         self._in_backward = False
         self._memory = AliasTracker(recorder)
-        # Ids of tensors that the backward pass computed again from mutated tensors. They differ from the
-        # tensors of the forward pass.
+        # Ids of tensors that the backward pass has recomputed from tensors mutated in the meantime. They have
+        # other values than in the forward pass.
         self._stale: set[int] = set()
 
     def record_operator(self, op: Any, values: list[Any], result: Any) -> None:
@@ -101,10 +102,10 @@ class ExportTape:
         self.watched[id(x)] = x, how
 
     def simplified(self, op: Any, values: list[Any]) -> Any:
-        """Simplify a call of `op` in a derivative formula: return x for conj(x) of a real tensor, else None.
+        """Return x for a call of conj(x) with real x in a derivative formula. Return None for other calls.
 
-        The caller records no node for a returned x. If `values` are numbers but the first parameter of `op`
-        is a tensor, replace the first number in `values` by a 0-d tensor.
+        If x is returned, the caller records no node. If `values` are numbers but the first parameter of `op`
+        is a tensor, also replace the first number in `values` by a 0-d tensor.
         """
         if not self._in_backward:
             return None
@@ -129,7 +130,7 @@ class ExportTape:
 
         The gradient is None if no root depends on the tensor.
 
-        create  True if the gradients are to be differentiable
+        create  True to make the gradients differentiable
         """
         recorder = self.recorder
         roots, root_gradients, inputs = (
@@ -151,9 +152,9 @@ class ExportTape:
         inputs: Sequence[Tensor] | None,
         create: bool,
     ) -> None:
-        """Add the gradients of `roots` to the attribute `grad` of `inputs`, or of all leaves for None.
+        """Add the gradients of `roots` to the attribute `grad` of each tensor in `inputs`.
 
-        Raise UserError if one of the tensors with a gradient is a parameter.
+        If `inputs` is None, add them to all leaves. Raise UserError if one of these tensors is a parameter.
         """
         leaves = self._leaves(roots) if inputs is None else list(map(self.recorder.fake_of, inputs))
         state = {id(fake_tensor) for _, fake_tensor in self.recorder._fakes.values()}
@@ -288,19 +289,25 @@ class ExportTape:
         return self._by_formula(entry, derivative, sums, dependents)
 
     def _decomposition(self, record: Any, derivative: Derivative | None) -> Callable[[list[Any]], Any] | None:
-        """Return a function that runs an operator's decomposition on an argument list, or None."""
+        """Return a function that runs the decomposition of an operator on a list of arguments.
+
+        Return None if the operator has no decomposition.
+        """
         if derivative is not None:
             return self._script(formulas.get_decomposition(record)) if derivative.decomposition else None
         return (lambda values: record.kernel(*values)) if record.tensor_kernel else None
 
     def _script(self, function: Any) -> Callable[[list[Any]], Any]:
-        """Return a callable that records the operators of `function`, a derivative formula in TorchScript."""
+        """Return a callable that runs a derivative formula in TorchScript and records its operators."""
         return lambda values: torchscript_capture.call(self.recorder, function, values, {})
 
     def _backward_of_decomposition(
         self, entry: TapeEntry, decomposition: Any, sums: dict[int, Tensor], dependents: set[int]
     ) -> list[tuple[Tensor, Tensor]]:
-        """Return the gradients of an operator by recording and differentiating its decomposition."""
+        """Return the gradients of an operator call.
+
+        Record the decomposition of the operator and differentiate it.
+        """
         first = len(self.entries)
         with GradMode(True):
             again = decomposition(entry.values)
@@ -386,7 +393,8 @@ class AliasTracker:
     def __init__(self, recorder: ExportTracer) -> None:
         self._recorder = recorder
         self._aliases = Aliases()
-        # root id (`Aliases.root`), equal for tensors with the same memory -> times of writes to the memory
+        # root id (see `Aliases.root`), which tensors with the same memory share -> times of writes to the
+        # memory
         self._writes: dict[int, list[int]] = {}
 
     def record_operator(self, op: Any, values: list[Any], result: Any, time: int) -> None:
@@ -436,7 +444,7 @@ class _Values:
         self.sums, self.absent, self.mask = sums, absent, mask
 
     def is_gradient(self, read: formulas.FormulaParameter) -> bool:
-        """Return True if the formula parameter `read` is the gradient of a result."""
+        """Return True if the parameter `read` of the formula is the gradient of a result of the call."""
         return self._result_of_gradient(read) is not None
 
     def _result_of_gradient(self, read: formulas.FormulaParameter) -> int | None:
@@ -489,7 +497,7 @@ def _to_tensor(x: Any) -> Any:
 def _passes(entry: TapeEntry) -> bool:
     """Return True if the backward pass continues from the results of the call to its arguments.
 
-    Raise RuntimeError for an operator that rejects arguments that require grad.
+    Raise RuntimeError if the operator does not accept arguments that require grad.
     """
     if not entry.differentiable:
         return False
@@ -543,7 +551,7 @@ def _add(sums: dict[int, Tensor], x: Tensor, gradient: Tensor) -> None:
 
 
 def _like(x: Tensor, gradient: Tensor) -> Tensor:
-    """Return `gradient` summed over broadcast dimensions and converted: it has shape and dtype of `x`."""
+    """Sum `gradient` over broadcast dimensions and convert it, so that it has the shape and dtype of `x`."""
     lead = gradient.ndim - x.ndim
     dims = list(range(lead))
     for d, n in enumerate(x.shape):

@@ -58,8 +58,8 @@ class FxGraphBuilder(TracerProtocol):
         self._tensors: dict[int, tuple[Tensor, Node]] = {}  # id of a tensor -> (the tensor, its node)
         # id of a real tensor -> (the real tensor, the fake tensor that stands for it)
         self._fakes: dict[int, tuple[Tensor, Tensor]] = {}
-        # id of a tensor -> its layer when its node was recorded. `x.data = y` in the program changes the
-        # layer.
+        # id of a tensor -> layer that the tensor had when its node was recorded. An assignment `x.data = y`
+        # in the program changes the layer of `x`.
         self._layers: dict[int, Any] = {}
         self._size_nodes: dict[Any, Node] = {}  # expression of a symbolic number -> node that computes it
         self.constants: list[tuple[Node, Tensor]] = []
@@ -68,7 +68,7 @@ class FxGraphBuilder(TracerProtocol):
         self.batches = 0  # number of `vmap` calls that have begun and not ended
         self.outer = len(stack())  # number of user frames outside of the recorded program
         self.casts: list[tuple[Any, ...]] = []  # autocast blocks that the program has entered and not left
-        # node -> grad-mode and autocast blocks that contain the call, outermost first
+        # node -> grad-mode and autocast blocks that contain the call of the node, outermost first
         self.blocks: dict[Node, tuple[Block, ...]] = {}
         self.notes_blocks = True
         self._gradients_around = ts.is_grad_enabled()
@@ -139,11 +139,11 @@ class FxGraphBuilder(TracerProtocol):
     # ---- nodes of tensors and symbolic numbers
 
     def node_of(self, x: Any) -> Any:
-        """Return `x` with each tensor and symbolic number in it replaced by its node."""
+        """Return `x` in which each tensor and each symbolic number is replaced by its node."""
         if isinstance(x, Tensor):
             return self._tensor_node(self.fake_of(x))
-        # `expression` is the recorded expression, a key of `_size_nodes`. In `expr`, equalities that were
-        # found later are applied.
+        # `expression` is the expression at recording time, a key of `_size_nodes`. `expr` is the same
+        # expression after the use of equalities that were found later.
         if isinstance(x, SymNumber):
             if not self.environment.frozen and (constant := x.node.expr).is_number:
                 return sympy_functions.to_python_number(constant)
@@ -177,7 +177,10 @@ class FxGraphBuilder(TracerProtocol):
         return entry[1]
 
     def _same_memory(self, x: Tensor) -> Tensor | None:
-        """Return a detached alias of the recorded tensor whose memory `x` shares through `.data`, or None."""
+        """Return a detached alias of a recorded tensor with the same memory as `x`, or None.
+
+        Tensors share memory after an assignment to `.data`.
+        """
         layer = layer_of(x)
         if self._layers.get(id(x), layer) is layer and id(x) in self._tensors:
             return None
@@ -240,7 +243,10 @@ class FxGraphBuilder(TracerProtocol):
         return None
 
     def _solved(self, symbol: Any) -> Node | None:
-        """Return a node that computes `symbol` from an argument size `factor * symbol + offset`, or None."""
+        """Return a node that computes `symbol`, if an argument size is `factor * symbol + offset`.
+
+        Return None if no argument has such a size.
+        """
         for x, node in list(self._tensors.values()):
             for n in x.array.shape if node.op == "placeholder" else ():
                 expression = n.node.expr if isinstance(n, SymInt) else None
@@ -263,9 +269,9 @@ class FxGraphBuilder(TracerProtocol):
         return None
 
     def _find_size_node_position(self, argument: Node, dim: int) -> Node:
-        """Return the node behind which the `sym_size` node of `argument` and `dim` is inserted.
+        """Return the node behind which the `sym_size` node for `argument` and `dim` must be inserted.
 
-        These nodes follow the placeholders, in the order of arguments and dimensions.
+        All `sym_size` nodes follow the placeholders, in the order of arguments and dimensions.
         """
         node = self._last_placeholder
         assert node is not None  # `argument` is a placeholder
@@ -325,7 +331,7 @@ class FxGraphBuilder(TracerProtocol):
         return result  # type: ignore[no-any-return]
 
     def arithmetic(self, function: Any, arguments: tuple[Any, ...], result: Any) -> None:
-        """Record a node that computes `result`, unless the graph already has a node for its expression.
+        """Record a node that computes `result`, unless the graph already has a node for the same expression.
 
         `function` is a Python operation on symbols. Nothing is recorded while another tracer is active.
         """
@@ -367,7 +373,10 @@ class FxGraphBuilder(TracerProtocol):
 
     @contextmanager
     def in_function(self) -> Iterator[None]:
-        """Return a context for the call of an autograd function, whose grad-mode changes start no block."""
+        """Return a context for the call of an autograd function.
+
+        Grad-mode changes in the call start no block.
+        """
         before = self._gradients_of_call
         self._gradients_of_call = ts.is_grad_enabled() if before is None else before
         try:

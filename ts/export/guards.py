@@ -18,8 +18,8 @@ from ts.export.input_guards import InputGuard, Line, guard_bound
 from ts.export.shape_env import ShapeEnv
 from ts.export.size_operations import RELATIONS
 
-# operator -> (its precedence, minimal precedence of its first operand, and of its other operands). Operands
-# with a lower precedence get parentheses.
+# operator -> (precedence of the operator, minimum precedence of its first operand, minimum precedence of its
+# other operands). An operand below the minimum precedence gets parentheses.
 _PRECEDENCE: Final = {
     "if": (0, 1, 1), "or": (1, 2, 2), "and": (2, 3, 3), "not": (3, 3, 3),
     **dict.fromkeys((op.sign for op in RELATIONS.values()), (4, 8, 8)),
@@ -32,7 +32,7 @@ _PRECEDENCE: Final = {
 def format_condition(expression: Any, names: Callable[[Any], str], outer: int = 0) -> str:
     """Return an expression as Python code, in which `names(symbol)` replaces each symbol.
 
-    The code has parentheses if the expression's precedence is below `outer`.
+    The code is enclosed in parentheses if the precedence of the expression is below `outer`.
     """
     written, level = _format_with_level(expression, names)
     return f"({written})" if level < outer else written
@@ -149,7 +149,7 @@ class GuardBuilder:
 
 
 def guard_equal(source: Source, expression: Any, sources: Mapping[Any, Source]) -> InputGuard:
-    """Return a guard that the size or number at `source` equals `expression`, without code for archives."""
+    """Return a guard that the size or number at `source` equals `expression`. Archives do not contain it."""
     text = format_condition(expression, lambda s: str(sources[s]))
     return InputGuard(
         Operation("==", (source.size, to_formula(expression, sources))), f"{source.size} == {text}"

@@ -31,7 +31,7 @@ def block_of_grad(enabled: bool) -> Block:
 
 
 def block_of_autocast(device: str, dtype: Any, enabled: bool) -> Block:
-    """Return the `Block` for `with ts.autocast(...)`. Its argument `cache_enabled` is False."""
+    """Return the `Block` for `with ts.autocast(...)`, with the autocast argument `cache_enabled` False."""
     return autocast_op, device, dtype, enabled, False
 
 
@@ -53,7 +53,10 @@ def wrap(graph: Graph, blocks: dict[Node, tuple[Block, ...]], submodules: dict[s
 
 
 class _RegionExtractor:
-    """Extractor of the blocks of one graph. All nodes of the graph are inside of `depth` blocks already."""
+    """Extractor of the blocks of one graph.
+
+    The first `depth` blocks of a node contain the whole graph. They are not extracted again.
+    """
 
     def __init__(
         self,
@@ -79,15 +82,16 @@ class _RegionExtractor:
         return self.renamed
 
     def _regions(self) -> tuple[list[_Region], int]:
-        """Return the regions that are in blocks, and the number of the graph's last region.
+        """Return (regions that are in blocks, number of the last region of the graph).
 
-        The sections between these regions are numbered, too. Nodes of symbolic numbers and assertions are not
-        recorded in `blocks`. They belong to a region if they are between two of its nodes.
+        Sections of the graph between these regions are numbered, too. Nodes of symbolic numbers and
+        assertions are not recorded in `blocks`. Such a node belongs to a region if it is between two nodes of
+        the region.
         """
         regions: list[_Region] = []
         now = _Region(None, 0)
-        # nodes after the last node that is in `blocks`. They belong to the region `now` if the next node in
-        # `blocks` belongs to it.
+        # Nodes behind the last node that is in `blocks`. If the next node in `blocks` belongs to the region
+        # `now`, these nodes belong to it, too.
         undecided: list[Node] = []
         for node in self.graph.nodes:
             if node.op != "call_function":
@@ -150,10 +154,13 @@ class _RegionExtractor:
                 item.name = output_name
 
     def _module(self, region: _Region, outputs: Sequence[Node]) -> tuple[list[Node], GraphModule]:
-        """Return the operands of the call (outer nodes that the region uses), and the subgraph's module."""
+        """Return (operands of the call, module of the subgraph).
+
+        The operands are the outer nodes whose values the region uses.
+        """
         graph, nodes = Graph(), region.nodes
-        # Outer node -> name of the subgraph's input, if the names differ. An outermost autocast block has
-        # numbered names for the inputs of the graph.
+        # Outer node -> name of the input in the subgraph, if it is not the name of the node. In an outermost
+        # autocast block, the inputs of the graph get numbered names.
         names: dict[Node, str] = {}
         if region.block is not None and region.block[0] is autocast_op and self.depth == 0:
             inputs = [n for n in self.graph.nodes if n.op == "placeholder"]

@@ -35,8 +35,9 @@ class Line(NamedTuple):
 class InputGuard:
     """Condition on the leaves (flattened arguments) of a call.
 
-    `code` is the condition in the syntax of archives, where `L['x']` is the argument x, or "" if archives
-    omit the condition. `where` is the source line of the program that requires the condition, or None.
+    `code` is the condition in the syntax of archives, in which `L['x']` is the argument x. It is "" if
+    archives do not contain the condition. `where` is the source line of the program that requires the
+    condition, or None.
     """
 
     __slots__ = ("_holds", "code", "condition", "text", "where")
@@ -66,7 +67,8 @@ class InputGuard:
         """
         try:
             return bool(self._holds(leaves))
-        # Invalid arguments have too few dimensions, a size 0 as divisor, or a string as number, for example.
+        # The arguments are invalid. For example, they have too few dimensions, a size 0 that is a divisor, or
+        # a string instead of a number.
         except (ArithmeticError, IndexError, TypeError, ValueError):
             return False
 

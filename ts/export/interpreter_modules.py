@@ -66,7 +66,8 @@ class InterpreterModule(Module):
 class InterpreterModuleDispatcher(Module):
     """Module for a submodule that the program calls several times, with one graph for each call.
 
-    The k-th call of `forward` runs the k-th graph. After the last graph, the first one follows.
+    The k-th call of `forward` runs the k-th graph. The call after the run of the last graph runs the first
+    graph again.
     """
 
     def __init__(self, calls: list[InterpreterModule]) -> None:

@@ -76,8 +76,8 @@ def lower_graph_module(
     state     `get_attr` nodes that become inputs of the function, before the inputs of the graph
     skipped   nodes that are not compiled
 
-    If an integer exceeds 64 bits, the function raises a ScriptRuntimeError with the class OVERFLOW_ERROR: the
-    caller can then run the Python code. The class is RuntimeError if the graph has side effects, which a
+    If an integer exceeds 64 bits, the function raises a ScriptRuntimeError. Its class is OVERFLOW_ERROR if
+    the caller can then run the Python code instead, or RuntimeError if the graph has side effects, which a
     second run would repeat. Raise UnsupportedNodeError for nodes that scripts cannot express.
     """
     from ts.runtime.function import create_function_from_graph
@@ -178,9 +178,9 @@ class _Lowering:
         return output
 
     def _check_overflow(self, kind: str, operands: list[Value]) -> None:
-        """Emit code that raises the overflow error (`lower_graph_module`) if a result exceeds 64 bits.
+        """Emit code that raises an error if the result of an integer operator exceeds 64 bits.
 
-        `kind` is the integer operator, and `operands` are its operands.
+        `kind` is the operator, and `operands` are its operands. `lower_graph_module` describes the error.
         """
         size = self.graph.insert(kind, [self.graph.insert("aten::Float", [x]) for x in operands])
         is_long = self.graph.insert("aten::gt", [self.graph.insert("prim::abs", [size]), _INT64_LIMIT])
@@ -275,10 +275,10 @@ class _Lowering:
         start: list[Value],
         step: Callable[[Value, list[Value]], tuple[list[Value], list[Value]]],
     ) -> tuple[list[Value], list[Value]]:
-        """Emit a Loop of `count` iterations, in whose block `step` emits the nodes.
+        """Emit a Loop of `count` iterations. `step` emits the nodes of the loop body.
 
-        `step(iteration, carried)` returns the next carried values and the outputs of the iteration. Return
-        the last carried values, and a list for each output with its values from all iterations.
+        `step(iteration, carried)` returns the next carried values and the outputs of one iteration. Return
+        the last carried values, and for each output a list of its values in all iterations.
         """
         graph = self.graph
         node = graph.insert_node(graph.create_loop(count, self._value(True, BOOL), start))
@@ -396,9 +396,10 @@ def _has_side_effects(module: GraphModule) -> bool:
 
 
 def _may_be_long(value: Any) -> bool:
-    """Return True if an integer with the recorded value `value` may exceed 64 bits."""
+    """Return True if an integer node may have values above 64 bits. `value` is its recorded value."""
     if not isinstance(value, SymInt):
-        # None: the node was added after the export, and its integer is unknown. Other values fit in 64 bits.
+        # None means that the node was added after the export, so its value is unknown. Values of other types
+        # fit in 64 bits.
         return value is None
     ranges = {}
     for symbol in value.node.expression.free_symbols:

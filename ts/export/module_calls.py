@@ -72,7 +72,10 @@ _ARGUMENTS: dict[type, Any] = {
 
 
 def argument(x: Any, node: Any) -> ArgumentSpec:
-    """Return the argument spec of `x`. `node` is its node in the graph, or its value if it is a constant."""
+    """Return the argument spec of `x`.
+
+    `node` is the node of `x` in the graph, or the value of `x` if `x` is a constant.
+    """
     for kind, spec_class in _ARGUMENTS.items():
         if isinstance(x, kind) and hasattr(node, "name"):
             return spec_class(node.name)  # type: ignore[no-any-return]
@@ -99,7 +102,7 @@ class ModuleCalls:
     def forward(self, module: Module, recorder: ExportTracer) -> Callable[..., Any]:
         """Return a function that calls `module.forward` and adds the call to `nn_module_stack`.
 
-        It also records the signature if the call is preserved.
+        If the signature of the call is to be preserved, the function also records the signature.
         """
         path = self.paths.get(id(module))
         # A module that has no path was created by the program, and is no submodule of the exported module.
@@ -116,7 +119,7 @@ class ModuleCalls:
                 self.stack = before
             if (
                 path in self.preserved and not recorder.inside
-            ):  # the signatures of calls in the subgraph of a control-flow operator are not preserved
+            ):  # Do not preserve the signatures of calls in the subgraph of a control-flow operator.
                 self.signatures[call] = self._signature(recorder, (args, kwargs), result)
             return result
 
@@ -141,7 +144,8 @@ class ModuleCalls:
     def entries(self, signature: ModuleCallSignature) -> list[ModuleCallEntry]:
         """Return the entries of the module call graph.
 
-        There are entries for the program (with `signature`), for all submodules, and for repeated calls.
+        The first entry is that of the program, with `signature`. Entries of all submodules follow, then
+        entries of repeated calls.
         """
         names = [name for name in self.paths.values() if name]
         again = [name for name in self.signatures if "@" in name]

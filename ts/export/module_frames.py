@@ -49,7 +49,7 @@ class Frame:
         self.parent = parent
         self.graph = Graph()
         self.values: dict[Node, Any] = {}  # node of the program -> node of this frame's graph with its value
-        # nodes of outer frames whose values are inputs of this frame's graph, in order
+        # nodes of outer frames whose values are inputs of this frame's graph, in the order of the inputs
         self.needs: list[Node] = []
         self.nodes: list[Node] = []  # program nodes that this frame contains
         self.last_state: Node | None = None
@@ -60,9 +60,10 @@ class Frame:
 
     @property
     def name(self) -> str:
-        """Name of the frame's module in the module of the parent frame: `b.c` for `a.b.c` in `a`.
+        """Name of the frame's module relative to the module of the parent frame: `b.c` for `a.b.c` in `a`.
 
-        A module outside of that module is named by its full path, with underscores for dots: `x_y`.
+        If the frame's module is not inside of the parent's module, the name is the full path with underscores
+        instead of dots: `x_y`.
         """
         around = self.parent.path if self.parent is not None else ""
         if not around:
@@ -73,7 +74,7 @@ class Frame:
     # ---- values of program nodes in this frame
 
     def value(self, node: Node) -> Any:
-        """Return the node of this frame's graph that corresponds to a program node."""
+        """Return the node of this frame's graph that has the value of the program node `node`."""
         if node not in self.values:
             self.values[node] = self._outer_value(node)
         return self.values[node]
@@ -87,8 +88,8 @@ class Frame:
             name = str(node.target)
             return self._attribute(name, getattr(self.work.program.graph_module, name))
         if self.signature is not None:
-            # The preserved signature allows no additional inputs. A tensor of another module, or a constant,
-            # becomes an attribute of the frame's module.
+            # Additional inputs would change the preserved signature. A tensor of another module, or a
+            # constant, becomes an attribute of the frame's module instead.
             if state is not None:
                 return self._attribute(
                     f"_{state.replace('.', '_')}", self.work.of_state[state], registered=False

@@ -20,7 +20,7 @@ from ts._higher_order_ops.side_effect_detection import walk
 class Sources:
     """Attribute paths of the tensors and symbols that are reachable from given objects.
 
-    If there are several paths to an object, the first one found is stored.
+    If several paths lead to the same object, the path that is found first is stored.
     """
 
     def __init__(self, roots: Iterable[tuple[str, Any]]) -> None:
@@ -37,7 +37,10 @@ class Sources:
                     self.names_by_expression.setdefault(x.node.expr, path)
 
     def tensor(self, *tensors: Tensor | None) -> str | None:
-        """Search a stored path for `tensors`, in order. Return the first path found, or None."""
+        """Return the stored path of the first item in `tensors` with a stored path.
+
+        Return None if no item has one.
+        """
         return next((self._tensors[id(x)] for x in tensors if id(x) in self._tensors), None)
 
 

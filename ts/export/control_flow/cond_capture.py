@@ -54,8 +54,8 @@ def record_cond(recorder: ExportTracer, pred: Any, true_fn: Any, false_fn: Any, 
 def captured_nodes(*branches: Branch) -> list[Node]:
     """Return the nodes of the surrounding graph that the branches capture.
 
-    First are the nodes that all branches capture, sorted by name. The other nodes of the first branch follow,
-    sorted by name, then those of the second branch.
+    The order is: nodes that all branches capture, nodes that only the first branch captures, nodes that only
+    the second branch captures. Nodes in each of these groups are sorted by name.
     """
     capturers: dict[Node, list[int]] = {}
     names: dict[Node, str] = {}
@@ -70,7 +70,7 @@ def captured_nodes(*branches: Branch) -> list[Node]:
 
 
 def _merged(environment: ShapeEnv, a: Any, b: Any) -> Any:
-    """Return a result of `cond`, given the results `a` and `b` of its two branches.
+    """Return one result of `cond`. `a` and `b` are this result in the first and in the second branch.
 
     A number or tensor size that differs between the branches becomes a new symbol.
     """
@@ -111,7 +111,10 @@ def _follows_from_data(environment: ShapeEnv, n: Any) -> bool:
 
 
 def _between(environment: ShapeEnv, n: Any, m: Any) -> Any:
-    """Return a new symbol. Its range is the smallest one that includes the ranges of `n` and `m`."""
+    """Return a new symbol.
+
+    Its range is the smallest range that includes both the range of `n` and that of `m`.
+    """
     intervals = [environment.between(expression_of(x)) for x in (n, m)]
     low, high = min(e.low for e in intervals), max(e.high for e in intervals)
     symbol = environment.unbacked()

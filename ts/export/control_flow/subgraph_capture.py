@@ -52,7 +52,10 @@ class Branch(ExportTracer):
         self._outside: list[Tensor] = []
 
     def add_inputs(self, values: Sequence[Any]) -> list[Node | None]:
-        """Create an input node for each tensor or symbol of `values`. Return None for each other value."""
+        """Create an input node for each tensor or symbol in `values`.
+
+        Return a list with the node of each item, or None for an item that is neither a tensor nor a symbol.
+        """
         nodes: list[Node | None] = []
         for x in values:
             if isinstance(x, Tensor | SymNumber):
@@ -109,7 +112,7 @@ class Branch(ExportTracer):
     def fake_of(self, x: Tensor) -> Tensor:
         """Return the fake tensor that represents `x` in this recording.
 
-        A tensor that this recording does not know is looked up in the parent.
+        If this recording does not know `x`, the parent returns the fake tensor.
         """
         entry = self._fakes.get(id(x))
         if entry is None and is_fake(x) and (format_meta := self._same_memory(x)) is not None:
@@ -135,7 +138,7 @@ class Branch(ExportTracer):
             return self._size_nodes[expression]
         name = self._sources.names_by_expression.get(expression)
         if expression in self._read:
-            # The tensor becomes an input, from which the subgraph computes the size.
+            # Make the tensor an input of the subgraph, so that the subgraph can compute the size from it.
             self.node_of(self._read[expression])
         if name is None or expression in self._read:
             if (size := self._size_of_input(expression)) is not None:
@@ -147,7 +150,8 @@ class Branch(ExportTracer):
     def is_batch_element(self, node: Node) -> bool:
         """Return True if `node` is an input that stands for one element of a surrounding `vmap` batch.
 
-        The result is also True for arguments of the function, such as carried values, which may be elements.
+        Also return True for arguments of the function, such as carried values, because they may be batch
+        elements.
         """
         if node.op != "placeholder":
             return False
@@ -157,7 +161,7 @@ class Branch(ExportTracer):
     # ---- operators that the function calls
 
     def run(self, op: Any, values: list[Any]) -> Any:
-        """Record an operator call, and the aliases between its results and arguments. Return its result."""
+        """Record an operator call and return its result. Also record the results that alias arguments."""
         values = [self._with_fakes(x) for x in values]
         result = super().run(op, values)
         with self._comparing_examples():
@@ -181,10 +185,10 @@ class Branch(ExportTracer):
         return sizes
 
     def record_constructed(self, x: Tensor, function: str) -> Any:
-        """Record the call of `function` that created `x` from Python numbers, and return a fake tensor.
+        """Record that the program created `x` from Python numbers by `function`. Return a fake tensor.
 
-        `x` becomes an attribute of the graph. Each call of the subgraph copies the attribute, as each call of
-        the program creates a new tensor.
+        `x` becomes an attribute of the graph. Each call of the subgraph copies the attribute, because each
+        call of the program would create a new tensor.
         """
         name = f"_tensor_constant{len(self.attributes)}"
         with self.paused():
@@ -201,7 +205,10 @@ class Branch(ExportTracer):
 
     @contextmanager
     def _comparing_examples(self) -> Iterator[None]:
-        """Return a context in which example values decide comparisons of sizes, without guards and nodes."""
+        """Return a context in which example values decide comparisons of sizes.
+
+        Within the context, comparisons add neither guards nor nodes.
+        """
         before, self.environment.quiet = self.environment.quiet, True
         try:
             with self.paused():

@@ -17,7 +17,7 @@ from ts.fx.node import Node, map_arg
 if TYPE_CHECKING:
     from ts.export.tracer import ExportTracer
 
-# Operators whose operands give their names to the inputs of the subgraphs.
+# Operators whose subgraphs have inputs that are named after the operands of the operator.
 _OPERATORS_NAMING_INPUTS: Final = ("cond", "map_impl")
 
 
@@ -39,7 +39,10 @@ def module_of(branch: Branch, inputs: Sequence[Node], output: Any) -> GraphModul
 
 
 def _copy_graph(graph: Graph, inputs: Sequence[Node], names: Sequence[str]) -> Graph:
-    """Copy a graph. The copy has inputs named `names` for the nodes `inputs`, in this order."""
+    """Copy a graph.
+
+    In the copy, the nodes `inputs` are replaced by inputs with the names `names`, in this order.
+    """
     new_graph = Graph()
     copies: dict[Node, Node] = {}
     for node, name in zip(inputs, names, strict=True):
@@ -57,7 +60,8 @@ def _copy_graph(graph: Graph, inputs: Sequence[Node], names: Sequence[str]) -> G
 def attributes(recorder: ExportTracer, modules: dict[str, GraphModule]) -> list[Node]:
     """Register subgraphs as attributes of the graph's module, and return their `get_attr` nodes.
 
-    The names get the first common suffix that is free: `true_graph_1` and `false_graph_1`.
+    All names get the same numeric suffix, the first one that is free for every name: `true_graph_1`,
+    `false_graph_1`.
     """
     suffix = 0
     while any(f"{name}_{suffix}" in recorder.submodules for name in modules):
@@ -79,7 +83,10 @@ def call(recorder: ExportTracer, target: Any, args: tuple[Any, ...], results: Se
 
 
 def name_inputs(module: GraphModule) -> None:
-    """Rename the inputs of the subgraphs of `cond` and `map` to the operands' names, recursively."""
+    """Rename the inputs of the subgraphs of `cond` and `map` after the operands of the operators.
+
+    Nested subgraphs are renamed recursively.
+    """
     for node in module.graph.nodes:
         if node.op != "call_function" or getattr(node.target, "__module__", "") != "torch.ops.higher_order":
             continue

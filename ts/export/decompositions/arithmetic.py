@@ -117,7 +117,7 @@ def masked_fill(x: Tensor, mask: Tensor, value: Any) -> Tensor:
 
 @decomposes("aten::masked_fill.Tensor")
 def masked_fill_tensor(x: Tensor, mask: Tensor, value: Tensor) -> Tensor:
-    """Return `x` with the 0-d tensor `value` for elements whose `mask` is True."""
+    """Return `x` in which elements whose `mask` is True are replaced by the 0-d tensor `value`."""
     value = value if value.dtype is x.dtype else aten._to_copy(value, dtype=x.dtype)
     return aten.where.self(mask, value, x)
 

@@ -37,8 +37,8 @@ _DECOMPOSITION_MODULES: Final = (
 def decomposes(*keys: str, implicit: bool | Collection[str] = False) -> Callable[[F], F]:
     """Register a function as the decomposition of the operators `keys`, such as "aten::add.Tensor".
 
-    implicit    keys of the operators that PyTorch decomposes before dispatch modes, or True for all `keys`.
-                A mode receives the operators that the decomposition calls, not the operator itself.
+    implicit    keys of the operators that PyTorch decomposes before it calls dispatch modes, or True for all
+                `keys`. A mode receives the operators that the decomposition calls, not the original operator.
     """
 
     def register(function: F) -> F:
@@ -81,7 +81,7 @@ class ComposedDecomposition:
 
 
 def decomposes_as_composed(keys: str, implicit: bool = True) -> None:
-    """Register the expressions that `compose` declares as decompositions of the operators `keys`.
+    """Register, as decompositions of the operators `keys`, the expressions that `compose` declares for them.
 
     keys        operator keys, separated by spaces
     implicit    True if dispatch modes receive the operators that a decomposition calls

@@ -61,9 +61,9 @@ def fill_tensor(x: Tensor, value: Tensor) -> Tensor:
 
 @decomposes("aten::copy")
 def copy(x: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
-    """Return `src` if it is the result of a node and has the shape, dtype and device of `x`.
+    """Return `src` if a recorded operator computes it and it has the shape, dtype and device of `x`.
 
-    Otherwise, keep the operator, which returns a copy.
+    Otherwise, keep the operator, which returns a copy of `src`.
     """
     same_layout = x.dtype is src.dtype and x.device == src.device and list(x.shape) == list(src.shape)
     return src if same_layout and is_computed(src) else NotImplemented
@@ -179,7 +179,7 @@ def detach(x: Tensor) -> Tensor:
 
 @decomposes("aten::bernoulli")
 def bernoulli(x: Tensor, *, generator: Any = None) -> Tensor:
-    """Draw 1 with the probability given by each element of `x`, otherwise 0."""
+    """Draw random numbers 0 and 1. Each element of `x` is the probability of drawing a 1."""
     uniform = aten.rand(list(x.shape), dtype=ts.float32, device=x.device)
     return aten._to_copy(aten.lt.Tensor(uniform, x), dtype=x.dtype)
 

@@ -156,7 +156,11 @@ def one_hot(x: Tensor, num_classes: int = -1) -> Tensor:
 
 
 def _padded(x: Tensor, pad: list[Any], source_index: Any) -> Tensor:
-    """Pad the last dimensions with elements of `x`: result[i] = x[source_index(i, size)], per dimension."""
+    """Pad each of the last dimensions of `x` with elements of `x`.
+
+    In the padded dimension, index i has the element with the index source_index(i, size). i is counted from
+    the first element of `x`, so that it is negative in the leading padding.
+    """
     n = len(pad) // 2
     for k in range(n):
         dim = x.dim() - 1 - k

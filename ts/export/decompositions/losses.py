@@ -108,7 +108,7 @@ def nll_loss(
 
 @decomposes("aten::cosine_similarity", implicit=True)
 def cosine_similarity(x: Tensor, other: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
-    """Compute the cosine similarity along a dimension. Norms are replaced by `eps` if they are smaller."""
+    """Compute the cosine similarity along a dimension. A norm below `eps` is replaced by `eps`."""
     if list(x.shape) != list(other.shape):
         x, other = aten.broadcast_tensors([x, other])
     lengths = [aten.clone(aten.linalg_vector_norm(v, 2, [dim], True)) for v in (x, other)]

@@ -51,9 +51,9 @@ def matmul(x: Tensor, y: Tensor) -> Tensor:
 
 
 def _can_fold(x: Tensor, y: Tensor) -> bool:
-    """Return True if `matmul` merges the batch dimensions of `x` with its rows, for one product by `mm`.
+    """Return True if `matmul` merges the batch dimensions of `x` with its rows and computes one `mm`.
 
-    This is the case if a view can merge them, or if `y` requires grad.
+    The dimensions are merged if a view can merge them, or if `y` requires grad.
     """
     if y.requires_grad:
         return True
@@ -72,7 +72,10 @@ def _can_fold_batch(x: Tensor) -> bool:
 
 
 def _matmul_2d(x: Tensor, y: Tensor) -> Tensor:
-    """Multiply a batch of matrices by a matrix or vector, as one product with the rows of all matrices."""
+    """Multiply a batch of matrices by one matrix or vector.
+
+    The rows of all matrices in the batch are multiplied in one product.
+    """
     *batch, depth = x.shape
     rows = aten.reshape(x, [math.prod(batch), depth])
     if y.dim() == 1:
@@ -133,7 +136,7 @@ def einsum(equation: str, tensors: list[Tensor], *, path: Any = None) -> Tensor:
     terms, result = _terms(equation, tensors)
     letters = [*result, *sorted({c for term in terms for c in term} - set(result))]
     operands = [_along(x, term, letters) for x, term in zip(tensors, terms, strict=True)]
-    # dimensions whose labels are missing in the result, which are summed over
+    # Dimensions that are summed over, because their labels are missing in the result.
     rest = range(len(result), len(letters))
     product = operands[0]
     if len(operands) == 1:
@@ -188,7 +191,8 @@ def _terms(equation: str, tensors: list[Tensor]) -> tuple[list[list[str]], list[
 def _along(x: Tensor, term: list[str], letters: list[str]) -> Tensor:
     """Permute the dimensions of `x`, labeled by `term`, to the order of `letters`.
 
-    A repeated label selects the diagonal. A label that is missing in `term` becomes a dimension of size 1.
+    For a repeated label, the result has the diagonal of the two dimensions. For a label in `letters` that is
+    missing in `term`, it has a dimension of size 1.
     """
     labels = list(term)
     for c in dict.fromkeys(term):
@@ -207,7 +211,7 @@ def _along(x: Tensor, term: list[str], letters: list[str]) -> Tensor:
 
 
 def _summed_product(x: Tensor, y: Tensor, dims: list[int]) -> Tensor:
-    """Multiply `x` and `y` by `bmm` and sum over `dims`, which become dimensions of size 1."""
+    """Multiply `x` and `y` and sum the products over `dims`, by `bmm`. The result has size 1 in `dims`."""
     if not dims:
         return aten.mul.Tensor(x, y)
     n = x.dim()

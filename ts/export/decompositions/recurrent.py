@@ -15,8 +15,8 @@ from ts.export.decompositions.decomposition_table import decomposes
 aten = ts.ops.aten
 
 State = tuple[Tensor, ...]
-# Function of one time step: (linear(input, w_ih, b_ih), state, w_hh, b_hh) -> next state. The first tensor of
-# a state is the output of the cell.
+# Function of one time step: (linear(input, w_ih, b_ih), state, w_hh, b_hh) -> next state. The output of the
+# cell is the first tensor of the next state.
 CellFunction = Callable[[Tensor, State, Tensor, Any], State]
 
 
@@ -73,7 +73,7 @@ def _layer(
 def _weights(params: list[Tensor], has_biases: bool, projected: bool) -> list[list[Any]]:
     """Split the flat parameter list into one list [w_ih, w_hh, b_ih, b_hh, w_hr] per layer and direction.
 
-    Absent parameters are None.
+    A parameter that the layer does not have is None.
     """
     count = (4 if has_biases else 2) + projected
     layers = []
@@ -93,7 +93,7 @@ def _stack(
     bidirectional: bool,
     batch_first: bool,
 ) -> tuple[Tensor, ...]:
-    """Run all layers, and return the output and the final states, one for each state tensor (h, c)."""
+    """Run all layers. Return the output, and for each state tensor (h, c) the final states of all layers."""
     x = aten.transpose.int(x, 0, 1) if batch_first else x
     directions = 2 if bidirectional else 1
     last: list[State] = []

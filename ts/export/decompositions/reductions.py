@@ -74,9 +74,9 @@ def std_mean_correction(x: Tensor, dim: Any = None, *, correction: Any = None, k
 
 
 def _register_unbiased(name: str, with_correction: Callable[..., Any]) -> None:
-    """Register decompositions of the overloads of `name` (such as `var`) with the parameter `unbiased`.
+    """Register decompositions of the overloads of `name` (such as `var`) that have the parameter `unbiased`.
 
-    They call `with_correction`, for all elements or along dimensions.
+    The decompositions call `with_correction` for all elements, or along dimensions.
     """
 
     @decomposes(f"aten::{name}", implicit=True)

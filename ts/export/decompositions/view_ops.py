@@ -104,7 +104,7 @@ def unflatten(x: Tensor, dim: int, sizes: list[int]) -> Tensor:
 
 
 def resolved(shape: list[Any], count: Any) -> list[Any]:
-    """Return `shape` with -1 replaced by the size for which the shape has `count` elements."""
+    """Return `shape` with -1 replaced by the size that gives the shape `count` elements."""
     if not any(isinstance(n, int) and n == -1 for n in shape):
         return list(shape)
     others = [n for n in shape if not (isinstance(n, int) and n == -1)]
@@ -198,7 +198,8 @@ def narrow(x: Tensor, dim: int, start: Any, length: Any) -> Tensor:
     """Return `length` elements along `dim`, from the index `start`."""
     if evaluate_guard(start < 0):
         start = start + x.shape[dim]
-    # Keep the operator if the end is out of range: `narrow` raises an error, `slice` does not.
+    # Keep the operator if the end is out of range, because `narrow` then raises an error, but `slice` does
+    # not.
     if not evaluate_guard(start + length <= x.shape[dim]):
         return NotImplemented
     return aten.slice.Tensor(x, dim, start, start + length)
@@ -278,7 +279,8 @@ def atleast_3d(x: Tensor) -> Tensor:
 def tile(x: Tensor, dims: list[int]) -> Tensor:
     """Repeat `x` along each dimension.
 
-    If `dims` is shorter than the shape, it applies to the last dimensions.
+    `dims` contains the numbers of repetitions. If it is shorter than the shape, it applies to the last
+    dimensions.
     """
     return aten.repeat(x, [1] * (x.dim() - len(dims)) + list(dims))
 

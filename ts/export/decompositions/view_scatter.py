@@ -23,7 +23,7 @@ _inverse: dict[str, Callable[..., Tensor]] = {}
 def unview(op: Any, before: Tensor, value: Tensor, arguments: tuple[Any, ...], index: int | None) -> Tensor:
     """Return `before` with its view `op(before, *arguments)` replaced by `value`.
 
-    If `op` returns several views, `index` selects one.
+    If `op` returns several views, `index` is the index of the replaced view, else None.
     """
     inverse = _inverse.get(op.key)
     if inverse is None:
