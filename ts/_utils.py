@@ -43,7 +43,7 @@ def _element_size(dtype: Any) -> int:
 
 
 def _take_tensors(tensors: Sequence[Tensor], size_limit: int) -> Iterator[list[Tensor]]:
-    """Group tensors by type, and yield lists of tensors that together have at most `size_limit` bytes.
+    """Group tensors by type, and yield lists of tensors of one type with at most `size_limit` bytes per list.
 
     A tensor that is larger than `size_limit` gets a list of its own.
     """
@@ -61,7 +61,7 @@ def _take_tensors(tensors: Sequence[Tensor], size_limit: int) -> Iterator[list[T
 
 
 def _reorder_tensors_as(tensors: Sequence[Tensor], ordered_tensors: Sequence[Tensor]) -> tuple[Tensor, ...]:
-    """Reorder `tensors` so that their types are in the order of the types of `ordered_tensors`."""
+    """Reorder `tensors`, so that they have the same sequence of types as `ordered_tensors`."""
     by_type: dict[str, list[Tensor]] = defaultdict(list)
     for tensor in tensors:
         by_type[tensor.type()].append(tensor)
@@ -80,9 +80,9 @@ def _get_all_device_indices() -> list[int] | None:
 
 
 def _get_device_index(device: Any, optional: bool = False, allow_cpu: bool = False) -> int:
-    """Return the index of a device, or -1 for the CPU if `allow_cpu` is True.
+    """Return the index of a device. If `allow_cpu` is True, return -1 for the CPU.
 
-    With `optional`, None or a device without an index selects the current device. Otherwise, these arguments
+    With `optional`, None or a device without an index stands for the current device. Without `optional`, both
     raise ValueError.
     """
     if isinstance(device, str):

@@ -25,7 +25,7 @@ NamesMap = dict[str, list[str]]
 
 
 class FunctionalModule(Module):
-    """Module without own parameters: the first argument of a call is the tuple of parameters.
+    """Module without parameters of its own. In a call, the first argument is the tuple of parameters.
 
     names_map  first name of each parameter -> all names of the parameter
     """
@@ -53,7 +53,7 @@ class FunctionalModule(Module):
 
 
 class FunctionalModuleWithBuffers(Module):
-    """Module without own parameters and buffers: they are the first two arguments of a call."""
+    """Module without parameters and buffers. A call receives them as its first two arguments, both tuples."""
 
     def __init__(
         self,
@@ -90,7 +90,7 @@ class FunctionalModuleWithBuffers(Module):
 def make_functional(
     model: Module, disable_autograd_tracking: bool = False
 ) -> tuple[FunctionalModule, tuple[Tensor, ...]]:
-    """Return a function of parameters and arguments, and copies of the parameters of a module.
+    """Return a module's function of its parameters and arguments, and copies of the parameters.
 
     Raises RuntimeError for a module with buffers.
     """

@@ -42,7 +42,7 @@ def _vmap_increment_nesting(batch_size: int, randomness: str) -> int:
 
 
 def _vmap_decrement_nesting() -> int:
-    """End the innermost vmap level, and return the nesting depth before the call."""
+    """End the innermost vmap level. Return the nesting depth that was active before the call."""
     exit_stack, _ = _open_batches.batches.pop()
     exit_stack.close()
     return len(_open_batches.batches) + 1
@@ -50,7 +50,7 @@ def _vmap_decrement_nesting() -> int:
 
 @contextmanager
 def pop_levels_on_error() -> Iterator[None]:
-    """Context manager that ends the levels started in the `with` block if an error is raised."""
+    """Context manager that ends the vmap levels started in the `with` block if the block raises an error."""
     before = len(_open_batches.batches)
     try:
         yield
@@ -66,11 +66,14 @@ def level_of(depth: int) -> Any:
 
 
 def _add_batch_dim(self: Tensor, batch_dim: int, level: int) -> Tensor:
-    """Return a batched tensor for `vmap` level `level` (from 1), whose batch dimension is `batch_dim`."""
+    """Return `self` as a batched tensor of `vmap` level `level` (from 1).
+
+    `batch_dim` is its batch dimension.
+    """
     front = self if batch_dim == 0 else self.movedim(batch_dim, 0)
     return batched(level_of(level), front)
 
 
 def _remove_batch_dim(self: Tensor, level: int, batch_size: int, out_dim: int) -> Tensor:
-    """Return a plain tensor. The batch dimension of `vmap` level `level` becomes dimension `out_dim`."""
+    """Return a plain tensor, in which the batch dimension of `vmap` level `level` is dimension `out_dim`."""
     return unbatched(level_of(level), self, out_dim)

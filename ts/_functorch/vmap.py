@@ -1,4 +1,6 @@
-"""Steps of `vmap` as functions that programs can replace, as `tensordict` does for its containers.
+"""Steps of `vmap`, as functions that programs can replace.
+
+`tensordict` replaces them to support its containers.
 
     size, dims, leaves, spec = _process_batched_inputs(0, (x, y), f)
     level = _vmap_increment_nesting(size, "error")
@@ -82,7 +84,7 @@ def _process_batched_inputs(
 def _create_batched_inputs(
     flat_in_dims: list[int | None], flat_args: list[Any], vmap_level: int, args_spec: Any
 ) -> Any:
-    """Return the arguments, with batched tensors of level `vmap_level` in place of mapped leaves."""
+    """Return the arguments, in which batched tensors of level `vmap_level` replace mapped leaves."""
     batched = [
         x if dim is None else _add_batch_dim(x, dim, vmap_level)
         for dim, x in zip(flat_in_dims, flat_args, strict=True)
@@ -95,7 +97,7 @@ def _maybe_remove_batch_dim(
 ) -> Any:
     """Move the batch dimension of a result to `out_dim`.
 
-    If `out_dim` is None, return the result, which must not be batched, unchanged.
+    If `out_dim` is None, the result must not be batched, and is returned unchanged.
     """
     if out_dim is None:
         if isinstance(batched_output, Tensor) and unwrap_batched(level_of(vmap_level), batched_output)[1]:

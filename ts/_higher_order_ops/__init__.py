@@ -40,7 +40,10 @@ def __getattr__(name: str) -> Any:
 
 
 class _Functions(ModuleType):
-    """Module class of this package, in which submodules do not replace functions of the same name: `cond`."""
+    """Module class of this package.
+
+    It keeps functions such as `cond` from being replaced by submodules of the same name.
+    """
 
     def __setattr__(self, name: str, value: Any) -> None:
         if not (isinstance(value, ModuleType) and name in __all__):

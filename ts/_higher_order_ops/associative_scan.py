@@ -34,8 +34,8 @@ def associative_scan(
     """Return, for each slice of `xs` along `dim`, the combination of this and all previous slices.
 
     combine_fn     associative function that combines two slices of `xs` (trees of tensors) into one
-    reverse        whether to combine from the last slice to the first
-    combine_mode   "generic", or "pointwise", which accepts only CUDA and XPU tensors, with equal results
+    reverse        if true, combine the slices from the last to the first
+    combine_mode   "generic", or "pointwise", which accepts only CUDA and XPU tensors. The results are equal.
     """
     leaves, spec = pytree.tree_flatten(xs)
     dim = canonical_dim(leaves[0].ndim, dim)
@@ -77,7 +77,10 @@ def _check_operands(combine_fn: Any, leaves: list[Any], dim: int, reverse: Any, 
 
 
 def scan_prefixes(combine: _Operator, xs: list[Tensor]) -> list[Tensor]:
-    """Combine rows 0 to i for each index i of the first dimension, recursively."""
+    """For each index i of the first dimension, combine the rows 0 to i.
+
+    The function calls itself recursively.
+    """
     n = xs[0].shape[0]
     if n < 2:
         return xs
@@ -98,7 +101,10 @@ def _slice(x: Tensor, start: int, end: int | None, step: int = 1) -> Tensor:
 
 
 def _interleave(a: Tensor, b: Tensor) -> Tensor:
-    """Interleave the rows of `a` and `b`, starting with `a`, which may have one row more than `b`."""
+    """Interleave the rows of `a` and `b`.
+
+    The first row is that of `a`, which may have one row more than `b`.
+    """
     longer = a.shape[0] == b.shape[0] + 1
     if longer:
         b = functional.pad(b, [0] * ((b.ndim - 1) * 2 + 1) + [1])

@@ -48,7 +48,9 @@ def _parameters(operator: Any) -> Any:
 
 
 def _argument(name: str, kwargs: Mapping[str, Any], bases: Sequence[Tensor]) -> Any:
-    """Return the view of a base, or list of views, that the entries `name`_* of `kwargs` describe."""
+    """Return the view of a base (or list of views) that the entries of `kwargs` beginning with `name`
+    describe.
+    """
     length = kwargs.get(f"{name}_length")
     if length is not None:
         return [_argument(f"{name}_{k}", kwargs, bases) for k in range(length)]

@@ -77,7 +77,7 @@ def check_calls(true_fn: Any, false_fn: Any, operands: Any) -> None:
 
 
 def check_branches(first: SubgraphResult, second: SubgraphResult, pred: Any, operands: list[Any]) -> None:
-    """Raise an error if a branch writes memory or has unsupported results, or if their results differ."""
+    """Raise an error if a branch writes memory or has unsupported results, or if the two results differ."""
     for branch in (first, second):
         subgraph_checks.check_memory("cond", branch, lambda x: not ts.is_grad_enabled())
         subgraph_checks.check_numbers("cond", branch.leaves)
@@ -164,7 +164,7 @@ class CondOp(HigherOrderOperator):
 
 
 def _select_by_predicate(pred: Tensor, first: Any, second: Any) -> Any:
-    """Return, for each batch element, the result `first` if the predicate is true, otherwise `second`."""
+    """Return, for each batch element, the result `first` if the predicate is true, else the result `second`."""
     leaves, spec = pytree.tree_flatten(first)
     selected = [
         ts.where(pred.reshape(()), a, b) for a, b in zip(leaves, pytree.tree_leaves(second), strict=True)

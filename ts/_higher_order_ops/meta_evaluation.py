@@ -27,7 +27,8 @@ from ts.tracing.types import arguments_of_to
 from ts.utils import _pytree as pytree
 
 _MAX_CACHED_CALLS: Final = 512  # maximum number of entries of `_seen`. The oldest are removed.
-# (operator, kinds of its functions and operands, grad mode) -> error that the check raised, or None
+# (operator, kinds of its functions and operands, grad mode) -> the error that the check raised, or None if it
+# raised none
 _seen: OrderedDict[Any, Exception | None] = OrderedDict()
 
 
@@ -38,7 +39,7 @@ class DataDependentError(Exception):
 def check_once(
     operator: str, functions: tuple[Any, ...], operands: Any, check: Callable[[MetaEvaluator], None]
 ) -> None:
-    """Call `check` once for the given functions and kinds (shape, dtype, device) of operands.
+    """Call `check` once for each combination of functions and kinds (shape, dtype, device) of operands.
 
     Do nothing in `ts.jit.trace` and in another evaluation.
     """
@@ -58,7 +59,7 @@ def check_once(
     except (UncapturedHigherOrderOpError, TorchRuntimeError):
         raise
     except Exception as error:
-        # do not raise this error: the functions raise it when they are executed
+        # Ignore the error here. If the function raises it, it will raise it again when it is executed.
         _seen[key] = error.with_traceback(None)
     else:
         _seen[key] = None
@@ -71,7 +72,7 @@ def _kind(x: Any) -> Any:
 
 
 def _kind_of(function: Any, depth: int = 3) -> Any:
-    """Return a cache key of a function: its code, and the kinds of captured functions and tensors."""
+    """Return a cache key of a function: its code, and the kinds of the functions and tensors it captures."""
     if isinstance(function, types.MethodType):
         return _kind_of(function.__func__), id(type(function.__self__))
     if not isinstance(function, types.FunctionType):
@@ -97,7 +98,8 @@ class MetaEvaluator(MetaTracer):
         # id of a real tensor -> (the tensor, the meta tensor that stands for it)
         self._metas: dict[int, tuple[Tensor, Tensor]] = {}
         self._own: dict[int, Tensor] = {}
-        # keys of `_metas` for tensors that the evaluated functions created from numbers, or as `y.data`
+        # Keys of `_metas` for tensors that did not exist before the evaluation: the evaluated functions
+        # created them from numbers or as `y.data`
         self._created_ids: set[int] = set()
         self._aliases = Aliases()
 
@@ -130,7 +132,10 @@ class MetaEvaluator(MetaTracer):
         return cached[1]
 
     def _same_memory(self, x: Tensor) -> Tensor | None:
-        """Return this evaluation's meta tensor with the array of `x`, as `y` for `x = y.data`, else None."""
+        """Return this evaluation's meta tensor that shares the array of `x`, or None.
+
+        For `x = y.data`, this is `y`.
+        """
         return next((y for y in self._own.values() if y.array is x.array), None)
 
     def new_meta(self, x: Tensor, shape: Any = None) -> Tensor:
@@ -187,7 +192,7 @@ class MetaEvaluator(MetaTracer):
             self._created_ids.add(id(x))
 
     def record_escape(self, x: Tensor, kind: str, scalar: Any) -> None:
-        """Raise DataDependentError, because a tensor would be converted to a Python value."""
+        """Raise DataDependentError, because the program tries to convert a tensor to a Python value."""
         raise DataDependentError(kind)
 
     def to(self, x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
@@ -207,7 +212,10 @@ class MetaEvaluator(MetaTracer):
         return converted
 
     def function(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Call the Python function of a scripted function. Raise DataDependentError if there is none."""
+        """Call the Python function from which a script was compiled.
+
+        Raise DataDependentError if there is none.
+        """
         python_function = getattr(function, "__wrapped__", None)
         if python_function is None:
             raise DataDependentError("compiled")

@@ -68,8 +68,8 @@ class HigherOrderOperator:
         return getattr, (operators, self.name)
 
 
-# name of an operator -> name of the module that defines it. The module is imported when the operator is first
-# accessed.
+# Name of an operator -> name of the module that defines it. The first access to the operator imports the
+# module.
 _OPERATOR_TO_MODULE: Final = {
     "associative_scan": "associative_scan", "auto_functionalized_v2": "auto_functionalize", "cond": "cond",
     "map_impl": "map", "scan": "scan",
@@ -84,8 +84,8 @@ class _Operators:
 
     def __getattr__(self, name: str) -> Any:
         if (submodule := _OPERATOR_TO_MODULE.get(name)) is not None:
-            # the import defines the operators of the module, which register themselves as attributes of this
-            # namespace
+            # Importing the module defines its operators. Each operator registers itself as an attribute of
+            # this namespace.
             import_module(f"ts._higher_order_ops.{submodule}")
             return vars(self)[name]
         raise missing_attribute("'_OpNamespace' 'higher_order' object", name, lambda: list(vars(self)))

@@ -27,7 +27,7 @@ def scan(combine_fn: Callable[..., Any], init: Any, xs: Any, *, dim: int = 0, re
     init      the first carry: a tensor, or a tree of tensors
     xs        a tensor, or a tree of tensors
     dim       dimension along which `xs` is sliced
-    reverse   scan from the last slice to the first
+    reverse   if true, scan from the last slice to the first
     """
     first, init_spec = pytree.tree_flatten(init)
     leaves, xs_spec = pytree.tree_flatten(xs)

@@ -26,10 +26,10 @@ _VALUES = int | float | str | bytes | bool
 
 
 def walk(name: str, x: Any, join: Any, depth: int = 0, seen: dict[int, Any] | None = None) -> Iterator[Any]:
-    """Yield (path, object) once for each object that `x` refers to, directly or indirectly.
+    """Yield (path, object) once for each object to which `x` refers, directly or through other objects.
 
     name   path of `x`, such as "net"
-    join   function that extends a path by a step: ("net", ".weight") -> "net.weight"
+    join   function that appends a step to a path: ("net", ".weight") -> "net.weight"
     """
     seen = {} if seen is None else seen
     if isinstance(x, _SIMPLE) or depth > _MAX_DEPTH or id(x) in seen:
@@ -100,7 +100,10 @@ class SideEffectSnapshot:
             self._snapshots.append((x, dict(vars(x))))
 
     def restore(self) -> bool:
-        """Restore the objects from their copies. Return True if any object had changed."""
+        """Restore the objects from their copies.
+
+        Return whether at least one object had changed since it was copied.
+        """
         changed = False
         for x, before in self._snapshots:
             if isinstance(x, types.CellType):

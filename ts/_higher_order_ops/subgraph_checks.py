@@ -1,7 +1,8 @@
 """Checks of the functions that higher-order operators call. The checks raise PyTorch's errors.
 
-Input: the `SubgraphResult` of each function on meta tensors. Exports record it, and eager code computes it
-before the function is executed. Output: None, or an error if a function is not supported.
+Input: the `SubgraphResult` of each function on meta tensors. An export obtains this result by recording the
+function, and eager code computes it before it executes the function. Output: None, or an error if a function
+is not supported.
 """
 
 from __future__ import annotations
@@ -80,7 +81,10 @@ def format_meta(x: Any) -> str:
 
 @contextmanager
 def no_side_effects(operator: str, functions: Iterable[Any]) -> Iterator[None]:
-    """Context manager that raises an error if `functions` modify objects. The objects are restored first."""
+    """Context manager that raises an error if `functions` modify objects in its block.
+
+    The objects are first restored.
+    """
     snapshot = SideEffectSnapshot(functions)
     try:
         yield
@@ -112,8 +116,8 @@ def check_call(operator: str, function: Any, args: Iterable[Any]) -> None:
 def check_memory(operator: str, subgraph: SubgraphResult, writable: Callable[[Tensor], bool]) -> None:
     """Raise UncapturedHigherOrderOpError for an unsupported use of memory by a function.
 
-    The function must not return memory of outside tensors, or the same memory twice. It may only write to the
-    outside tensors for which `writable` returns True.
+    A function must not return the memory of outside tensors, or return the same memory twice. Of the outside
+    tensors, it may only write to those for which `writable` returns True.
     """
     aliases = subgraph.aliases
     roots = {aliases.root(x) for x in subgraph.outside}

@@ -51,7 +51,10 @@ def while_loop(cond_fn: Callable[..., Any], body_fn: Callable[..., Any], carried
 
 
 def check_functions(first: SubgraphResult, second: SubgraphResult, carried: list[Any]) -> None:
-    """Raise an error if `while_loop` does not support the condition (`first`) or the body (`second`)."""
+    """Raise an error if `while_loop` does not support its functions.
+
+    `first` is the result of the condition, `second` is the result of the body, both on meta tensors.
+    """
     for subgraph, function_name in ((first, "cond_fn"), (second, "body_fn")):
         for x in subgraph.leaves if function_name == "body_fn" else ():
             if not isinstance(x, Tensor | int | SymInt):

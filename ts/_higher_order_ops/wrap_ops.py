@@ -3,8 +3,8 @@
     operators.wrap_with_set_grad_enabled(False, graph, x)                             with ts.no_grad():
     operators.wrap_with_autocast("cpu", ts.bfloat16, True, False, graph, x)           with ts.autocast("cpu"):
 
-If these operators are called during an export, the function runs within the `with` block, and the tracer
-records its operators as nodes of the block.
+If one of these operators is called during an export, it runs its function within the corresponding `with`
+block, and the tracer records the operators of the function as nodes of this block.
 """
 
 from __future__ import annotations

@@ -62,8 +62,8 @@ class UnsupportedFakeTensorException(RuntimeError):
 class _FakeOfMode(Fake):
     """Layer of fake tensors.
 
-    To save time, operators search their arguments for this layer only while a fake tensor exists, or while a
-    program is in the `with` block of a mode.
+    To save time, operators search their arguments for this layer only under one condition: a fake tensor
+    exists, or a program is in the `with` block of a mode.
     """
 
     alive: ClassVar = 0  # number of instances that have not been freed
@@ -80,7 +80,7 @@ class _FakeOfMode(Fake):
 
     @staticmethod
     def enable_check() -> None:
-        """Let operators check for fake arguments, or disable the check if no fake tensor can exist."""
+        """Enable the check of operators for fake arguments, or disable it if no fake tensor can exist."""
         level_stack.expect_fakes(_FakeOfMode.alive > 0 or _FakeOfMode.entered > 0)
 
 
@@ -103,14 +103,17 @@ def _with_index(device: devices.device) -> devices.device:
 
 
 def _check_written(values: list[Any], name: str) -> None:
-    """Raise RuntimeError if `values`, which the operator `name` writes to, contain a tensor with elements."""
+    """Raise RuntimeError if `values` contain a tensor with elements.
+
+    The operator `name` writes to `values`.
+    """
     if any(not x.is_meta or getattr(layer_of(x), "of_real", False) for x in tensors_in(values)):
         raise RuntimeError(f"{name} writes to a tensor with elements, but another argument has no elements")
 
 
 @cache
 def _calls_operators(op: Any) -> bool:
-    """Return True if `op` calls other operators, which may create tensors on the arguments' device."""
+    """Return whether `op` calls other operators, which may create tensors on the device of the arguments."""
     if op.record is None:  # the operator is a function such as `sym_size`, which has no record
         return False
     row = Inputs(op.record).derivative
@@ -118,7 +121,10 @@ def _calls_operators(op: Any) -> bool:
 
 
 class _FakeCounterpart(ts.autograd.Function):
-    """Autograd function that maps a real tensor to its fake tensor, and passes the gradient on unchanged."""
+    """Autograd function that maps a real tensor to the corresponding fake tensor.
+
+    It does not change gradients.
+    """
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, mode: FakeTensorMode) -> Tensor:
@@ -204,7 +210,8 @@ class FakeTensorMode(MetaTracer):
         if k == len(blocks):
             _set_recorder(before)
         else:
-            # The next block was entered later and has not ended yet. Its end restores the recorder `before`.
+            # A block entered after this one has not ended yet. When it ends, it restores the recorder
+            # `before`.
             blocks[k].before = before
         _FakeOfMode.entered -= 1
         _FakeOfMode.enable_check()
@@ -229,7 +236,7 @@ class FakeTensorMode(MetaTracer):
         return fake
 
     def as_meta(self, x: Any) -> Any:
-        """Return the fake tensor of a real tensor, connected to the autograd graph of the real tensor.
+        """Return the fake tensor for a real tensor, connected to the real tensor's autograd graph.
 
         Other values are returned unchanged.
         """
@@ -319,8 +326,9 @@ class FakeTensorMode(MetaTracer):
     def _assign_device(self, op: Any, arguments: list[Any], result: Any, device: devices.device) -> Any:
         """Convert meta tensors in `result` to fake tensors on `device`, in place.
 
-        If a result shares memory with an argument, copy the argument's flag `of_real`. If the elements of all
-        arguments are known, compute the elements of the result, too (`constant_propagation`).
+        If a result shares memory with an argument, copy the flag `of_real` of the argument to the result. If
+        the elements of all arguments are known, compute the elements of the result, too
+        (`constant_propagation`).
         """
         of_real = any(
             p.alias and getattr(layer_of(x), "of_real", False)
@@ -381,9 +389,9 @@ class FakeTensorMode(MetaTracer):
         set_layer(x, layer)
 
     def tensor_of_symbols(self, data: Any, dtype: Any = None, device: Any = None) -> Tensor | None:
-        """Create a tensor on a device that may not exist.
+        """Create a tensor from `data` on a device that may not exist.
 
-        Return None if `device` is None, the CPU or the meta device, for which the caller creates the tensor.
+        Return None if `device` is None, the CPU or the meta device. The caller then creates the tensor.
         """
         target_device = None if device is None else _with_index(devices.as_device(device))
         if target_device is None or target_device.type in ("cpu", "meta"):
@@ -403,7 +411,7 @@ class FakeTensorMode(MetaTracer):
         return self.element(x) if constant is None else self.unrecorded(constant.tensor.tolist)
 
     def record_escape(self, x: Tensor, kind: str, scalar: Any) -> None:
-        """Do nothing: `x` is a real tensor, which may be converted to a Python value."""
+        """Do nothing, because `x` is a real tensor, and a real tensor may be converted to a Python value."""
 
     def element(self, x: Tensor) -> Any:
         """Return the only element of a fake tensor. Raise DataDependentOutputException if it is unknown."""
@@ -422,7 +430,8 @@ class FakeTensorMode(MetaTracer):
     def function(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Call the Python function from which a scripted function was compiled.
 
-        Methods, and functions loaded from archives, have no such function: run their graphs.
+        For methods and functions loaded from archives, no Python function exists. For these, run their
+        graphs.
         """
         python_function = getattr(function, "__wrapped__", None)
         if python_function is None or (args and isinstance(args[0], Object)):
@@ -438,18 +447,22 @@ class FakeTensorMode(MetaTracer):
         return TracingScope(None)
 
     def of_tensors(self, op: Any) -> Any:
-        """Return `op` itself. Recorders return the Tensor overload for a Scalar overload instead."""
+        """Return `op` itself. Other tracers replace a Scalar overload by the Tensor overload here."""
         return op
 
     def is_state(self, x: Tensor) -> bool:
-        """Return True: a script that assigns a tensor attribute copies the value into the existing tensor."""
+        """Return True.
+
+        If a script assigns a tensor attribute, the value is therefore copied into the existing tensor.
+        """
         return True
 
 
 def _run_bare(op: Any, arguments: list[Any], constants: list[Any] | None) -> Any:
     """Run an operator on meta tensors. If its result depends on elements, run it on `constants`.
 
-    `constants` are the arguments with known elements. If they are None, raise the error instead.
+    `constants` are the arguments as real tensors with the known elements. If `constants` is None, raise the
+    error about the dependence on elements instead.
     """
     try:
         return op.call_list(arguments)
@@ -473,7 +486,9 @@ def _to_data_dependent_error(op: Any, error: Exception) -> Exception:
 
 
 def run_on_fakes(op: Any, values: list[Any]) -> Any:
-    """Run an operator with fake arguments in their mode, even if no `with` block of the mode is open."""
+    """Run an operator with fake arguments in the mode of these arguments, even outside of the mode's `with`
+    block.
+    """
     mode = next(layer_of(x).mode for x in tensors_in(values) if is_fake(x) and layer_of(x).mode is not None)
     return mode.run_on_fakes(op, values)
 

@@ -60,7 +60,7 @@ def is_autocast_enabled(device_type: str | None = None) -> bool:
 
 
 def set_autocast_enabled(device_type: str | bool, enabled: bool | None = None) -> None:
-    """Enable or disable autocast for a device type. A single bool applies to CUDA."""
+    """Enable or disable autocast for a device type. If the only argument is a bool, it applies to CUDA."""
     if isinstance(device_type, bool):
         enabled, device_type = device_type, "cuda"
     if not isinstance(enabled, bool):

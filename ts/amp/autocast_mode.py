@@ -91,7 +91,7 @@ class autocast:
         self._before: list[list[int]] = []
 
     def _is_possible(self) -> bool:
-        """Return True if autocast can be enabled. Otherwise, warn about the reason."""
+        """Return whether autocast can be enabled. If it cannot, emit a warning with the reason."""
         kind = Device(self.device).type
         if kind == "cuda":
             is_available = "cuda" in backends.available()
@@ -116,7 +116,7 @@ class autocast:
 
     def _enter(self) -> list[int]:
         before = core.enter(self._device_index, self.fast_dtype, self._enabled, self._cache_enabled)
-        # a tracer with `casts` (an export) records the beginning and the end of autocast blocks
+        # Only the tracer of an export has `casts`. It records the begin and the end of autocast blocks.
         tracer = current_tracer()
         if tracer is not None and tracer.casts is not None:
             tracer.casts.append((self.device, self.fast_dtype, self._enabled))
@@ -159,7 +159,7 @@ class autocast:
 def custom_fwd(
     fwd: Callable[..., Any] | None = None, *, device_type: str, cast_inputs: dtypes.dtype | None = None
 ) -> Callable[..., Any]:
-    """Decorate the `forward` of a `Function`, and record its autocast state for `custom_bwd`.
+    """Decorate the `forward` of a `Function`, so that calls record their autocast state for `custom_bwd`.
 
     If `cast_inputs` is a dtype and autocast is enabled, floating-point arguments on the device are converted
     to this dtype, and `forward` runs without autocast. Raises ValueError if the device type is not a string.
@@ -183,9 +183,10 @@ def custom_fwd(
 
 
 def custom_bwd(bwd: Callable[..., Any] | None = None, *, device_type: str) -> Callable[..., Any]:
-    """Decorate the `backward` of a `Function` so that it runs in the autocast state of the `forward`.
+    """Decorate the `backward` of a `Function`, so that it runs in the autocast state of the call of
+    `forward`.
 
-    `custom_fwd` must decorate the `forward`. Raises ValueError if the device type is not a string.
+    The `forward` must be decorated with `custom_fwd`. Raises ValueError if the device type is not a string.
     """
     _check_device(device_type)
     if bwd is None:
@@ -205,7 +206,8 @@ def _check_device(device_type: object) -> None:
 
 
 def _cast(value: Any, device_type: str, dtype: dtypes.dtype) -> Any:
-    """Return `value` with its floating-point tensors on a device, except float64, converted to `dtype`.
+    """Return `value`, in which floating-point tensors on the device, except float64, are converted to
+    `dtype`.
 
     Containers in `value` are copied.
     """

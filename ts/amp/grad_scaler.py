@@ -35,7 +35,9 @@ _STATE = {
 
 
 class OptState(Enum):
-    """Stage of an optimizer after the last `update`: gradients scaled, gradients unscaled, `step` called."""
+    """Stage of an optimizer since the last `update`: gradients are scaled, gradients are unscaled, or `step`
+    was called.
+    """
 
     READY = 0
     UNSCALED = 1
@@ -43,7 +45,9 @@ class OptState(Enum):
 
 
 class _OptimizerState:
-    """Stage of an optimizer after the last `update`, and a non-finite flag (a tensor) for each device."""
+    """Stage of an optimizer since the last `update`, and for each device a tensor that flags non-finite
+    gradients.
+    """
 
     def __init__(self) -> None:
         self.stage = OptState.READY
@@ -53,8 +57,8 @@ class _OptimizerState:
 class GradScaler:
     """Loss scale that adapts to the range of the gradients, with the semantics of `torch.amp.GradScaler`.
 
-    growth_factor    factor of the scale after `growth_interval` consecutive steps with finite gradients
-    backoff_factor   factor of the scale after a step with a non-finite gradient
+    growth_factor    factor by which the scale is multiplied after `growth_interval` consecutive steps with finite gradients
+    backoff_factor   factor by which the scale is multiplied after a step with a non-finite gradient
     enabled          if False, losses and gradients are unchanged, and `step` calls the optimizer's `step`
 
     Raises AssertionError if `growth_factor` is not above 1 or `backoff_factor` not below 1, and for calls in
@@ -85,7 +89,7 @@ class GradScaler:
         if backoff_factor >= 1.0:
             raise AssertionError("The backoff factor must be < 1.0.")
         self._init_scale = init_scale
-        # the scale, or None before the first loss, on whose device it is created
+        # The scale, as a tensor on the device of the first loss. It is None before the first loss.
         self._scale: Tensor | None = None
         self._growth_factor = growth_factor
         self._backoff_factor = backoff_factor
@@ -127,7 +131,10 @@ class GradScaler:
     # ---- gradients -----------------------------------------------------------------------------------
 
     def unscale_(self, optimizer: Any) -> None:
-        """Divide the gradients by the scale, once before the step. Record whether gradients are finite."""
+        """Divide the gradients by the scale, once before the step.
+
+        Record for each device whether they are all finite.
+        """
         if not self._enabled:
             return
         scale = self._check_initialized("unscale_")
@@ -147,7 +154,8 @@ class GradScaler:
         Return the result of `optimizer.step(*args, **kwargs)`, or None if the step is skipped.
 
         An optimizer whose class sets `_step_supports_amp_scaling` receives the scale and the non-finite flag
-        as attributes `grad_scale` and `found_inf`, and itself unscales the gradients and skips the step.
+        as its attributes `grad_scale` and `found_inf`. Its `step` unscales the gradients, or does nothing if
+        a gradient is not finite.
         """
         if not self._enabled:
             return optimizer.step(*args, **kwargs)
@@ -244,7 +252,7 @@ class GradScaler:
         self._growth_factor = new_factor
 
     def get_backoff_factor(self) -> float:
-        """Return the factor of the scale after a step with a non-finite gradient."""
+        """Return the factor by which a step with a non-finite gradient multiplies the scale."""
         return self._backoff_factor
 
     def set_backoff_factor(self, new_factor: float) -> None:
@@ -293,7 +301,7 @@ class GradScaler:
             self._growth_tracker.fill_(self._init_growth_tracker)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the state for pickling, with tensors converted to numbers.
+        """Return the state for pickling, in which tensors are replaced by numbers.
 
         Raises AssertionError if an optimizer was unscaled or stepped since the last `update`.
         """
@@ -316,7 +324,10 @@ class GradScaler:
 
 
 def _unscale(optimizer: Any, factor: Tensor, allow_fp16: bool) -> dict[Any, Tensor]:
-    """Multiply gradients by a factor. Return a flag for each device: 1.0 if a gradient is not finite."""
+    """Multiply gradients by `factor`.
+
+    Return a flag for each device: 1.0 if a gradient on it is not finite, else 0.0.
+    """
     groups: defaultdict[tuple[Any, Any], list[Tensor]] = defaultdict(list)
     for group in optimizer.param_groups:
         for parameter in group["params"]:

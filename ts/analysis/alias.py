@@ -41,8 +41,8 @@ from ts.ir.types import Type
 
 _NODE_NS: Final = 500  # nanoseconds that each visit of a node charges to `ts.limits`
 
-# Kinds of static types whose values may have any type at run time. If a value from outside the graph has such
-# a type, one location represents all memory from outside.
+# Kinds of static types that say nothing about the run-time type of their values. If a value from outside the
+# graph has such a type, a single location represents all memory from outside.
 _UNTYPED_KINDS: Final = frozenset(
     {"AnyType", "AnyListType", "AnyTupleType", "AnyClassType", "InterfaceType", "PyObjectType", "CapsuleType"}
 )
@@ -63,7 +63,10 @@ _ACCESSORS: Final = frozenset(
 
 
 class _AnyTypeError(Exception):
-    """Raised if a value from outside may have any type, so that one wildcard must represent all types."""
+    """Raised if a value from outside may have any type.
+
+    One wildcard must then represent the memory of all types.
+    """
 
 
 class AliasDb:
@@ -83,15 +86,15 @@ class AliasDb:
     def _analyse(self) -> None:
         self._points: dict[Value, int] = {}  # value -> set of locations to which it may point
         self._contents: list[int] = []  # index of a location -> set of locations that it may contain
-        # set of the locations that contain other locations: those of containers and objects
+        # set of the locations that contain other locations, which are the locations of containers and objects
         self._containers = 0
         # output of a node that creates memory -> the location of this memory
         self._fresh: dict[Value, int] = {}
-        # node outputs with new memory that only this output refers to so far, and which need no location
+        # Outputs of nodes that are the only reference to new memory so far. They need no location yet.
         self._unaliased: set[Value] = set()
         # type -> location that represents all memory of this type from outside the graph
         self._wildcards: dict[object, int] = {}
-        # results of `_reachable`, or None until the points-to sets no longer change
+        # Cached results of `_reachable`. It is None as long as the points-to sets still change.
         self._closures: dict[int, int] | None = None
         self._outside = 0  # set of locations that code outside the graph can reach
         self._writes: dict[Node, int] = {}
@@ -107,8 +110,8 @@ class AliasDb:
         while self._changed:
             self._changed = False
             for visit, node in self._steps:
-                # A set of locations is a bit mask with one bit per location, so visits take longer if there
-                # are many locations.
+                # A set of locations is a bit mask with one bit per location. With many locations, the masks
+                # are long and each visit takes longer.
                 deadline.charge(_NODE_NS + (len(self._contents) >> 4))
                 visit(node)
         self._closures = {}
@@ -152,7 +155,9 @@ class AliasDb:
         )
 
     def has_writers(self, item: Value | Node) -> bool:
-        """Return whether a node of the graph writes to `item`, a value or a node's inputs and outputs."""
+        """Return whether a node of the graph writes to `item`: to the value, or to inputs or outputs of the
+        node.
+        """
         if isinstance(item, Value):
             return bool(self._reachable_from(item) & self._written)
         return any(self._reachable_from(value) & self._written for value in (*item.inputs(), *item.outputs()))
@@ -180,7 +185,9 @@ class AliasDb:
         return bool(self._writes.get(node, 0) & self.memory_of(values))
 
     def memory_of(self, values: Iterable[Value]) -> int:
-        """Return the set of locations reachable from `values`, for repeated use with `writes_to_memory`."""
+        """Return the set of locations reachable from `values`, which callers pass to `writes_to_memory`
+        repeatedly.
+        """
         locations = 0
         for value in values:
             locations |= self._reachable_from(value)
@@ -195,7 +202,7 @@ class AliasDb:
         return bool(self._writes.get(node, 0) & self._reachable(self._outside))
 
     def safe_to_change_aliasing_relationship(self, first: Sequence[Value], second: Sequence[Value]) -> bool:
-        """Return whether sharing memory between `first` and `second` cannot change the program's results."""
+        """Return whether the results of the program stay the same if `first` and `second` share memory."""
         values = (*first, *second)
         if any(self.has_writers(value) for value in values):
             return False
@@ -204,11 +211,17 @@ class AliasDb:
     # -- moving nodes ----------------------------------------------------------------------------------
 
     def move_after_topologically_valid(self, node: Node, target: Node) -> bool:
-        """Move `node`, with the nodes that depend on it, behind `target`. Return False if this is invalid."""
+        """Move `node` after `target`, together with nodes that depend on `node`.
+
+        Return False if this is invalid.
+        """
         return move(self, node, target, after=True)
 
     def move_before_topologically_valid(self, node: Node, target: Node) -> bool:
-        """Move `node`, with the nodes it depends on, before `target`. Return False if this is invalid."""
+        """Move `node` before `target`, together with nodes on which `node` depends.
+
+        Return False if this is invalid.
+        """
         return move(self, node, target, after=False)
 
     def could_move_after_topologically(self, node: Node, target: Node) -> bool:
@@ -300,7 +313,10 @@ class AliasDb:
         return location
 
     def _wildcard(self, type: Type) -> int:
-        """Return the wildcard locations of `type`, created on first use: one for each member of a Union."""
+        """Return the wildcard locations of `type`: one for each member of a Union, else one.
+
+        Wildcard locations are created when they are first needed.
+        """
         if not type.mutable:
             return 0
         kind = type.kind()
@@ -364,7 +380,10 @@ class AliasDb:
             self._changed = True
 
     def _points_of(self, value: Value) -> int:
-        """Return the locations that `value` may point to. A value in `_unaliased` gets its location here."""
+        """Return the locations that `value` may point to.
+
+        If `value` is in `_unaliased`, first create its location.
+        """
         if value in self._unaliased:
             self._unaliased.discard(value)
             self._fresh[value] = self._points[value] = self._new_location()
@@ -462,7 +481,10 @@ class AliasDb:
         self._add_fresh(node.output())
 
     def _visit_constant(self, node: Node) -> None:
-        """Visit a constant. An object has a wildcard, because all calls of the function share the object."""
+        """Visit a constant.
+
+        If it is an object, it points to a wildcard, because all calls of the function share the object.
+        """
         output = node.output()
         if output.type().kind() == "ClassType":
             self._add(output, self._wildcard(output.type()))
@@ -491,7 +513,10 @@ class AliasDb:
                 )
 
     def _visit_unknown(self, node: Node) -> None:
-        """Visit a node with unknown effects, such as a call, which may return any memory that it reaches."""
+        """Visit a node with unknown effects, such as a call.
+
+        It may return any memory that its inputs reach.
+        """
         reached = self._outside
         for value in node.inputs():
             reached |= self._points_of(value)
@@ -518,7 +543,7 @@ class AliasDb:
         updates = updates_moments(node)
         for argument, value in zip(schema.arguments, node.inputs(), strict=False):
             alias = argument.alias
-            # Skip a value that has no location, if the operator neither writes to it nor returns it.
+            # Skip a value that has no location, unless the operator writes to it or returns it.
             if alias is None and value in self._unaliased and not updates:
                 continue
             points = self._points_of(value)
@@ -550,7 +575,10 @@ class AliasDb:
                 self._visit_result(output, result.alias, sets, stored, inner_contents)
 
     def _containers_of_type(self, node: Node, schema: FunctionSchema, written_locations: int) -> int:
-        """Return the locations of containers in `written_locations`. Tensors do not store references."""
+        """Return the locations in `written_locations` that are containers.
+
+        Tensors are left out, because they do not store references.
+        """
         containers = 0
         for argument, value in zip(schema.arguments, node.inputs(), strict=False):
             if argument.alias is not None and argument.alias.is_write and value.type().kind() != "TensorType":

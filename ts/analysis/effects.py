@@ -1,10 +1,10 @@
-"""Effect analysis, the side effects of nodes (purity): effects besides computing their outputs.
+"""Effect analysis (purity) of nodes: the effects that a node has besides computing its outputs.
 
 `has_side_effects(node)` is true for effects outside the function (printing, raising, calling). Such nodes are
 never removed, moved or constant-folded. Writes to tensors and containers do not count, because
 `ts.analysis.alias` tracks them. `is_nondeterministic(node)` is true if results differ between runs.
-`may_raise(node)` is true for nodes that fail on some inputs: PyTorch removes such nodes if their results are
-unused, but Python executes them.
+`may_raise(node)` is true for nodes that raise an error for some inputs. If the results of such a node are
+unused, PyTorch removes it, although Python would execute it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ _SIDE_EFFECTS: Final = names_with("side_effect") | frozenset(
         "prim::PythonOp",
         "prim::IgnoredPythonOp",
         "prim::AddStatValue",
-        "prim::BailOut",  # leaves the function if its check fails, so that later nodes rely on the check
+        # If the check of the node fails, the function ends. Later nodes therefore rely on the check.
+        "prim::BailOut",
         "prim::BailoutTemplate",
         "prim::TimePoint",
         "prim::Enter",
@@ -102,7 +103,9 @@ def is_nondeterministic(node: Node) -> bool:
 
 
 def reshapes(node: Node) -> bool:
-    """Return whether `node` changes sizes or strides of its first input, as `resize_` and `t_` do."""
+    """Return whether `node` changes the sizes or strides of its first input in place, as `resize_` and `t_`
+    do.
+    """
     return _flags(node)[2]
 
 
@@ -132,13 +135,15 @@ def reads_history(node: Node) -> bool:
 
 
 def may_return_self(node: Node) -> bool:
-    """Return whether `node` may return its first input itself, without an alias annotation."""
+    """Return whether `node` may return its first input itself, although its schema has no alias annotation
+    for this.
+    """
     operator = None if node.kind() in STRUCTURAL else node.operator()
     return operator is not None and operator.record is not None and operator.record.gives_self
 
 
-# Kinds of nodes that raise an error for some numbers, strings or containers. `may_raise` returns False for
-# their overloads on tensors.
+# Kinds of nodes whose overloads on numbers, strings or containers raise an error for some inputs. For the
+# overloads on tensors, `may_raise` returns False.
 FAILING: Final = names_with("may_raise") | {"prim::ListUnpack", "prim::ModuleContainerIndex"}
 
 
@@ -185,7 +190,10 @@ _flags_by_kind: dict[str, Flags] = dict.fromkeys(STRUCTURAL, _NONE)
 
 
 def _flags(node: Node) -> Flags:
-    """Return the effect flags of the node's operator record, equal for all overloads of an operator."""
+    """Return the effect flags in the operator record of `node`.
+
+    All overloads of an operator have equal flags.
+    """
     kind = node.kind()
     flags = _flags_by_kind.get(kind)
     if flags is None:

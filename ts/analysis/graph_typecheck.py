@@ -1,9 +1,9 @@
 """Type checker for graphs: declared types of values must match the schemas of operators.
 
-In: an untrusted graph, from text or the graph API.  Out: nothing, or a `CompilationError` at the node whose
-inputs or outputs do not match.  The interpreter relies on static types: it would crash on a list whose type
-is declared as int.  The outputs of casts and of uninitialized values are checked at run time
-(`Node.needs_type_check`).
+In: an untrusted graph, from text or the graph API. Out: nothing. A `CompilationError` is raised for the first
+node whose inputs or outputs do not match its schema. The interpreter relies on static types: it would crash
+on a list whose type is declared as int. The outputs of casts and of uninitialized values are checked at run
+time (`Node.needs_type_check`).
 
     %1 : int = aten::len(%xs)          accepted
     %1 : str = aten::len(%xs)          rejected: aten::len returns int, not str
@@ -44,7 +44,7 @@ _PYTHON_TYPES: Final[dict[str, Any]] = {  # kind of a constant's type -> Python 
     "StringType": str, "ListType": list, "TupleType": tuple, "DictType": dict,
 }  # fmt: skip
 
-# Kinds of types whose values no node of a graph can create. Such values are inputs of the graph.
+# Kinds of types whose values cannot be created by any node, so that they must be inputs of the graph.
 _EXTERNAL_TYPES: Final = frozenset(
     {
         "GeneratorType",
@@ -97,7 +97,9 @@ def _check_outputs(node: Node, types: Iterable[Type]) -> None:
 
 
 def _is_acceptable_type(type: Type, expected: Type) -> bool:
-    """Return whether a value of `type` may be passed as `expected`. Dtypes and shapes are not compared."""
+    """Return whether a parameter of type `expected` accepts a value of type `type`, ignoring dtypes and
+    shapes.
+    """
     both_tensors = isinstance(type, TensorType) and isinstance(expected, TensorType)
     return both_tensors or type.is_subtype_of(expected)
 
@@ -124,8 +126,8 @@ def _check_operator(node: Node) -> None:
     if schema.is_varret:
         return
     results = [substitute(result.type, bindings) for result in schema.returns]
-    # If no input contains a type variable of the result, as in `aten::dict()`, the declared type of the
-    # output is accepted.
+    # The result type has a type variable that no input determines, as in `aten::dict()`. The declared type of
+    # the output is then accepted.
     _check_outputs(
         node, [out.type() if r is None else r for r, out in zip(results, node.outputs(), strict=False)]
     )

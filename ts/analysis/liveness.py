@@ -1,9 +1,9 @@
 """Liveness analysis (live-variable analysis) of graphs: the last uses of values.
 
-In: a graph. Out: a `Liveness`, which returns the values of a node's block that are dead after the node.
-A read inside the blocks of a node counts as a read by that node, so that an outer value that a loop body
-reads is live until the loop ends. The inputs of a block (loop-carried values, graph parameters) belong to
-this block.
+In: a graph. Out: a `Liveness`, which returns the values of a node's block that are dead after the node. A
+read inside the blocks of a node counts as a read by that node. Therefore, if a loop body reads a value from
+outside of the loop, the value is live until the loop ends. The inputs of a block (loop-carried values, graph
+parameters) belong to this block.
 
     graph(%a : int):                         dying
       %b : int = aten::add(%a, %a)           %a
@@ -39,7 +39,9 @@ class Liveness:
         return self._last_use.get(value)
 
     def dying(self, node: Node) -> Sequence[Value]:
-        """Return the values of `node`'s block that are dead after `node`, and unused outputs of `node`."""
+        """Return the values in the block of `node` that are dead after `node`, including unused outputs of
+        `node`.
+        """
         return self._dying.get(node, ())
 
     def _visit(self, block: Block) -> None:

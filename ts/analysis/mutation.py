@@ -60,7 +60,7 @@ def is_directly_written(value: Value) -> bool:
 def written_inputs(node: Node) -> list[Value]:
     """Return the inputs that `node` writes to.
 
-    A list counts only if the list itself is written, not its elements.
+    A list counts if the list itself is modified. Writes to the elements of a list do not count.
     """
     schema = node.schema()
     assert schema is not None
@@ -75,7 +75,8 @@ def written_inputs(node: Node) -> list[Value]:
 def is_written(argument: Argument, updates: bool) -> bool:
     """Return whether an operator writes to `argument`.
 
-    Schemas do not mark writes to running statistics: these writes count if `updates` is True.
+    Schemas do not mark the writes of normalizations to running statistics. If `updates`, these writes count,
+    too.
     """
     if argument.alias is not None:
         return argument.alias.is_write

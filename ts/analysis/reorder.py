@@ -7,11 +7,11 @@ program's results.
                                       target    =>     target      or         dependents =>   target
                                       (before)         node                   target          dependents
 
-Nodes between the node and the target that depend on the node move together with it. If the node is already
-on the desired side of the target, only these nodes move past the target. Writes to the same memory keep their
-order, reads do not move past writes to the memory that they read, and nodes with side effects keep their
-order. The cost is linear in the number of nodes between node and target, because each of them is compared
-once with the combined reads, writes and dependencies of the moving group.
+Nodes between the node and the target that depend on the node move together with it. If the node is already on
+the desired side of the target, only the dependent nodes move past the target. Writes to the same memory keep
+their order, reads do not move past writes to the memory that they read, and nodes with side effects keep
+their order. The cost is linear in the number of nodes between node and target, because each of them is
+compared once with the combined reads, writes and dependencies of the moving group.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ class MovableGroup:
         self._aliases = aliases
         self._block = first.owning_block()
         self._forward = forward  # True if the target follows the group
-        # nodes that the group cannot pass: forwards, the readers of its results, and backwards, the nodes
-        # that compute its inputs
+        # Nodes that the group cannot pass. When the group moves forwards, these are the readers of its
+        # results. When it moves backwards, these are the nodes that compute its inputs.
         self._dependencies: set[Node] = set()
         self._reads = 0
         self._writes = 0
@@ -74,7 +74,8 @@ class MovableGroup:
     def _add_sources(self, node: Node) -> None:
         for value in node.inputs():
             self._dependencies.add(value.node())
-        # Nodes in blocks read values from outside. A subgraph reads only the inputs of its node.
+        # Nodes in the blocks of a node can read any value from outside. A subgraph reads only the inputs of
+        # the node that contains it.
         for block in node.blocks():
             for inner in block.nodes():
                 self._add_sources(inner)
@@ -82,7 +83,9 @@ class MovableGroup:
 
 
 def move(aliases: AliasDb, node: Node, target: Node, after: bool, dry: bool = False) -> bool:
-    """Move `node` behind `target` if `after`, else before it. Return False if results could change.
+    """Move `node` after `target` if `after`, else before it.
+
+    Return False if the move could change results.
 
     With `dry`, return whether the move is possible, and move nothing.
     """

@@ -123,9 +123,9 @@ class _CompatibilityScan:
                     self.excluded.add(node)
 
     def is_defined(self, name: str) -> bool:
-        """Return True if `name`, or a class or function that is a prefix of `name`, is defined.
+        """Return whether `name` is defined, or begins with the name of a defined class or function.
 
-        Definitions are those of the archive's code, and the C++ classes that `ts` implements.
+        The defined names are those in the code of the archive, and the C++ classes that `ts` implements.
         """
         if name in CUSTOM_CLASSES:
             return True
@@ -184,7 +184,8 @@ class _CompatibilityScan:
 
     def functions(self, function_or_class: Any, definition: Definition) -> Iterable[Any]:
         if isinstance(definition, ast.FunctionDef):
-            # Definitions in a file whose path is no module name, such as "code/../x.py", cannot be found.
+            # Skip definitions in a file whose path is not a module name, such as "code/../x.py", because no
+            # name can refer to them.
             unreached = function_or_class is None
             return () if unreached or definition in self.excluded else (function_or_class,)
         if not isinstance(function_or_class, ClassType):
@@ -202,7 +203,7 @@ def _definitions(source: Source) -> dict[str, Definition]:
 
 
 def _syntax_nodes(definition: Definition) -> Iterable[ast.AST]:
-    """Return the function `definition` as the only node, or the statements of a class body."""
+    """Return the syntax nodes to search: the function `definition` itself, or the statements of a class body."""
     return (definition,) if isinstance(definition, ast.FunctionDef) else definition.body
 
 

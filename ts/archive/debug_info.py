@@ -25,8 +25,8 @@ from ts.ir.types import ANY
 _FORMAT: Final = "FORMAT_WITH_STRING_TABLE"
 _MAX_SOURCE_CHARS: Final = 1 << 26  # maximum size of one source in characters
 _MAX_LINES: Final = 1 << 31  # upper bound of line numbers and character positions, exclusive
-# Range of an empty source, written for unknown locations. Layout: ((string indices of the lines, string
-# index of the file name, number of the first line), start, end). Index 0 is the empty string.
+# The range of an empty source, which stands for an unknown location. Layout: ((string indices of the lines,
+# string index of the file name, number of the first line), start, end). Index 0 is the empty string.
 _UNKNOWN_LOCATION: Final[tuple[Any, ...]] = (([0], 0, 0), 0, 0)
 
 
@@ -50,7 +50,7 @@ def write_source_locations(locations: Iterable[tuple[int, SourceRange | None]]) 
             source = sources[range.source] = (lines, name, range.source.first_line)
         entries.append((offset, (source, range.start, range.end), tag))
     record = (_FORMAT, tuple(string_indices), tuple(entries))
-    # A tuple type would contain one element type for each location. ANY needs none.
+    # The type is ANY, because a tuple type would have to list an element type for each location.
     return Pickler(str, str, _no_tensor).dump(record, ANY)
 
 
@@ -59,9 +59,10 @@ def _no_tensor(tensor: object) -> NoReturn:
 
 
 def read_source_locations(data: bytes) -> Callable[[int], SourceRange | None]:
-    """Return a function `find_range(offset)`, which returns the source range at a file offset, or None.
+    """Return a function `find_range(offset)` for a debug record.
 
-    `find_range` parses the record `data` at its first call.
+    `find_range` returns the source range at a file offset, or None. It parses the record `data` at its first
+    call.
     """
     ranges: list[tuple[int, SourceRange]] | None = None
 
@@ -104,7 +105,7 @@ def _entries(record: Any) -> list[tuple[int, SourceRange]]:
 
 
 def _is_count(x: Any) -> bool:
-    """Return True if `x` is a valid number of a line, or position of a character."""
+    """Return whether `x` is valid as a line number or as the position of a character."""
     return isinstance(x, int) and 0 <= x < _MAX_LINES
 
 

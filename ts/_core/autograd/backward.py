@@ -96,9 +96,9 @@ def backward(
 ) -> None:
     """Add the gradients of the sum of `tensors`, weighted by `grad_tensors`, to `grad` of the leaves.
 
-        retain_graph   keep saved values for another pass (default: the value of `create_graph`)
-        create_graph   record the operators of the pass, for higher derivatives
-        inputs         tensors whose `grad` is updated (default: all leaves)
+    retain_graph   keep saved values for another pass (default: the value of `create_graph`)
+    create_graph   record the operators of the pass, for higher derivatives
+    inputs         tensors whose `grad` is updated (default: all leaves)
 
     Raises RuntimeError inside of function transforms.
     """

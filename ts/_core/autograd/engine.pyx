@@ -426,9 +426,11 @@ def sequence_of(Node node not None):
 def run_backward(list roots not None, list gradients not None, bint keep, bint create, inputs, bint accumulate):
     """Run a backward pass from `roots` and return the gradients of `inputs`, as `ts.autograd` describes.
 
-    keep keep saved values, so that another pass can follow create record the operators of the pass, for
-    higher derivatives inputs tensors whose gradients are returned (None if the pass does not reach the
-    tensor), or None to accumulate into all leaves accumulate also accumulate into the leaves among `inputs`
+    keep        keep saved values, so that another pass can follow
+    create      record the operators of the pass, for higher derivatives
+    inputs      tensors whose gradients are returned (None if the pass does not reach the tensor),
+                or None to accumulate into all leaves
+    accumulate  also accumulate into the leaves among `inputs`
     """
     cdef GraphTask run = GraphTask.__new__(GraphTask)
     cdef int output = 0

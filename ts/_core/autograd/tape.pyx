@@ -414,7 +414,7 @@ cdef int adopt(Rule rule, Node node, Tensor t, Py_ssize_t output, Tensor first) 
 
 
 cdef int edge_of_input(Rule rule, Node node) except? -2:
-    """Return the edge number of the argument that is written in place, or -1 if there is no such edge."""
+    """Return the edge number of the argument that the operator writes in place, or -1 without such an edge."""
     if type(node) is not OperatorNode or rule.written not in rule.inputs:
         return -1
     i = rule.inputs.index(rule.written)

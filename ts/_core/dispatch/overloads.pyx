@@ -157,7 +157,7 @@ cdef class OverloadSet:
         return result
 
     cdef bint knows(self, PyObject *names):
-        """Return whether each name in `names` is a parameter of at least one overload."""
+        """Return whether every name in `names` is a parameter of some overload."""
         cdef Py_ssize_t i
         if names != NULL:
             for i in range(PyTuple_GET_SIZE(names)):

@@ -58,7 +58,7 @@ class Batched(Layer):
         return f"BatchedTensor(lvl={depth(self.level)}, bdim=0, value=\n{inner}\n)"
 
     def check_elements(self) -> None:
-        """Raise RuntimeError for a tensor with a batch, because `item()` would return one number per example."""
+        """Raise RuntimeError for a tensor with a batch: `item()` would return one number per example."""
         if self.has_batch_dim:
             raise RuntimeError(
                 "vmap: It looks like you're calling .item() on a Tensor. We don't support vmap over calling "
@@ -67,22 +67,16 @@ class Batched(Layer):
             )
 
     def check_copy_to_host(self) -> None:
-        """Raise RuntimeError for a batched tensor, because it has no storage that could be copied to the
-        host.
-        """
+        """Raise RuntimeError for a batched tensor: it has no storage that could be copied to the host."""
         self.check_memory()
 
     def check_detach_in_place(self) -> None:
-        """Raise RuntimeError for a batched tensor: it is a view of the batch, so it cannot be detached in
-        place.
-        """
+        """Raise RuntimeError for a batched tensor, a view of the batch, which cannot be detached in place."""
         if self.has_batch_dim:
             raise RuntimeError(CANNOT_DETACH_VIEW)
 
     def check_condition(self) -> None:
-        """Raise RuntimeError for a condition with a batch, because each example would have its own truth
-        value.
-        """
+        """Raise RuntimeError for a condition with a batch: each example would have its own truth value."""
         if self.has_batch_dim:
             raise RuntimeError(
                 "vmap: It looks like you're attempting to use a Tensor in some data-dependent control flow. "

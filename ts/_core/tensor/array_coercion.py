@@ -69,8 +69,9 @@ def tensor_of(x: Any) -> Tensor | None:
 
 
 def conversion(x: object, target_type: str) -> str:
-    """Return a hint for error messages on how to convert the array `x` to `target_type`, or "" if `x` is no
-    array.
+    """Return a hint for error messages: how to convert the array `x` to `target_type`.
+
+    Return "" if `x` is no array.
     """
     if not is_array(x):
         return ""

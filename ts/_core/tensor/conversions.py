@@ -68,7 +68,7 @@ dtypes.for_each_dtype(_warn_of_narrow_complex)
 
 @cache
 def _holds_all(dtype: np.dtype[Any], target: np.dtype[Any]) -> bool:
-    """Return whether NumPy's conversion from `dtype` to `target` agrees with PyTorch's and cannot overflow."""
+    """Return whether NumPy's conversion of `dtype` to `target` agrees with PyTorch's and cannot overflow."""
     if dtype.kind == "b" and dtypes.is_bfloat16(target):
         return False  # `ml_dtypes` converts the bytes of bools like numbers
     if dtypes.is_narrow(dtype) or dtypes.is_narrow(target):

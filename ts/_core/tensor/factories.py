@@ -79,7 +79,7 @@ def _traced_copy(data: Any, dtype: Any, device: Any, function: str) -> Tensor:
 
 
 def _without_defaults(options: dict[str, Any]) -> dict[str, Any]:
-    """Return `options` without the values None and False, as a function mode receives the keyword arguments."""
+    """Return `options` without the values None and False, as a function mode receives them."""
     return {name: value for name, value in options.items() if value is not None and value is not False}
 
 
@@ -479,9 +479,7 @@ def positional_arguments(args: tuple[Any, ...], options: Mapping[str, Any]) -> t
 
 
 def check_legacy_device(device: Any, device_type: str) -> None:
-    """Raise RuntimeError unless `device` is None or has the type `device_type`, the type of a legacy
-    constructor.
-    """
+    """Raise RuntimeError unless `device` is None or has the device type of the legacy constructor."""
     if device is not None and (actual_type := devices.as_device(device).type) != device_type:
         raise RuntimeError(
             f"legacy constructor expects device type: {device_type} but device type: {actual_type} was passed"

@@ -89,9 +89,7 @@ def encode(x: Any, dtype: np.dtype[Any]) -> Any:
 
 
 def _exponents(numbers: NDArray[np.float32]) -> NDArray[np.uint8]:
-    """For each number, return the biased exponent of the nearest power of two, which encodes it as
-    float8_e8m0fnu.
-    """
+    """Return, for each number, the nearest power of two as a biased exponent (float8_e8m0fnu)."""
     bits = numbers.view(np.uint32)
     exponent, mantissa = bits >> 23 & 0xFF, bits & 0x7FFFFF
     half = 0x400000

@@ -125,9 +125,11 @@ def strided(array: Array, shape: Sequence[int], strides: Sequence[int], at: int,
 
 
 def resized(array: Array, shape: Sequence[int], strides: Sequence[int]) -> Array:
-    """Return `array` with another shape and byte strides, in new memory if its memory block is too small.
+    """Return `array` with another shape and byte strides.
 
-    If memory is new, other tensors on the old block keep it. PyTorch would enlarge the block for all of them.
+    New memory is allocated if its memory block is too small.
+
+    Other tensors on the old block keep this block, while PyTorch enlarges the block for all of them.
     """
     at = offset(array)
     needed = at + reach(shape, strides, array.dtype.itemsize)
@@ -183,9 +185,7 @@ class UntypedStorage:
 
     @property
     def filename(self) -> str | None:
-        """Return the path of the file that is mapped as the storage's shared memory, or None if there is no
-        such file.
-        """
+        """Return the path of the file mapped as the storage's shared memory, or None without such a file."""
         return find_filename(self.bytes) if isinstance(self.bytes, np.ndarray) else None
 
     @property
@@ -228,9 +228,7 @@ class UntypedStorage:
         return False
 
     def is_shared(self) -> bool:
-        """Return whether other processes can access the memory, because it is a mapped file or memory of a
-        GPU.
-        """
+        """Return whether other processes can access the memory: it is a mapped file or GPU memory."""
         array = self.bytes
         return is_shared_array(array) if isinstance(array, np.ndarray) else not is_meta(array)
 
@@ -320,16 +318,12 @@ class TypedStorage:
 
     @classmethod
     def from_file(cls, filename: str, shared: bool, size: int) -> TypedStorage:
-        """Raise RuntimeError, because only `UntypedStorage` and subclasses such as `FloatStorage` can map
-        files.
-        """
+        """Raise RuntimeError: only `UntypedStorage` and subclasses such as `FloatStorage` can map files."""
         raise RuntimeError("from_file can only be called on derived classes")
 
     @property
     def filename(self) -> str | None:
-        """Return the path of the file that is mapped as the storage's shared memory, or None if there is no
-        such file.
-        """
+        """Return the path of the file mapped as the storage's shared memory, or None without such a file."""
         return self._untyped_storage.filename
 
     def untyped(self) -> UntypedStorage:

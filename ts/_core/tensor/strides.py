@@ -22,7 +22,7 @@ _RANK = {dtypes.channels_last: 4, dtypes.channels_last_3d: 5}
 
 
 def strides_in_order(shape: Sequence[int], order: Iterable[int]) -> Shape:
-    """Return strides without gaps for the dimension order `order`, which lists the outermost dimension first."""
+    """Return strides without gaps for a dimension order. `order` lists the outermost dimension first."""
     strides = [1] * len(shape)
     step = 1
     for dim in reversed(tuple(order)):

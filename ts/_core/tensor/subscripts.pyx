@@ -19,9 +19,10 @@ emitter of scripts (`ts.frontend.ir_emitter.subscripts`) execute the steps. For 
 def parse_subscript(items, ndim, kind_of):
     """Return the steps (kind, dim, axis, item) of a subscript.
 
-    items sequence of the items ndim number of dimensions of the tensor, or None if it is unknown. If it is
-    None, dimensions after an ellipsis are negative kind_of function that returns the kind of an item which is
-    not an int, slice, bool, None or `...`
+    items       sequence of the items
+    ndim        number of dimensions of the tensor, or None if it is unknown. If it is None, dimensions after an
+                ellipsis are negative
+    kind_of     function that returns the kind of an item which is not an int, slice, bool, None or `...`
 
     Raise IndexError for too many items.
     """

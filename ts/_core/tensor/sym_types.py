@@ -46,9 +46,7 @@ class SymNumber:
         return self
 
     def settled(self) -> bool:
-        """Return the value of a symbolic condition on which control flow depends, and add the condition as a
-        guard.
-        """
+        """Return the value of a symbolic condition for control flow, and add the condition as a guard."""
         return bool(self.node.decide(True))
 
     def is_provably_equal(self, other: Any) -> bool:

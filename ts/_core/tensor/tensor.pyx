@@ -255,7 +255,10 @@ def install_methods(dict methods not None):
 
 
 def define_methods(dict methods not None):
-    """Add methods that are defined in other modules to the type. They replace existing methods."""
+    """Add methods that are defined in other modules to the class Tensor.
+
+    Existing methods of the same name are replaced.
+    """
     cdef dict type_dict = <dict>(<PyTypeObject *>Tensor).tp_dict
     type_dict.update(methods)
     PyType_Modified(Tensor)
@@ -270,7 +273,7 @@ cdef bint _methods_loaded = False
 
 
 cdef bint load_methods() except -1:
-    """Install the methods of all operator records. Return False if this was done before."""
+    """Install the methods of all operator records. Return False if they were already installed."""
     global _methods_loaded
     if _methods_loaded:
         return False
@@ -427,7 +430,8 @@ cdef object only_element(Tensor x):
     if x.backend == BACKEND_SPARSE:
         return operator_function("to_dense")(x).item()
     value = x._host().item()
-    # For dtypes that are not built into NumPy, `item` of an array does not return a Python number.
+    # If NumPy itself does not define the dtype, `item` of an array returns an object that is not a Python
+    # number.
     if NUMBER[x.scalar_type] >= NUMBERS:
         return complex(value) if x.scalar_type == 8 else float(value)
     return value
@@ -581,7 +585,7 @@ cdef bint hides_elements(Tensor t) except -1:
 
 
 def has_hidden_elements(Tensor x not None):
-    """Return whether the array of `x` has no elements because they are in the wrapped tensor."""
+    """Return whether the array of `x` has no elements, because they are in the inner tensor of its layer."""
     return bool(hides_elements(x))
 
 
@@ -659,9 +663,9 @@ def follow_view(Tensor view not None, Tensor x not None):
 
 
 def share_version(Tensor t not None, Tensor x not None):
-    """Make a new layered tensor `t` share the version counter of `x`.
+    """Make the new layered tensor `t` share the version counter of `x`.
 
-    Do nothing if `t` shares a counter already, or has a backward node.
+    Do nothing if `t` already shares a version counter, or if `t` has a backward node.
     """
     if t.owner is None and t.history is not None and t.history.node is None:
         count_together(t, x)
@@ -690,8 +694,8 @@ def swap_contents(Tensor t not None, Tensor other not None):
     t.version, other.version = other.version, t.version
     t.owner, other.owner = other.owner, t.owner
     t.base, other.base = other.base, t.base
-    # An instance of a Python class owns a reference to its class. These references are exchanged with the types, so
-    # the reference counts need no change.
+    # An instance of a Python class owns a reference to its class. The two tensors exchange their types and
+    # thus these references, so the reference counts need no change.
     Py_SET_TYPE(<PyObject *>t, <PyTypeObject *>other_cls)
     Py_SET_TYPE(<PyObject *>other, <PyTypeObject *>cls)
 
@@ -736,7 +740,8 @@ cdef object root_of(object array):
         if base == NULL:
             return array
         if not isinstance(<object>base, cnp.ndarray):
-            # The base may be the object that NumPy's `as_strided` creates between the view and its array.
+            # The base may be the intermediate object that NumPy's `as_strided` creates between a view and the
+            # array with the memory.
             inner = getattr(<object>base, "base", None)
             if not isinstance(inner, cnp.ndarray):
                 return array
@@ -991,7 +996,10 @@ cdef class Tensor:
 
     @property
     def grad(self):
-        """Accumulated gradient of a leaf, or of a tensor with `retain_grad()`. It is None before backward."""
+        """Gradient that backward has accumulated in a leaf, or in a tensor with `retain_grad()`.
+
+        It is None before.
+        """
         cdef AutogradMeta history = self.history
         if history is None or history.grad is None:
             if not self.is_leaf and not retains(self):
@@ -1092,7 +1100,7 @@ cdef class Tensor:
             raise RuntimeError("a tensor with elements cannot become a tensor without elements")
         rebind(self, other.array)
         if fake:
-            # With the layer of the fake tensor `other`, this tensor becomes a fake tensor too.
+            # `other` is a fake tensor. Its layer makes this tensor a fake tensor, too.
             history_of(self).layer = other.history.layer
         elif is_dispatched(self):
             resolve("tensor_subclasses").replace_data(self, other)
@@ -1123,7 +1131,8 @@ cdef class Tensor:
         """Return the strides in elements, or the stride of dimension `dim`."""
         itemsize = self.array.dtype.itemsize
         steps = tuple([s // itemsize for s in self.array.strides])
-        # NumPy sets the strides of new empty arrays to zero. Return the strides that PyTorch would give.
+        # NumPy sets the strides of a new empty array to zero. Return the strides that the array would have in
+        # PyTorch.
         if self.array.size == 0 and self.array.base is None and not any(steps):
             steps = strides.contiguous(self.array.shape)
         return steps if dim is None else steps[self._dimension(dim)]
@@ -1355,7 +1364,8 @@ cdef class Tensor:
         if isinstance(other, Tensor):
             return binary("div", other, self)
         if isinstance(other, np.ndarray):
-            # `binary` would reject an array, but the operator `*` calls NumPy's `__rmul__`.
+            # `binary` does not accept an array as `other`. The operator `*` does, because it calls the method
+            # `__rmul__` of the NumPy array.
             return operator_function("reciprocal")(self) * other
         return binary("mul", operator_function("reciprocal")(self), other)
 
@@ -1473,8 +1483,8 @@ cdef int hang_attributes_on_tensors() except -1:
 
 
 hang_attributes_on_tensors()
-# `Tensor.__new__(cls)`, for `Tensor` and subclasses, calls this slot. `wrap` does not, because it calls Cython's C
-# function for new objects directly.
+# Calls of `Tensor.__new__(cls)`, where `cls` is `Tensor` or a subclass, use this slot. `wrap` does not use
+# it, because it calls Cython's C function for new objects directly.
 (<PyTypeObject *>Tensor).tp_new = new_tensor
 PyType_Modified(Tensor)
 
@@ -1509,9 +1519,9 @@ class TensorMeta(type):
 
 
 cdef bint allow_assignment(object cls, object name) except -1:
-    """Clear the immutability flag of `Tensor` for an attribute of its dictionary.
+    """Clear the immutability flag of the class `Tensor` if its dictionary contains attribute `name`.
 
-    Return whether it was cleared.
+    Return whether the flag was cleared.
     """
     if cls is not Tensor or hasattr(type(type.__dict__.get(name)), "__set__"):
         return False
@@ -1519,7 +1529,8 @@ cdef bint allow_assignment(object cls, object name) except -1:
     return True
 
 
-# Without this entry in the class, the lookup of `Tensor.__module__` would find that of the metaclass.
+# This entry sets `Tensor.__module__`. Without the entry, attribute lookup would return the `__module__` of
+# the metaclass.
 (<dict>(<PyTypeObject *>Tensor).tp_dict)["__module__"] = "ts"
 PyType_Modified(Tensor)
 Py_INCREF(TensorMeta)

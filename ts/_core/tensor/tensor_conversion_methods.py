@@ -74,7 +74,8 @@ def tolist(self: Tensor) -> Any:
     return _listed(host)
 
 
-# number of elements that `tolist` converts between two checks of the deadline, rounded down to whole rows
+# Number of elements that `tolist` converts before it checks the deadline again. The number is rounded down to
+# whole rows.
 _CHUNK_ELEMENTS: Final = 1 << 14
 _NUMBER_NS: Final = 10.0  # lower bound of the time to convert a number, in ns
 # kind of a NumPy dtype -> size in bytes of a Python number of this kind, including its slot in a list
@@ -83,7 +84,10 @@ _SMALL_INT_BYTES: Final = 8  # size of a list slot. Python has preallocated the 
 
 
 def _listed(a: NDArray[Any]) -> Any:
-    """Return `a.tolist()`. Large arrays are converted in chunks, with checks of the limits in between."""
+    """Return `a.tolist()`.
+
+    A large array is converted in chunks, and limits are checked between the chunks.
+    """
     if a.size <= _CHUNK_ELEMENTS or not deadline.is_limited():
         return a.tolist()
     row = a.size // len(a)
@@ -134,13 +138,16 @@ def new(self: Tensor, *args: Any, device: Any = None, **options: Any) -> Tensor:
 
 
 def resize(self: Tensor, *sizes: Any) -> Tensor:
-    """Return the tensor reshaped to `sizes`. Deprecated. The number of elements must not change."""
+    """Return the tensor reshaped to `sizes`, which must have the same number of elements. Deprecated."""
     warnings.warn("non-inplace resize is deprecated", stacklevel=2)
     return _resized(self, sizes)
 
 
 def resize_as(self: Tensor, tensor: Tensor) -> Tensor:
-    """Return the tensor reshaped like `tensor`. Deprecated. The number of elements must not change."""
+    """Return the tensor reshaped to the shape of `tensor`, which must have the same number of elements.
+
+    Deprecated.
+    """
     warnings.warn("non-inplace resize_as is deprecated", stacklevel=2)
     return _resized(self, tuple(tensor.shape))
 
@@ -207,8 +214,8 @@ def _no(self: Tensor, *args: Any) -> bool:
     return False
 
 
-# Attributes that are False for every tensor, because `ts` has no such tensors: quantized, nested, or on the
-# device of another library.
+# Attributes that are False for every tensor. They stand for kinds of tensors that `ts` does not have:
+# quantized tensors, nested tensors, and tensors on devices of other libraries.
 _NEVER = (
     "is_quantized", "is_mkldnn", "is_nested", "is_vulkan", "is_mps", "is_xla",
     "is_xpu", "is_ipu", "is_mtia", "is_maia", "retains_grad",

@@ -1,4 +1,4 @@
-"""Calls of `__torch_function__` of non-tensor arguments by methods that are not operators.
+"""Calls of `__torch_function__` for methods of tensors that are not operators and have non-tensor arguments.
 
     torch_function_result((index,), Tensor.__getitem__, (x, index))     the result of the class, or MISSING
 
@@ -21,9 +21,9 @@ def overrides(x: object) -> bool:
 def torch_function_result(
     candidates: Iterable[Any], function: Callable[..., Any], args: tuple[Any, ...], kwargs: Any = None
 ) -> Any:
-    """Return the result of `__torch_function__` of the first candidate that defines it, or MISSING.
+    """Return the result of `__torch_function__` of the first candidate that defines it.
 
-    Raise TypeError if the result is NotImplemented.
+    Return MISSING if no candidate defines it. Raise TypeError if the result is NotImplemented.
     """
     overriding = next((x for x in candidates if overrides(x)), None)
     if overriding is None:

@@ -45,13 +45,14 @@ cdef enum:
 # Count a new string or other Python object of `size` bytes. Nothing subtracts these bytes, because the release of the
 # object is not observed.
 cdef int take_text(Py_ssize_t size) except -1
-# Return MemoryExceeded if `error` is, or was caused by, NumPy's MemoryError for an array that exceeds the budget. For
-# other errors, return `error`. Each refused allocation is reported once.
+# If `error` is NumPy's MemoryError for an array that exceeds the budget, or was caused by this error, return
+# MemoryExceeded. Otherwise, return `error`. Each refused allocation is reported only once.
 cdef object as_limit(error)
 
-# `take_program` counts the memory of a new forked task, and `credit_program` subtracts it when the task ends. If a fork
-# exceeds the budget, all further forks fail until every running task has ended.  Otherwise, a script that forks without
-# end would never stop, because each failed task would free the memory for the next one.
+# `take_program` counts the memory of a new forked task, and `credit_program` subtracts it when the task ends.
+# If a fork exceeds the budget, all further forks fail until every running task has ended. Without this rule,
+# a script that forks without end would never stop, because each task that fails would free the memory for the
+# next task.
 cdef int take_program(Py_ssize_t size) except -1
 cdef void credit_program(Py_ssize_t size) noexcept
 
@@ -61,6 +62,6 @@ cdef void retain_allowance(MemoryBudget *allowance) noexcept
 cdef void release_allowance(MemoryBudget *allowance) noexcept
 # Set the budget of this thread, or remove it if `allowance` is NULL. The reference is borrowed.
 cdef int set_allowance(MemoryBudget *allowance) except -1
-# Set a budget without a limit, which only measures memory. It becomes the budget of this thread while the thread has no
-# other budget.
+# Set a budget that measures memory but has no limit. It is the budget of this thread only while the thread
+# has no other budget.
 cdef int watch_allowance(MemoryBudget *allowance) except -1

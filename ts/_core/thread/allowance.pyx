@@ -4,14 +4,15 @@
     credit_bytes(n)    subtracts n bytes: lists, dicts, tuples and objects shrink or are freed
     take_text(n)       counts a new string of n bytes
 
-A memory handler of NumPy counts arrays on threads with a budget.  In nested `ts.limits` blocks, an allocation
-counts in the budgets of all blocks.  A block may free memory that was allocated, and so not counted, before it:
-`used` then stays zero instead of becoming negative.
+A memory handler of NumPy counts arrays on threads with a budget. In nested `ts.limits` blocks, an allocation
+counts in the budgets of all blocks. A block may free memory that was allocated before the block, and was thus
+not counted in its budget. In this case, `used` stays zero instead of becoming negative.
 
-Python does not report when a string is freed, so `take_text` adds up the sizes of all new strings.  If this sum and
-the counted bytes exceed the budget, the bytes in use are estimated: by the growth of the process's resident memory
-(/proc on Linux) since the budget was set.  If the estimate exceeds the budget, free memory is returned to the
-system, and the memory is measured again.  Without /proc, only the size of a single string is limited.
+Python does not report when a string is freed, so `take_text` adds up the sizes of all new strings. If this
+sum and the counted bytes exceed the budget, the bytes in use are estimated: by the growth of the process's
+resident memory (/proc on Linux) since the budget was set. If the estimate exceeds the budget, free memory is
+returned to the system, and the memory is measured again. Without /proc, only the size of a single string is
+limited.
 
 If no thread has a budget, an allocation only reads `limited`, which is 0.
 """
@@ -265,7 +266,8 @@ cdef int set_allowance(MemoryBudget *a) except -1:
         a = watching
     if allowance_here == NULL and a != NULL:
         handler = PyDataMem_SetHandler(counting)
-        # checked again: the call may run the garbage collector, and the end of a collected program sets the budget
+        # Check again, because the call above may run the garbage collector. If a program is collected and
+        # ends, its end sets the budget.
         if allowance_here == NULL:
             limited += 1
             Py_INCREF(handler)

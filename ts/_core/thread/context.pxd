@@ -38,8 +38,9 @@ cdef extern from *:
         void *limits
         unsigned int process_flags
 
-# 2 * (number of threads whose flags are not 0) + (1 if a tensor of this process has ever required grad). Calls of
-# operators read the flags of their thread only if this is at least 2, and `requires_grad` only if it is odd.
+# 2 * n + r, where n is the number of threads whose flags are not 0, and r is 1 if a tensor of this process
+# has ever required grad, else 0. Calls of operators read the flags of their thread only if this number is at
+# least 2, and `requires_grad` of tensors only if it is odd.
 cdef int attention
 
 cdef enum:
@@ -47,8 +48,8 @@ cdef enum:
 
 cdef void set_gradients_required() noexcept nogil
 
-# Number of tensor classes in this process that define `__torch_function__`. If it is 0, calls do not search their
-# arguments for such classes.
+# Number of tensor classes in this process that define `__torch_function__`. If the number is 0, calls do not
+# search their arguments for instances of such classes.
 cdef int overriding
 
 # Set a flag in all current and future threads. A thread may later clear the flag for itself.

@@ -94,7 +94,7 @@ def is_inference_mode_enabled():
 
 
 def set_modes(watcher not None):
-    """Register `watcher`, which receives all function calls inside of a `TorchFunctionMode` block."""
+    """Register `watcher`, which receives all function calls of threads with an active `TorchFunctionMode`."""
     global modes
     Py_INCREF(watcher)
     modes = <PyObject *>watcher
@@ -156,7 +156,10 @@ cdef class GradMode(FlagBlock):
 
 
 cdef class GradModeGuard:
-    """Sets grad mode when it is created, and restores the previous mode at the end of a `with` block."""
+    """Set the grad mode when the object is created.
+
+    At the end of a `with` block, restore the previous mode.
+    """
 
     cdef readonly bint mode, prev
 

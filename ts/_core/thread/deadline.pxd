@@ -14,10 +14,10 @@ cdef int count_items(Py_ssize_t items) except -1
 # Run the pending signal handlers, which may raise an exception such as KeyboardInterrupt. Raise TimeExceeded if the
 # deadline has passed.
 cdef int check_time() except -1
-# Return the seconds until the deadline, or -1 if this thread has no deadline.
+# Return the number of seconds until the deadline of this thread, or -1 if it has no deadline.
 cdef double seconds_left() noexcept
-# Set the deadline of this thread, or remove it if `deadline` is NO_DEADLINE. `seconds` is the argument of the
-# `ts.limits` block that ends at the deadline.
+# Set the deadline of this thread, or remove the deadline if the argument is NO_DEADLINE. `seconds` is the
+# time limit of the `ts.limits` block that ends at the deadline.
 cdef void set_deadline(double deadline, double seconds) noexcept
 
 cdef double now_seconds() noexcept nogil

@@ -45,7 +45,7 @@ cdef enum:
     GLANCE = 100_000        # counted nanoseconds of work after which the clock is read
     CHUNK_ITEMS = 1 << 14         # number of counted items after which signals and the clock are checked
 
-# number of items counted on all threads since the last check of signals and clock
+# number of items counted on all threads since signals and the clock were last checked
 cdef Py_ssize_t unheeded = 0
 
 
@@ -126,7 +126,10 @@ def is_limited():
 
 
 def reserve(Py_ssize_t size):
-    """Raise the limit error if `size` bytes exceed the memory budget of this thread, before they are allocated."""
+    """Raise the limit error if `size` more bytes would exceed the memory budget of this thread.
+
+    Callers call this function before they allocate the bytes.
+    """
     if limited:
         take_bytes(size)
         credit_bytes(size)

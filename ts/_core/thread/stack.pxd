@@ -1,7 +1,8 @@
-"""Stack overflow check for recursive code in C or Python: tests whether little C stack is left on this thread.
+"""Stack overflow check for recursive code in C or Python: tests whether this thread has little C stack left.
 
-Python's recursion limit counts calls, not bytes.  If a program increases the limit, or on a thread with a small stack,
-recursion could crash the process.  Functions that recurse through Python or nested values therefore call this check.
+Python's recursion limit counts calls, not bytes. If a program increases the limit, or on a thread with a
+small stack, recursion could crash the process. Therefore, functions whose recursion runs Python code or
+descends into nested values call this check.
 
     if stack_is_low(): raise RecursionError(...)
 

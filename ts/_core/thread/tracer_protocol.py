@@ -4,9 +4,9 @@
     if tracer is not None and tracer.is_export: ...
 
 The tracers of `ts.jit.trace`, exports, fake tensor modes, evaluation on meta tensors and dispatch modes
-inherit from this protocol. Its methods with a body are the default of a tracer. Callers read only attributes
-of the protocol. Before they call a method that only one kind of tracer has, they check the kind (`is_trace`,
-`is_export`, `is_decomposition`).
+inherit from this protocol. If a tracer does not override a method, the body in the protocol is used. Callers
+read only attributes that the protocol declares. Before they call a method that only one kind of tracer has,
+they check the kind (`is_trace`, `is_export`, `is_decomposition`).
 """
 
 from __future__ import annotations
@@ -30,10 +30,13 @@ class TracerProtocol(Protocol):
     is_decomposition: bool = False
     records_higher_order: bool = False  # True if `higher_order` records control-flow operators
     tracing_error: str = "Tracing can't be nested"  # error of `ts.jit.trace` while this tracer is active
-    # message of the error that `ts.fake` raises while this tracer is active, or None if `ts.fake` is allowed
+    # Message of the error that `ts.fake` raises while this tracer is active. It is None if `ts.fake` may be
+    # used.
     fake_mode_error: str | None = None
-    tape: Any = None  # `ExportTape` of an export, which differentiates the recorded operators, else None
-    casts: Any = None  # autocast blocks of an export that have been entered but not left, else None
+    # `ExportTape` that differentiates the recorded operators of an export. It is None for other tracers.
+    tape: Any = None
+    # Autocast blocks that the exported program has entered but not left. It is None for other tracers.
+    casts: Any = None
 
     # ---- operators and functions
 
@@ -58,7 +61,7 @@ class TracerProtocol(Protocol):
         ...
 
     def higher_order(self, operator: Any, args: tuple[Any, ...]) -> Any:
-        """Run a control-flow operator. This is called only if `records_higher_order`."""
+        """Run a control-flow operator. Callers first check `records_higher_order`."""
         raise TypeError(f"{type(self).__name__} does not record higher-order operators")
 
     def in_function(self) -> AbstractContextManager[Any]:
@@ -103,11 +106,14 @@ class TracerProtocol(Protocol):
         ...
 
     def element(self, x: Any) -> Any:
-        """Return the only element of a fake tensor. This is called only if `has_elements`."""
+        """Return the only element of a fake tensor. Callers first check `has_elements`."""
         raise TypeError(f"{type(self).__name__} does not compute elements")
 
     def record_tolist(self, x: Any) -> Any:
-        """Return `x.tolist()`, or None to let the caller read the elements and call `record_escape`."""
+        """Return `x.tolist()` as the tracer records it. If it returns None, the caller reads the elements.
+
+        The caller then also calls `record_escape`.
+        """
         return None
 
     @abstractmethod
@@ -130,7 +136,10 @@ class TracerProtocol(Protocol):
         return None
 
     def literal(self, x: Any) -> Any:
-        """Record `x`, a constant in an index, and return the recorded tensor, or None to use `x`."""
+        """Record the constant `x` of an index.
+
+        Return the tensor that the graph uses, or None if it is `x` itself.
+        """
         return None
 
     def tensor_of_symbols(self, data: Any, dtype: Any = None, device: Any = None) -> Any:
@@ -138,5 +147,5 @@ class TracerProtocol(Protocol):
         return None
 
     def record_alias(self, x: Any, recorded: Any, /) -> None:
-        """Record later uses of `x` as uses of the tensor `recorded`, which is in the graph."""
+        """Record later uses of `x` as uses of `recorded`, a tensor that the graph already contains."""
         return None

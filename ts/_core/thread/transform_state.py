@@ -21,7 +21,7 @@ _here = _Here()
 
 @contextmanager
 def transforming() -> Iterator[None]:
-    """Mark that a transformed function runs in the block, so that `outside_only` raises an error."""
+    """Mark the thread as inside of a transformed function in the block, so `outside_only` raises an error."""
     _here.transforms += 1
     try:
         yield
@@ -41,7 +41,7 @@ def outside_only(message: str) -> None:
 
 
 def raise_inside_transforms(called: str, what: str) -> None:
-    """Raise PyTorch's RuntimeError for method `called` if called inside of a function transform.
+    """Raise PyTorch's RuntimeError for a call of the method `called` inside of a function transform.
 
     `what` is "" or a hint in parentheses, which the message contains after the method name.
     """

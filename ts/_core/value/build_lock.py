@@ -24,21 +24,24 @@ from typing import Any, TypeVar
 
 _T = TypeVar("_T")
 _lock: Any = RLock()
-# True in a thread that works for the lock's holder, while the holder waits for this thread
+# True in a thread that works on behalf of the thread that holds the lock, which waits for this thread
 _helps: ContextVar[bool] = ContextVar("helps", default=False)
 
 
 def build_lock() -> AbstractContextManager[Any]:
-    """Return the lock as a context manager. In a thread that works for the lock's holder, it does nothing."""
+    """Return the lock as a context manager.
+
+    In a thread that works on behalf of the thread that holds the lock, the context manager does nothing.
+    """
     return nullcontext() if _helps.get() else _lock
 
 
 def import_lock() -> AbstractContextManager[Any]:
     """Return a context manager that serializes lazy imports with the build lock.
 
-    Cyclic imports, such as NumPy's, fail if two threads enter the cycle at different modules.  A thread that
-    is already importing does not wait for the lock, because the holder may wait for an import lock of this
-    thread.
+    Cyclic imports, such as NumPy's, fail if two threads enter the cycle at different modules. A thread that
+    is already importing a module does not wait for the build lock, because the thread that holds it may be
+    waiting for an import lock of this thread.
     """
     frame = sys._getframe(1)
     while frame is not None:
@@ -49,14 +52,17 @@ def import_lock() -> AbstractContextManager[Any]:
 
 
 def with_build_lock_ownership(work: Callable[[], _T]) -> Callable[[], _T]:
-    """Wrap `work` for a new thread that the caller joins, so that the new thread inherits the build lock."""
+    """Wrap `work`, so that a new thread that runs it has the build lock of this thread.
+
+    The caller must join the thread.
+    """
     context = copy_context()
     context.run(_helps.set, _helps.get() or _lock._is_owned())
     return partial(context.run, work)
 
 
 def _forget() -> None:
-    """Replace the build lock in a forked child, unless the only thread of the child holds the lock."""
+    """In a forked child, replace the build lock, unless the thread that forked holds the lock."""
     global _lock
     if not _lock._is_owned():
         _lock = RLock()

@@ -9,9 +9,9 @@ This module exports `lists`, `dicts` and `objects` for cimport.
     Object  slots -> [ IValue | IValue ]                                 attributes of a scripted class
 
 A container owns its IValues. Inline accessors take a borrowed `PyObject *`, the payload of a register. The
-caller guarantees its class, which static types determine, and holds the GIL. Accessors that return `IValue *`
-return a borrowed address, valid until the next change of the container. For a missing element, they return NULL,
-and the caller raises the error by a `raise_` function.
+caller guarantees that the object has the class that the function expects, which static types determine, and
+holds the GIL. Accessors that return `IValue *` return a borrowed address, valid until the next change of the
+container. For a missing element, they return NULL, and the caller raises the error by a `raise_` function.
 
 Threads share containers. Another thread can run during any operation that may run Python code:
 
@@ -29,7 +29,8 @@ Therefore:
     assign related fields (an array and its dtype, a class and its method) without such an operation in between, and
     hold a reference to the old values
 
-Registers belong to one program, which runs on one thread: the address of a register is valid as long as its frame.
+Registers belong to one program, which runs on one thread: the address of a register is valid as long as its
+frame.
 """
 
 from ts._core.value.dicts cimport (

@@ -65,8 +65,8 @@ cdef int dict_set(PyObject *x, IValue *key, IValue *value) except -1 nogil
 # Return the address of the value of `key`. If the key is missing, set `is_new` and insert it with the value None, which
 # the caller overwrites.
 cdef IValue *dict_slot(PyObject *x, IValue *key, bint *is_new) except NULL nogil
-# Remove `key` and move its value to `out`, whose old value is overwritten without being released. Return False if the
-# key is missing.
+# Remove the entry of `key` and move its value to `out`. The old value of `out` is overwritten without being
+# released. Return False if the key is missing.
 cdef bint dict_pop(PyObject *x, IValue *key, IValue *out) noexcept nogil
 cdef void dict_clear(PyObject *x) noexcept nogil
 

@@ -197,7 +197,8 @@ cdef inline bint keys_equal(IValue *a, IValue *b) noexcept nogil:
 
 
 cdef enum:
-    # number of index slots in a group: a search probes them before another group. Also the minimal size of an index.
+    # Number of index slots in a group. A search probes all slots of a group before it probes another group.
+    # This number is also the minimal size of an index.
     GROUP = 8
 
 
@@ -273,7 +274,7 @@ cdef inline void remember(Dict x, PyObject *key, IValue *value) noexcept nogil:
 
 
 cdef inline void forget(Dict x) noexcept nogil:
-    """Clear the cached lookup. This must be called before entries are deleted or moved."""
+    """Clear the cached result of the last lookup. Call this function before entries are deleted or moved."""
     Py_XDECREF(x.recent_key)
     x.recent_key = NULL
 
@@ -336,7 +337,8 @@ cdef int resize(Dict x, Py_ssize_t slots) except -1 nogil:
     for i in range(x.used):
         if x.entries[i].key.tag != TAG_DELETED:
             entries[n] = x.entries[i]
-            # `check` of the old entry is no longer needed: it keeps the entry's new number for the loop below
+            # The field `check` of the old entry is no longer needed. The loop below reads the new number of
+            # the entry from it.
             x.entries[i].check = n
             n += 1
     for i in range(x.mask + 1):
@@ -369,7 +371,7 @@ cdef IValue *find_or_insert(Dict x, IValue *key, bint *is_new) except NULL nogil
         if slot >= 0:
             is_new[0] = False
             return &x.entries[x.index[slot].entry].value
-    # If the table is full, grow it, or only drop the deleted entries if there are many.
+    # If the table is full, grow it. If many of its entries are deleted, only drop these entries instead.
     if x.used >= capacity_of(x.mask + 1):
         slot = 8
         while capacity_of(slot) <= x.size + (x.size >> 1):

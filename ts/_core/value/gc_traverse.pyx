@@ -2,9 +2,9 @@
 
 In: the complete container classes. Out: nothing. The slots of their types are replaced.
 
-Cython generates traversal only for attributes that are Python objects, so the two slots of each class are
-replaced at import by functions that also visit the C arrays.  The classes are final, so no subclass inherits
-the old slots.
+Cython generates traversal only for attributes that are Python objects. Therefore, the import of this module
+replaces the two slots of each class by functions that also visit the C arrays. The classes are final, so no
+subclass inherits the old slots.
 """
 
 from cpython.ref cimport PyObject

@@ -75,5 +75,5 @@ cdef int unbox(object x, TypeSpec spec, IValue *out) except -1
 cdef object box(IValue *x)
 # Convert an IValue to a Python object without copies: containers are returned as List, Dict and Tuple objects.
 cdef object box_shallow(IValue *x)
-# Convert a result of `box_shallow` to an IValue. Python containers are not converted.
+# Convert an object in the form that `box_shallow` returns to an IValue. Python containers are not converted.
 cdef int unbox_shallow(object x, IValue *out) except -1

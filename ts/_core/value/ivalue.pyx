@@ -174,7 +174,10 @@ cdef int put_typed(object x, TypeSpec spec, IValue *out) except -1:
 
 
 cdef int unbox_number(object x, TypeSpec spec, IValue *out) except -1:
-    """Unbox a number for a Scalar parameter. It stays a bool, int, float or complex number."""
+    """Unbox the argument of a Scalar parameter.
+
+    It stays a number of its kind: bool, int, float or complex.
+    """
     if PyBool_Check(x):
         return unbox_bool(x, spec, out)
     if PyLong_Check(x):
@@ -301,8 +304,8 @@ cdef int unbox_tuple(object x, TypeSpec spec, IValue *out, PyObject **copies) ex
     if type(x) is Tuple:
         return put_typed(x, spec, out)
     try:
-        # Any iterable is converted to a tuple of its items. The elements of a tuple subclass are read without its
-        # `__iter__`.
+        # The items of any iterable become the elements of the tuple. For an instance of a tuple subclass, the
+        # elements are read directly, without calling its `__iter__`.
         items = (<tuple>x)[:] if isinstance(x, tuple) else tuple(x)
     except TypeError:
         return mismatch(x, spec)
@@ -535,7 +538,7 @@ cdef object box_inside(IValue *x, PyObject **copies):
     cdef bint shared
     if x.tag != TAG_OBJECT or type(o) is not List and type(o) is not Tuple and type(o) is not Dict:
         return box_object(o) if type(o) is Object else o
-    # True if `o` has other references than those of the enclosing container and of this variable
+    # True if there are references to `o` besides those of the enclosing container and of this variable
     shared = Py_REFCNT(<PyObject *>o) > 2
     if shared:
         if copies[0] == NULL:

@@ -41,7 +41,8 @@ cdef class Tuple:
 # Base class of ScriptList and ScriptDict (`script_containers.pyx`), which wrap a container that Python code shares with
 # scripts. It is defined here because most programs do not import that module.
 cdef class SharedContainer:
-    # Return the container. An empty container that nothing else refers to gets the type `spec`, unless `spec` is None.
+    # Return the container. Unless `spec` is None, an empty container first gets the type `spec` if nothing
+    # else refers to the container.
     cdef object core_of_type(self, TypeSpec spec)
 
 
@@ -67,7 +68,8 @@ cdef int list_grow(PyObject *x, Py_ssize_t size) except -1 nogil
 # Return a new list of the `n` items at start, start + step, and so on.
 cdef List list_slice(List x, int64_t start, int64_t step, Py_ssize_t n)
 cdef int list_remove_at(PyObject *x, Py_ssize_t i, IValue *out) except -1 nogil
-# Copy the first `n` items of list `other` to items start, start + 1, ... of `x`. Old items of `x` are not released.
+# Copy the first `n` items of list `other` to the items start, start + 1, ... of `x`. The items that are
+# overwritten in `x` are not released.
 cdef void list_fill(PyObject *x, Py_ssize_t start, PyObject *other, Py_ssize_t n) noexcept
 cdef void list_reverse(PyObject *x) noexcept nogil
 # Remove all items. The list is empty before the first item is released, since finalizers may read the list.

@@ -207,8 +207,9 @@ cdef int list_clear_items(PyObject *x) except -1:
     return 0
 
 
-# Releasing an item may free a container and release its items, which recurses on the C stack.  From a depth of
-# MAX_RELEASE on, items are therefore appended to an array, and released by the outermost release.
+# Releasing an item may free a container, which releases its own items by recursion on the C stack. From the
+# recursion depth MAX_RELEASE on, items are therefore appended to an array. The outermost call releases the
+# items in the array.
 
 cdef enum:
     MAX_RELEASE = 100

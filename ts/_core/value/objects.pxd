@@ -39,8 +39,8 @@ cdef class Object:
     cdef object __weakref__
 
 
-# Create an object and return a new reference. Slots of numbers are 0, slots of optional types are None, and other slots
-# are unset.
+# Create an object and return a new reference to it. In its slots, numbers are 0, values of optional types are
+# None, and all other values are unset.
 cdef Object object_new(ObjectClass cls)
 
 

@@ -24,9 +24,9 @@ from ts._core.value.tagged cimport TAG_BOOL, TAG_FLOAT, TAG_INT, TAG_NONE, TAG_O
 @cython.final
 cdef class ObjectClass:
     def __cinit__(self, str name not None, describe, type=None):
-        """Store `describe`, a function that returns (names, specs) of the attributes.
+        """Store `describe`, a function that returns two lists for the attributes: (names, specs).
 
-        The function is called when the first object is created.
+        It is called when the first object of the class is created.
         """
         self.name = name
         self.describe = describe
@@ -64,7 +64,7 @@ cdef class ObjectClass:
 
 
 cdef int64_t first_tag(TypeSpec spec) noexcept:
-    """Return the tag of an attribute slot of type `spec` before it is assigned."""
+    """Return the tag of an unassigned attribute slot of type `spec`."""
     if spec.kind == KIND_INT:
         return TAG_INT
     if spec.kind == KIND_FLOAT:

@@ -218,6 +218,6 @@ cdef inline Status ceil_checked(double a, int64_t *out) noexcept nogil:
 
 # Raise the exception for a `Status`. The function acquires the GIL and returns -1.
 cdef int raise_status(int status) except -1 nogil
-# Raise the exception for the status NOT_AN_INT, whose message contains `value`. The function acquires the GIL and
-# returns -1.
+# Raise the exception for the status NOT_AN_INT. The message contains `value`. The function acquires the GIL
+# and returns -1.
 cdef int raise_not_an_int(double value) except -1 nogil

@@ -53,7 +53,9 @@ cdef TypeSpec EMPTY_DICT_SPEC = TypeSpec(KIND_DICT, (STR_SPEC, TENSOR_SPEC), "Di
 
 
 cdef bint may_change_type(PyObject *core, TypeSpec own, TypeSpec expected) except -1:
-    """Return whether an empty container may be replaced by one of another type, because nothing else refers to it."""
+    """Return whether an empty container may be replaced by one of type `expected`: it has no other
+    references.
+    """
     return expected is not None and own.kind == expected.kind and Py_REFCNT(core) == 1 and len(<object>core) == 0
 
 
@@ -97,7 +99,7 @@ cdef object converted(ScriptList x, object item):
 
 
 cdef Py_ssize_t position(ScriptList x, object index, Py_ssize_t end) except -1:
-    """Convert an index, which may count from the end, to a position between 0 and `end` - 1."""
+    """Convert an index to a position between 0 and `end` - 1. A negative index counts from the end."""
     cdef IValue value
     unbox(index, INT_SPEC, &value)
     if value.v.i < 0:

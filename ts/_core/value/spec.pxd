@@ -21,7 +21,8 @@ cdef enum Kind:
     KIND_UNION = 14       # children: member types
     KIND_CLASS = 15       # detail: the Python class whose instances are accepted, or None
     KIND_ENUM = 16        # detail: the Python enum class
-    # Generator, Stream, functions and modules: their values are not converted (detail: their class, or None)
+    # Types with values that are not converted: Generator, Stream, functions and modules (detail: the class of
+    # the values, or None)
     KIND_OBJECT = 17
     KIND_FUTURE = 18      # children: the result type
 

@@ -16,8 +16,8 @@ from ts._core.thread.stack cimport stack_is_low
 
 
 cdef extern from "Python.h":
-    # Declared nogil for the interpreter loop, a nogil function. The loop calls these functions only while it holds the
-    # GIL: without the GIL, it runs only code without object operands.
+    # Declared nogil, because the interpreter loop is a nogil function. The loop calls these functions only
+    # while it holds the GIL. While it runs without the GIL, it executes only code without object operands.
     void Py_XINCREF(PyObject *o) noexcept nogil
     void Py_XDECREF(PyObject *o) noexcept nogil
     void Py_INCREF(PyObject *o) noexcept nogil

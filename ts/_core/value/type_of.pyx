@@ -64,7 +64,8 @@ from ts._core.value.tagged cimport (
 
 # ---------------------------------------------------------------- types registered by other modules
 
-# `cls` has no declared type, because its metaclass is `TensorMeta`, which Cython's `type` does not accept
+# The parameter `cls` is not declared as `type`. The class has the metaclass `TensorMeta`, and Cython's `type`
+# does not accept it.
 def register_tensor_type(cls):
     """Register the class of the values that `Tensor` parameters accept."""
     global tensor_type
@@ -89,8 +90,8 @@ def register_future_type(type cls not None):
 # ---------------------------------------------------------------- type of a Python object
 
 cdef enum:
-    # maximal text length of an inferred type. Tuples that share elements can make the text exponentially
-    # long.
+    # Maximal length of the text of an inferred type. Without this limit, tuples that share elements can make
+    # the text exponentially long.
     MAX_TEXT_CHARS = 1 << 17
 
 

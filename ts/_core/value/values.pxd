@@ -5,8 +5,8 @@ from cpython.ref cimport PyObject
 from ts._core.value.tagged cimport IValue
 
 
-# Return whether two values of one type are equal, as `==` in scripts: containers are compared by their
-# elements, tensors by identity.
+# Return whether two values of one type are equal by the rules of `==` in scripts. Containers are equal if
+# their elements are equal. A tensor is equal only to itself.
 cdef bint values_equal(IValue *a, IValue *b) except -1
 # Compare two numbers, strings, objects with `__lt__`, or tuples of them, and return -1, 0 or 1.  In this total order,
 # nan is greater than all numbers.

@@ -150,7 +150,7 @@ cdef int compare_values(IValue *a, IValue *b) except? -2:
         return compare_objects(<Object>x, <Object>y)
     if type(x) in (List, Dict, complex):
         raise TypeError(f"values of type {type_text(a)} cannot be ordered")
-    # the operands may be tensors of one element, whose `<` returns a tensor that is true or false
+    # The operands may be tensors of one element. Their `<` returns a tensor, whose truth value is used here.
     return -1 if x < y else (1 if y < x else 0)
 
 

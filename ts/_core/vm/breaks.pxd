@@ -8,7 +8,8 @@ from ts._core.vm.named cimport BreakpointsBase
 
 @cython.final
 cdef class Breakpoints(BreakpointsBase):
-    # the only task that may stop at a point without a breakpoint, because the debugger steps in it. NULL: all tasks may.
+    # The only task that may stop at a point without a breakpoint, because the debugger steps through this
+    # task. If it is NULL, all tasks may stop there.
     cdef void *stepping
     cdef int depth  # maximal call depth at which a program stops at a line without a breakpoint
     cdef int return_depth  # maximal call depth at which a program stops at a return without a breakpoint

@@ -44,8 +44,11 @@ cdef class Breakpoints(BreakpointsBase):
         return PyByteArray_AS_STRING(self.flags) + stop_point
 
     def request_stop(self, PausedProgram stopped, depth=EVERYWHERE, return_depth=0):
-        """Make `stopped` (None: any program) stop at the next line of call depth <= `depth`, or the next
-        return of call depth <= `return_depth`.
+        """Make `stopped` stop at the next line or return, up to the maximal call depths `depth` and
+        `return_depth`.
+
+        `depth` applies to lines, and `return_depth` to returns. If `stopped` is None, any program may stop
+        there.
         """
         self.stepping = NULL if stopped is None else stopped.state
         self.depth, self.return_depth = depth, return_depth
@@ -85,7 +88,7 @@ cdef class PausedProgram:
         return 0 if self.state == NULL else self.state.depth
 
     def frames(self):
-        """Return (code, instruction index) of the active frames, innermost first."""
+        """Return (code, instruction index) for each active frame. The innermost frame is the first."""
         cdef Frame *frame = NULL if self.state == NULL else self.state.frame
         cdef Code code
         result = []

@@ -26,9 +26,10 @@ cdef struct Instruction:
     int32_t c
 
 
-# Machine code of the loops of a function, entered at the LOOP instruction `at`. The upper 32 bits of the result are an
-# exit status, and the lower 32 bits are the index of the next instruction. The machine code writes the registers and
-# the remaining `budget` back to memory before it returns.
+# Function with the machine code of the loops of a scripted function. Execution enters it at the LOOP
+# instruction `at`. The upper 32 bits of the result are an exit status, and the lower 32 bits are the index of
+# the next instruction. The machine code writes the registers and the remaining `budget` back to memory before
+# it returns.
 ctypedef int64_t (*Native)(
     char *r, int64_t *budget, void **table, const Instruction *instructions, const Instruction *at
 ) noexcept nogil
@@ -51,17 +52,18 @@ cdef class Code:
     cdef readonly bint scalar         # True if all registers are numbers, so that the code may run without the GIL
     cdef readonly str classes         # class of each register: i (int), f (float), b (bool), o (object), x (any value)
     cdef readonly tuple operators     # Operators, to which instructions refer by index
-    # callees, to which instructions refer by index: Callee, Method, Specializations and Breakpoints objects
+    # Objects that instructions refer to by index in calls: Callee, Method, Specializations and Breakpoints
+    # objects
     cdef readonly tuple functions
     cdef readonly tuple types         # TypeSpecs, to which instructions refer by index
     cdef PyObject **operator_at       # the objects of `operators`, as borrowed references
     cdef PyObject **function_at
     cdef PyObject **type_at
-    # (start, end, register, function) for each `with` statement, innermost first. If an instruction with start <= index
-    # < end fails, `function` calls the `__exit__` of the object in `register`.
+    # (start, end, register, function) for each `with` statement, innermost first. If an instruction fails
+    # whose index is in [start, end), `function` calls the `__exit__` of the object in `register`.
     cdef readonly tuple handlers
-    # for each instruction, the source location of its graph node and of the inlined calls around it: ((function,
-    # range), ...)
+    # For each instruction, source locations: that of its graph node, and those of the inlined calls that
+    # contain the node. Format: ((function, range), ...)
     cdef readonly tuple lines
     cdef readonly tuple parameters    # TypeSpecs of the parameters
     cdef readonly TypeSpec result
@@ -92,8 +94,8 @@ cdef class Method(MethodBase):
     cdef readonly str name
     cdef ObjectClass cls              # class of the object of the last call (inline cache)
     cdef Callee callee                # method of `cls` with this name (inline cache)
-    # Python function that returns the Callee to run instead of the found method, such as its debug version, or None to
-    # run the found method
+    # Python function that receives the method found. It returns the Callee to run instead, such as a debug
+    # version, or None to run the method itself.
     cdef public object twin_of
 
     cdef int resolve(self, ObjectClass cls) except -1

@@ -315,8 +315,8 @@ cdef class Method(MethodBase):
             resolved.prepare()
         if not has_signature(resolved.specs, resolved.result, (cls.spec, *self.specs[1:]), self.result):
             raise RuntimeError(f"the signature of method '{self.name}' of class {cls.name} does not match the call")
-        # Keep the old class and method until both fields are set: their release could run other threads, which would
-        # read the new class with the old method.
+        # Hold references to the old class and method until both fields are set. Releasing one of them could
+        # run another thread, which would read the new class with the old method.
         cls_before, callee_before = self.cls, self.callee
         self.cls = cls
         self.callee = resolved

@@ -27,8 +27,8 @@ cdef class ScriptCoroutine:
     """Execution of a function that can be suspended and resumed on any thread."""
     cdef State *state             # NULL after the program has ended
     cdef Callee function
-    # True while the program owns references to the code of its frames: in this case, the functions may be
-    # freed before the program
+    # True while the program owns references to the code of its frames. Without these references, the
+    # functions could be freed before the program.
     cdef bint holding
     cdef readonly Future future   # future of the result
     cdef readonly Future awaited  # the future that the program waits for while PARKED

@@ -95,7 +95,8 @@ cdef int execute(State *state) except -1:
         try:
             awaited_future(state).block()
         except BaseException as error:
-            # `fail` expects the pc to be one past the failed instruction, but the pc of a waiting frame is at it
+            # `fail` expects that the pc is one past the failed instruction. The pc of a waiting frame is at
+            # the instruction itself.
             state.frame.pc += 1
             fail(state, error)
     return 0
@@ -164,9 +165,9 @@ cdef inline PyObject *last_entered_code(PyObject *code) noexcept:
 
 
 cdef int request_compilation_of_finished(State *state, PyObject *code) except -1:
-    """Request machine code for `code`, the first function of a finished program.
+    """Request machine code for `code`, the first function of a program that has finished.
 
-    If the request raises an error, the result of the program is released.
+    If the request raises an error, release the result of the program.
     """
     try:
         request_compilation(<Code>code)
@@ -372,7 +373,7 @@ cdef int read_future(State *state) except -1:
 
 
 cdef int fork(State *state) except -1:
-    """Execute the FORK instruction before the pc. A FORK counts as many steps as an operator."""
+    """Execute the FORK instruction that precedes the pc. It counts as many steps as an operator."""
     cdef Code code = <Code>state.frame.code
     cdef const Instruction *at = state.frame.pc - 1
     cdef char *r = frame_registers(state.frame)
@@ -428,8 +429,8 @@ cdef bint waits_for(Future future, ScriptCoroutine program):
     return False
 
 
-# Frames have borrowed references to code that functions own.  A suspended program owns references to the code, because
-# the garbage collector could otherwise free the functions before the program.
+# The frames have borrowed references to code, which functions own. A suspended program owns references to
+# this code, because the garbage collector could otherwise free the functions before it frees the program.
 
 cdef void retain_code(ScriptCoroutine program) noexcept:
     cdef Frame *frame = program.state.frame
@@ -474,7 +475,10 @@ cdef class ScriptCoroutine:
         return f"<Execution of {self.function.name}, {CONDITIONS[self.condition]}>"
 
     cdef void end(self) noexcept:
-        """Release the frames and their memory, and subtract its size from the memory limits that counted it."""
+        """Release the frames and their memory.
+
+        Subtract the size of the memory from the limits that counted it.
+        """
         cdef void *before
         if self.state != NULL:
             before = exchange_limits(self.inherited.limits)
@@ -505,7 +509,8 @@ cdef class ScriptCoroutine:
         cdef bint collecting
         if self.state == NULL or self.condition == RUNNING:
             return []
-        # disabled, because finalizers may let another thread run, which may resume the program
+        # The garbage collector is disabled. Its finalizers may let another thread run, and that thread may
+        # resume the program.
         collecting = PyGC_Disable()
         try:
             return script_stack(self.state)
@@ -550,9 +555,9 @@ cdef class ScriptCoroutine:
             interop_pool.submit(self)
 
     def run_queued(self):
-        """If the program is still queued, run it until it ends or waits.
+        """If the program is still queued, run it until it ends or waits for a future.
 
-        When the awaited future finishes, the program is queued again.
+        If the program waits, it is queued again when this future finishes.
         """
         if self.condition != QUEUED:
             return
@@ -566,9 +571,9 @@ cdef class ScriptCoroutine:
             self.awaited.add_done_callback(self.wake)
 
     def run_inline(self):
-        """Run the program in this thread until it ends or waits.
+        """Run the program in this thread until it ends or waits for a future.
 
-        When the future that it waits for finishes, the program is queued for the thread pool.
+        If the program waits, it is queued for the thread pool when this future finishes.
         """
         if self.condition != STOPPED:
             raise RuntimeError(f"{self} cannot be resumed: it is not stopped")
@@ -618,8 +623,9 @@ cdef class ScriptCoroutine:
 seal(ScriptCoroutine)
 
 
-# `traverse` also visits the frames of suspended programs, so that a program that waits for an unreachable future is
-# collected together with the future.  The traversal that Cython generates visits only the attributes.
+# `traverse` visits the attributes and the frames of suspended programs. The traversal that Cython generates
+# would visit only the attributes. Visiting the frames is necessary to collect a program that waits for an
+# unreachable future together with this future.
 
 cdef extern from "Python.h":
     ctypedef int (*Visit "visitproc")(PyObject *x, void *arg) noexcept

@@ -6,7 +6,8 @@ cdef enum ExitStatus:
     DONE = 100
     FAILED = 101                # an exception is set
     METER_ZERO = 102
-    # at a CALL that needs `call_slow_path`, for example because its callee is not compiled. The CALL is executed again.
+    # At a CALL for which the caller of the loop must call `call_slow_path`, for example because the callee is
+    # not compiled. The CALL is then executed again.
     CALL_SLOW_PATH = 103
     NEEDS_GIL = 104
     BAD_INDEX = 105

@@ -20,8 +20,8 @@ cdef list script_stack(State *state):
     while frame != NULL:
         code = <Code>frame.code
         at = frame.pc - code.instructions
-        # In a frame that called a function or failed, `pc` is one past the instruction. In a frame that has executed
-        # nothing, it is the first instruction.
+        # If a frame has called a function or has failed, its `pc` is one past this instruction. If it has
+        # executed nothing yet, its `pc` is the first instruction.
         if code.lines:
             stack.extend(reversed(code.lines[max(at - 1, 0)] or ()))
         frame = frame.caller
@@ -39,7 +39,8 @@ cdef object add_location(object error, list stack):
     if isinstance(error, MemoryError):
         result = MemoryError(str(ScriptRuntimeError(str(error) or "not enough memory", stack, "MemoryError")))
     else:
-        # as in PyTorch, the message contains the name RuntimeError even if the class is NotImplementedError
+        # As in PyTorch, the message contains the name RuntimeError, even if the exception is a
+        # NotImplementedError
         message = str(ScriptRuntimeError(str(error), stack, "RuntimeError"))
         result = NotImplementedError(message) if isinstance(error, NotImplementedError) else RuntimeError(message)
     result.__cause__ = error

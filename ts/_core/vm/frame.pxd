@@ -19,7 +19,8 @@ from ts._core.value.ivalue cimport IValue, release
 cdef struct Frame:
     Frame *caller
     PyObject *code                # borrowed reference to the Code, which a Function or the suspended program owns
-    # next instruction of the frame. While the frame runs, the loop has this pointer in a local variable.
+    # Next instruction of the frame. While the frame runs, this field is outdated, because the loop uses a
+    # local variable instead.
     const Instruction *pc
     int32_t result                # byte offset of the result register in the caller's frame
     int32_t padding
@@ -40,8 +41,8 @@ cdef struct State:
     Chunk *chunk
     IValue result                 # result of the finished program
     PyThreadState *thread         # thread state of a program that has released the GIL, else NULL
-    # number of steps (backward jumps and calls) until signals and limits are checked. A running loop counts in a local
-    # variable, and writes it back when it returns.
+    # Number of steps (backward jumps and calls) until signals and limits are checked. While the loop runs, it
+    # counts down a local variable. It writes the variable back to this field when it returns.
     int64_t budget
     int64_t quantum               # initial value of `budget` after the last check
     # time at which the program last acquired the GIL to check for signals or to let other threads run
@@ -78,8 +79,9 @@ cdef inline Frame *push_frame(State *state, Code code) noexcept nogil:
     return frame
 
 
-# Replace the code of the innermost frame, which has executed nothing yet, by code with the same parameters. Return NULL
-# if the chunk has no memory for its registers. Not inlined, because the loop would then need more machine registers.
+# Replace the code of the innermost frame, which has not executed anything yet. The new code has the same
+# parameters. Return NULL if the chunk has too little memory for the registers of the new code. The function
+# is not inlined, because the loop would then need more machine registers.
 cdef Frame *exchange_code(State *state, Code code) noexcept nogil
 
 

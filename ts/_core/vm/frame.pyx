@@ -91,7 +91,7 @@ cdef void leave_chunk(State *state) noexcept nogil:
 
 cdef int move_frame(State *state, Code code) except -1:
     cdef size_t size = state.top - <char *>state.frame
-    # copied, because `enter_chunk` may free the chunk that contains the frame
+    # The values are copied, because `enter_chunk` may free the chunk with the frame that contains them
     cdef char *frame_copy = <char *>malloc(size)
     if frame_copy == NULL:
         raise MemoryError()

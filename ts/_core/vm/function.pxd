@@ -14,8 +14,8 @@ cdef class Function(Callee):
     cdef readonly str declaration     # the schema in PyTorch's syntax, for messages
     cdef readonly tuple arguments     # tuples (name, TypeSpec) or (name, TypeSpec, default)
     cdef int argument_count
-    # Number of positional arguments of a call that needs no `bind`, because it has no other arguments. It is
-    # -1 if parameters are keyword-only.
+    # Number of positional arguments in calls that need no `bind`, because they pass exactly these arguments.
+    # It is -1 if a parameter is keyword-only.
     cdef int plain_count
     cdef int positional_count
     cdef tuple names
@@ -24,7 +24,8 @@ cdef class Function(Callee):
     cdef object __weakref__
     cdef dict __dict__
 
-    # Return the variant of the function that a call in this thread runs: unoptimized, with gradients, or `self`.
+    # Return the variant of the function that a call in this thread runs: the unoptimized variant, the variant
+    # with gradients, or `self`.
     cdef Function in_force(self, tuple args, dict kwargs)
     cdef Function with_tape(self)
     # Run the function with `values`, which must have the types of the parameters. Write the result to `result` with a

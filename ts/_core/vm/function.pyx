@@ -38,7 +38,8 @@ cdef extern from "Python.h":
     long long PyLong_AsLongLongAndOverflow(object x, int *overflow) except? -1
 
 
-# borrowed reference to the Function that was called last. Its deallocation resets the variable to NULL.
+# Borrowed reference to the Function that was called last, or NULL. When this Function is deallocated, it
+# resets the variable to NULL.
 cdef PyObject *last_called = NULL
 
 
@@ -68,8 +69,8 @@ cdef enum:
 
 
 cdef enum:
-    # maximal number of arguments and nested items that are searched for tensors that require grad. With more, a call
-    # runs the differentiated graph.
+    # Maximal number of arguments and nested items that are searched for tensors that require grad. If a call
+    # has more, the search ends and the call runs the differentiated graph.
     MAX_QUERIES = 4096
 
 
@@ -83,7 +84,10 @@ cdef bint any_requires_grad(tuple args, dict kwargs) except -1:
 
 
 def args_require_grad(tuple args not None):
-    """Return whether an argument is a tensor that requires grad, or a list, module, etc. that may contain one."""
+    """Return whether a tensor among `args` requires grad.
+
+    A list, module, etc. counts if it may contain such a tensor.
+    """
     return any_requires_grad(args, {})
 
 
@@ -242,7 +246,8 @@ cdef class Function:
         except BaseException as error:
             release_state(state)
             raise remove_traceback(error)
-        # moved to a local variable, because boxing runs Python code that may reuse the released state
+        # The result is moved to a local variable, because boxing it runs Python code, which may reuse the
+        # released state
         result = state.result
         release_state(state)
         try:

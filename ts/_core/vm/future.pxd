@@ -9,7 +9,8 @@ cdef class Future:
     cdef bint from_python         # True if `result` is a Python object, which is converted when a script reads it
     cdef object error             # the exception of a failed future, or None for other futures
     cdef bint finished
-    # functions to call with the future when it finishes. No lock is held during the calls.
+    # Functions that are called with the future as argument when it finishes. No lock is held during these
+    # calls.
     cdef list callbacks
     cdef object producer          # the ScriptCoroutine that will finish the future, or None
     cdef object __weakref__

@@ -1,15 +1,16 @@
 """Futures (promises), with the interface of `torch.futures.Future`.
 
-In: a result or an exception, set once.  Out: this result or exception, for all waiting scripts and threads.
+In: a result or an exception, set once. Out: this result or exception, for all waiting scripts and threads.
 
     f = Future()
     g = f.then(lambda f: f.value() + 1)
     f.set_result(1)
     g.wait()                    2
 
-A `wait` in a script parks the program of the script (`execution`).  A `wait` in Python blocks the thread, but first
-runs the programs that the future depends on, unless a thread of the pool has started them.  So a program that is
-forked and immediately waited for runs on the waiting thread, and nested forks need only one thread.
+A `wait` in a script parks the program of the script (`execution`). A `wait` in Python blocks the thread, but
+first runs the programs that the future depends on, unless a thread of the pool has started them. Therefore,
+if a thread forks a program and immediately waits for it, the program runs on this thread, and nested forks
+need only one thread.
 """
 
 import threading
@@ -88,8 +89,8 @@ cdef class Future:
         if self.error is not None:
             if isinstance(self.error, LimitExceeded) or not isinstance(self.error, Exception):
                 raise self.error
-            # Raise a new exception: the script adds its stack to the message, and the original may already contain the
-            # stack of another script.
+            # Raise a new exception. The script adds its stack to the message, and the message of the original
+            # exception may already contain the stack of another script.
             raise RuntimeError(str(self.error)) from self.error
         if self.from_python:
             unbox(self.result, spec, &value)

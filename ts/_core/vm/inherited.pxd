@@ -13,6 +13,6 @@ cdef class ThreadContextSnapshot:
     cdef PyObject *carried        # object that the thread set by `carry` (owned reference), or NULL
 
     # Exchange the context flags, autocast state and carried object of the snapshot with those of the current
-    # thread.  A second call restores the state of the thread, and the snapshot keeps the changes that were
-    # made in between.
+    # thread. A second call restores the state of the thread. The snapshot then contains the changes that the
+    # work made between the calls.
     cdef void trade_flags(self) noexcept

@@ -49,7 +49,10 @@ def get_num_interop_threads() -> int:
 
 
 def set_num_interop_threads(count: int) -> None:
-    """Set the maximal number of threads for forked programs. Raise RuntimeError after a fork."""
+    """Set the maximal number of threads for forked programs.
+
+    Raise RuntimeError if a program has already been forked.
+    """
     global _size
     if not isinstance(count, int):
         raise RuntimeError(f"set_num_interop_threads expects an int, but got {type(count).__name__}")

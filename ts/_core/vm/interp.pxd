@@ -2,6 +2,6 @@
 
 from ts._core.vm.frame cimport State
 
-# Execute instructions until one needs the caller, and return an `ExitStatus`. `state` contains the innermost frame,
-# whose `pc` is the next instruction.
+# Execute instructions until the caller must act, and return the reason as an `ExitStatus`. `state` contains
+# the innermost frame. The `pc` of this frame is the next instruction.
 cdef int loop(State *state) noexcept nogil

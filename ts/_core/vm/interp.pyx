@@ -98,8 +98,8 @@ cdef extern from *:
     void subscribe() noexcept nogil
     void unreachable() noexcept nogil
 
-# Types of functions that may set an exception. They are declared `noexcept` as in `instruction_helpers`: the exception
-# stays set until the loop exits.
+# Types of functions that may set an exception. They are declared `noexcept` for the same reason as in
+# `instruction_helpers`. The exception stays set until the loop exits.
 ctypedef int (*PrintCall)(IValue *r, const int32_t *items) noexcept nogil
 ctypedef PyObject *(*ChooseCode)(PyObject *plans, const IValue *r) noexcept nogil
 
@@ -771,9 +771,9 @@ cdef inline Frame *exchange(State *state, PyObject *specializations) noexcept no
 
 
 cdef inline Frame *enter_method(PyObject *method, PyObject *x, State *state, int64_t budget) noexcept nogil:
-    """Push a frame for the method in the monomorphic inline cache of the call.
+    """If the object's class is the class in the inline cache of the call, push a frame for the cached method.
 
-    Return NULL if the object's class is not the cached class.
+    Otherwise return NULL.
     """
     if <PyObject *>(<Object>x).cls != <PyObject *>(<Method>method).cls:
         return NULL

@@ -1,8 +1,9 @@
 """Functions for instructions that create containers, check types or print.
 
-They are too long for the interpreter loop.
+The code of these functions is too long for the interpreter loop.
 
-`items` is a register list in the code's pool: a count, followed by register numbers.
+The parameter `items` is a register list in the operand pool of the code: a count, followed by register
+numbers.
 """
 
 from cpython.ref cimport PyObject
@@ -15,8 +16,8 @@ cdef int make_list(PyObject *spec, IValue *r, const int32_t *items, IValue *out)
 cdef int make_tuple(PyObject *spec, IValue *r, const int32_t *items, IValue *out) except -1
 cdef int make_dict(PyObject *spec, IValue *r, const int32_t *items, IValue *out) except -1
 cdef int make_object(PyObject *spec, IValue *out) except -1
-# Return whether a value has a type, by the rules of `isinstance` in scripts: for a container, the type with which it
-# was created is compared.
+# Return whether a value has a type by the rules of `isinstance` in scripts. For a container, these rules
+# compare the type with which the container was created.
 cdef bint is_instance(IValue *x, PyObject *type) noexcept nogil
 # Return whether typed instructions may treat a value as a value of the type (`type_of.conforms`).
 cdef int is_of_type(IValue *x, PyObject *type) except -1

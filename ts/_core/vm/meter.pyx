@@ -1,13 +1,14 @@
 """Interpreter meter (fuel), with safepoint polling for signal handling, limits and preemption.
 
-A backward jump or a call counts 1, an operator 16.  At zero, the loop handles signals (Ctrl-C), lets other threads
-run, and checks the limits of the thread:
+A backward jump or a call counts 1, an operator 16. At zero, the loop handles signals (Ctrl-C), lets other
+threads run, and checks the limits of the thread:
 
     with LimitsBlock(fuel, seconds, bytes, depth):       each argument is a number or None, and blocks can be nested
         ...
 
-Code without object operands runs without the GIL after its first check: short calls end before it, and so do not spend
-time on releasing the GIL.  At a later check, after at least 20 ms, it acquires the GIL to run signal handlers.
+Code without object operands releases the GIL at its first check. Short calls end before the first check, so
+they do not spend time on releasing the GIL. At later checks, at least 20 ms apart, the code acquires the GIL
+to run signal handlers.
 """
 
 from cpython.pystate cimport PyThreadState
@@ -41,7 +42,8 @@ cdef double GIL_RELEASE_INTERVAL_SECONDS = 0.005      # interval at which the GI
 
 
 cdef struct ResourceLimits:
-    # Limits of one `with ts.limits(...)` block. A limit that was not given has the largest value.
+    # Limits of one `with ts.limits(...)` block. A limit that the block does not set has the largest possible
+    # value.
     ResourceLimits *outer                     # limits of the enclosing block (owned reference), or NULL
     int users  # reference count: the thread, inner limits and forked programs refer to the limits
     int64_t fuel  # remaining steps. It may become negative, because one operator may count several steps.
@@ -176,7 +178,8 @@ cdef void charge(State *state) noexcept nogil:
     state.quantum = state.budget = 0
 
 
-# Type of `check_limits` for calls from nogil functions. The caller must hold the GIL.
+# Function type of `check_limits` for calls from nogil functions. The caller of the function must hold the
+# GIL.
 ctypedef int (*Check)() noexcept nogil
 
 

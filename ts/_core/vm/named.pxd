@@ -1,4 +1,7 @@
-"""Base classes for the entries of a code's function table, with the fields that the verifier reads."""
+"""Base classes of the objects in the function table of a code.
+
+They have the fields that the verifier reads.
+"""
 
 from ts._core.value.spec cimport TypeSpec
 

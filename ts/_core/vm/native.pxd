@@ -11,14 +11,14 @@ from libc.stdint cimport int64_t
 from ts._core.vm.code cimport Code
 
 cdef enum:
-    # the backward jumps of a call are counted only if the call executes at least this many
+    # Minimal number of backward jumps that a call must execute, so that they are counted
     MIN_COUNTED_JUMPS = 64
 
-# Addresses that machine code uses. Entry `op` is the function that executes a single instruction of opcode `op`. Data
-# addresses follow.
+# Table of addresses that machine code uses. Entry number `op` is the address of the function that executes
+# one instruction with opcode `op`. The entries after the functions are addresses of data.
 cdef void **NATIVE_TABLE
-# Number of counted backward jumps after which a Code is compiled to machine code, or INT64_MAX if no compiler is
-# registered.
+# Minimal number of counted backward jumps for the compilation of a Code to machine code. It is INT64_MAX if
+# no compiler is registered.
 cdef int64_t hot_loop_threshold
 
 # Queue a Code for compilation to machine code, at most once per Code.  Requires the GIL.

@@ -157,7 +157,7 @@ def force_exit(int64_t instructions):
 
 def layout():
     """Return the sizes, byte offsets and constants that the machine code generator needs."""
-    # any address will do, because only the offsets of fields are computed from it
+    # The address is arbitrary, because it serves only to compute the offsets of fields
     cdef PyObject *x = <PyObject *>&until_exit
     cdef IValue value
     return {

@@ -67,7 +67,7 @@ cdef int call_python(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef str class_name(object x):
-    # the metaclass of the class Tensor has another name in PyTorch than in `ts`
+    # PyTorch and `ts` use different names for the metaclass of the class Tensor
     return "_TensorMeta" if x is Tensor else type(x).__name__
 
 
@@ -109,5 +109,5 @@ def failure_text(error):
 
 
 cdef bint hidden(object frame) except -1:
-    """Return whether a Python frame is internal to ts and not shown in tracebacks."""
+    """Return whether a Python frame belongs to `ts` itself and is therefore omitted from tracebacks."""
     return hides_internals() and is_own(frame.f_globals.get("__name__"))

@@ -4,8 +4,8 @@ In: a function. Out: its result, or the exception that it raises.
 
     run_on_new_thread(lambda: compile(text), "ts-deep-stack", 512 << 20)
 
-The function inherits the limits and the build lock of the calling thread.  Ctrl-C interrupts the function,
-then the calling thread.
+The function inherits the limits and the build lock of the calling thread. Ctrl-C first interrupts the
+function, and then raises KeyboardInterrupt in the calling thread.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ from ts._core.vm.inherited import ThreadContextSnapshot
 from ts.errors import NestingError
 
 _T = TypeVar("_T")
-# held while a thread is started with its own stack size, which is a process-wide setting
+# This lock is held while a thread is started with its own stack size, because the stack size is a setting of
+# the whole process
 _starting = threading.Lock()
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_starting._at_fork_reinit)  # type: ignore[attr-defined]
@@ -47,8 +48,8 @@ def run_on_new_thread(work: Callable[[], _T], name: str, stack_bytes: int = 0) -
         _start(thread, stack_bytes)
         done.wait()
     except BaseException:
-        # an exception such as KeyboardInterrupt: interrupt the new thread if it has started, and wait for its
-        # end
+        # An exception such as KeyboardInterrupt has interrupted the wait. If the new thread has started,
+        # interrupt it and wait until it ends.
         if thread.ident is not None:
             recursion_limit.interrupt(thread.ident)
             while thread.is_alive() and not done.wait(0.01):

@@ -37,8 +37,8 @@ cdef class Specializations:
     cdef readonly str name
     cdef readonly tuple specs      # types of the parameters, equal for all specializations
     cdef readonly TypeSpec result
-    # make(values of the guarded arguments) compiles and returns the code of a new specialization, or returns None to
-    # run general code
+    # Function make(values of the guarded arguments). It compiles a new specialization and returns its code.
+    # It returns None if general code should run instead.
     cdef readonly object make
     cdef object make_general       # make_general() compiles and returns the code for all arguments
     cdef int guard_count
@@ -46,7 +46,8 @@ cdef class Specializations:
     cdef int count
     cdef int last                  # index of the specialization that was used last
     cdef uint32_t guards[MAX_SPECIALIZATIONS][MAX_GUARDS]
-    # code of each specialization (reference borrowed from `code_references`), or NULL if it runs general code
+    # Code of each specialization, or NULL if the specialization runs general code. The references are
+    # borrowed from `code_references`.
     cdef PyObject *codes[MAX_SPECIALIZATIONS]
     cdef int64_t runs[MAX_SPECIALIZATIONS]
     cdef PyObject *general         # general code (borrowed reference), or NULL if it is not compiled yet
@@ -54,14 +55,15 @@ cdef class Specializations:
     cdef readonly int64_t left     # number of calls that ran general code, because no specialization matched
     cdef list code_references
 
-    # Compile the code for the arguments in the first registers. This is called if `code_for` returned NULL.
+    # Compile the code for the arguments in the first registers. Callers call this function if `code_for`
+    # returned NULL.
     cdef int settle(self, IValue *r) except -1
     cpdef object code_for_all(self)
     cdef PyObject *adopt(self, object code) except NULL
 
 
-# Return the code for the arguments in the first registers (borrowed reference), or NULL if it must be compiled first.
-# `code_for` counts the call, and `code_of` counts it only if `entered`.
+# Return a borrowed reference to the code for the arguments in the first registers, or NULL if this code must
+# be compiled first. `code_for` always counts the call. `code_of` counts it only if `entered` is true.
 cdef PyObject *code_of(Specializations p, const IValue *r, bint entered) noexcept
 cdef PyObject *code_for(PyObject *specializations, const IValue *r) noexcept
 # Register the function check(code, specializations), which checks the signature of new code.  It is defined in

@@ -143,9 +143,9 @@ cdef class Specializations:
 
     @property
     def chosen_specialization(self):
-        """Return the index of the last entered specialization.
+        """Return the index of the specialization that was entered last.
 
-        Return None for general code or before the first call.
+        Return None if general code was entered last, or before the first call.
         """
         for i in range(self.count):
             if self.codes[i] != NULL and self.codes[i] == self.chosen:
@@ -158,7 +158,9 @@ cdef class Specializations:
         return None if self.general == NULL else <object>self.general
 
     cdef int settle(self, IValue *r) except -1:
-        """Create the specialization or general code for the arguments in the registers `r`, under the build lock.
+        """Create the specialization or general code for the arguments in the registers `r`.
+
+        Hold the build lock meanwhile.
 
         Do nothing if another thread has created it in the meantime.
         """
@@ -170,7 +172,8 @@ cdef class Specializations:
             index = find(self, guards)
             if index < 0 and may_specialize(self, guards):
                 code = self.make([box_shallow(&r[self.at[i]]) for i in range(self.guard_count)])
-                # checked again, because `make` may have created this specialization recursively
+                # Search again, because `make` may have called the function recursively and thus created this
+                # specialization
                 if find(self, guards) < 0 and may_specialize(self, guards):
                     index = self.count
                     if code is not None:

@@ -1,11 +1,11 @@
 """Bytecode verifier (forward data-flow analysis): proves operand types once, instead of run-time checks.
 
-In: the instructions and tables of a `Code`.  Out: nothing, or an InternalError with the invalid instruction and the
-reason.
+In: the instructions and tables of a `Code`. Out: nothing, or an InternalError with the invalid instruction
+and the reason.
 
-First, the verifier checks each instruction: registers exist and have the class of the operand format, constants are
-not written, jumps stay inside of the function, backward jumps are metered, and indices of operators, functions, types
-and pool entries are valid.
+First, the verifier checks each instruction: registers exist and have the class of the operand format,
+constants are not written, jumps stay inside of the function, backward jumps are metered, and indices of
+operators, functions, types and pool entries are valid.
 
 Then the verifier infers the types of object registers along all control-flow paths:
 
@@ -14,10 +14,10 @@ Then the verifier infers the types of object registers along all control-flow pa
     2  DROP            r1                      r1: unset
     3  LIST_LEN        r2, r1                  error: r1 may be unset
 
-Where paths merge, a register that is unset on one path is unset, and any other register has the common supertype
-of its types on the paths. Types only become more general, so the fixed point is valid for all paths. A value whose
-type is known only at run time (an `Any` argument, a member of a union) needs a CAST before typed instructions
-read it.
+Where paths merge, a register is unset if it is unset on one of the paths. Any other register gets the common
+supertype of its types on the paths. Types only become more general, so the fixed point is valid for all
+paths. A value whose type is known only at run time (an `Any` argument, a member of a union) needs a CAST
+before typed instructions read it.
 """
 
 from ts._core.dispatch.operator cimport Operator
@@ -61,8 +61,8 @@ cdef tuple FLOATS = (6, 7)  # ScalarTypes whose elements can be loaded into floa
 cdef tuple INTS = (0, 1, 2, 3, 4, 11)
 cdef tuple STORED_INTS = (4,)
 
-# Lists indexed by the opcode. NAMES: name. FORMATS: formats of the operands. PLAIN: True if all operands are numbers or
-# jump targets.
+# Lists with one item for each opcode: its name (NAMES), the formats of its operands (FORMATS), and True if
+# all operands are numbers or jump targets (PLAIN).
 cdef list NAMES = [OPCODE_INFO[i].name.decode() for i in range(OPCODE_COUNT)]
 cdef list FORMATS = [tuple(OPCODE_INFO[i].format.decode().split()) for i in range(OPCODE_COUNT)]
 cdef list PLAIN = [all([f.lstrip("=+") in ("i", "f", "b", "s", "<", ">", "#", "-") for f in row]) for row in FORMATS]
@@ -181,8 +181,8 @@ cdef class Verifier:
 
     cdef int verify_flow(self) except -1:
         """Propagate the types of registers along control flow until they no longer change."""
-        # for each instruction: None if it is no jump target, () if it has not been reached yet, else the types of
-        # `object_registers` before it
+        # For each instruction: None if it is no jump target. For a jump target: () if the analysis has not
+        # reached it yet, else the types of the registers `object_registers` before the instruction.
         cdef list starts = [None] * self.size
         # current types of all registers. The types of registers that are not in `object_registers` never change.
         cdef list at = self.first_state()
@@ -238,7 +238,10 @@ cdef class Verifier:
         return at + self.constants
 
     cdef bint meet(self, list starts, Py_ssize_t i, list at) except -1:
-        """Merge the register types `at` into those of jump target `i`. Return whether the target's types changed."""
+        """Merge the register types `at` into the types of jump target `i`.
+
+        Return whether the types of the target changed.
+        """
         cdef bint changed = False
         cdef list state
         cdef TypeSpec before, now
