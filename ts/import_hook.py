@@ -1,8 +1,8 @@
 """Import hook (meta path finder) for modules of `ts` and for modules that only PyTorch has.
 
 A finder at the front of `sys.meta_path` asks the other finders for a module of `ts`. If one of them finds the
-module, it is executed and gets a `__getattr__`. Otherwise, `ts.unsupported` creates the module if PyTorch has
-a module of this name.
+module, the module is executed and gets a `__getattr__`. If none finds it, but PyTorch has a module of this
+name, `ts.unsupported` creates the module.
 
     import ts.nn.modules.module         the file, with missing names from `ts.unsupported`
     import ts.onnx                      no file: a module of placeholders
@@ -32,8 +32,8 @@ _OWN = frozenset({
     "import_hook", "ir", "module_names", "ops",
     "passes", "runtime", "serve", "tracing",
 })  # fmt: skip
-# Prefixes of modules that get no fallback `__getattr__`, because each `import` statement in their functions
-# would call the fallback with "__path__".
+# Prefixes of modules that get no fallback `__getattr__`. Functions of these modules contain `import`
+# statements, each of which would call the fallback with the name "__path__".
 _OWN_BACKENDS = ("ts.backends.cpu.", "ts.backends.cuda.", "ts.backends.meta", "ts.backends.sparse")
 # Modules that are packages in PyTorch but single files here. They receive a `__path__`, so that their
 # submodules can be imported.
@@ -54,8 +54,8 @@ class Finder:
     def find_spec(name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
         """Return the import spec of the module `name`, such as "ts.nn".
 
-        Return None for modules that other finders find faster: modules of other packages, and, unless `ts` is
-        installed as `torch`, modules that are private to `ts`.
+        Return None for modules that other finders find faster. These are modules of other packages. Modules
+        that are private to `ts` also belong to them, unless `ts` is installed as `torch`.
         """
         if not name.startswith("ts.") or (_is_private_to_ts(name) and not is_installed()):
             return None
@@ -77,7 +77,7 @@ def _execute(execute: Callable[[ModuleType], None], module: ModuleType) -> None:
 
 
 def install_fallback(module: ModuleType) -> None:
-    """Set `__getattr__` of an executed module to the fallback of `ts.unsupported`.
+    """Set `__getattr__` of an executed module, so that `ts.unsupported` resolves the names that it lacks.
 
     If `ts` is installed as `torch`, also rename the module, its classes and its functions.
     """

@@ -83,8 +83,8 @@ class FusedProgram:
         self.inputs = inputs  # one letter for each input: TENSOR, NUMBER, OTHER or ARGUMENT
         self.operations = operations
         self.outputs = outputs  # value numbers of the group's results, computed by operations or epilogues
-        # Operators that run after the operations. The first operand of each is the result of an operation, and
-        # the other operands are inputs of the group.
+        # Operators that run after the operations. The first operand of each is the result of an operation,
+        # and the other operands are inputs of the group.
         self.epilogues = epilogues
         self.view_inputs = view_inputs  # inputs of the group that are read through views
         first, end_of_operations = len(inputs), len(inputs) + len(operations)

@@ -33,7 +33,7 @@ class PythonCode:
 
     src               the source text
     globals           global name in the source -> object
-    _lineno_map       line number -> index of the node that the line computes
+    _lineno_map       line number -> index of the node whose value the line computes
     _prologue_start   line number of `def`
     """
 
@@ -44,7 +44,7 @@ class PythonCode:
 
 
 class PyTreeInfo(NamedTuple):
-    """Parameter names of a function whose arguments or result are containers, and their tree specs."""
+    """Parameter names of the original function, and tree specs of its arguments and of its result."""
 
     orig_args: list[str]
     in_spec: pytree.TreeSpec
@@ -64,9 +64,9 @@ def _one_per_line(texts: Sequence[str]) -> str:
 
 
 def _call_with_accepted_options(function: Callable[..., Any], *args: Any, **options: Any) -> Any:
-    """Call `function(*args)` with the keyword arguments in `options` that its signature has.
+    """Call `function(*args)` with those keyword arguments in `options` that `function` has as parameters.
 
-    A program's override of `function` may lack options of newer versions of PyTorch.
+    A program may override `function` and omit parameters that only newer versions of PyTorch have.
     """
     parameters = inspect.signature(function).parameters
     return function(*args, **{name: value for name, value in options.items() if name in parameters})
@@ -100,7 +100,10 @@ class CodeGen:
         descs: Sequence[str] | None = None,
         repr_fn: Callable[[object], str] | None = None,
     ) -> str:
-        """Return the statement that returns `output_args`. `descs` are comments on its elements."""
+        """Return the text of a `return` statement for `output_args`.
+
+        If `descs` is given and `output_args` is a list or tuple, it contains a comment for each element.
+        """
         return "return " + self._container(output_args, descs, repr_fn or repr)
 
     def _container(self, value: Any, descs: Sequence[str] | None, repr_fn: Callable[[object], str]) -> str:
@@ -185,7 +188,7 @@ class _PyTreeCodeGen(CodeGen):
             and spec.num_children == 2
             and spec.child(0).type is tuple
             and spec.child(1).type is dict
-        ):  # the inputs are a tuple of positional arguments and a dict of keyword arguments
+        ):  # the inputs are a tuple (args, kwargs), whose second element is a dict
             count = spec.child(0).num_children
             names = self.pytree_info.orig_args
             by_name = ", ".join(
@@ -197,9 +200,9 @@ class _PyTreeCodeGen(CodeGen):
         return f"{types}\n    {values}, = fx_pytree.tree_flatten_spec({arguments}, self._in_spec)"
 
     def _annotations(self, free_vars: list[str], expanded_def: bool) -> str:
-        """Return statements that annotate the placeholders.
+        """Return the statements that annotate the placeholders with types.
 
-        They are separate, because an assignment to several names cannot have annotations.
+        The assignment to the placeholders cannot contain the annotations, because it has several targets.
         """
         annotated = [v for v in free_vars if ":" in v]
         if not annotated:

@@ -91,9 +91,9 @@ def dotted(base: str, path: str) -> str:
 
 
 def _is_identifier(name: str) -> bool:
-    """Return True if `name` is an identifier and no keyword, and Python's parser keeps it unchanged.
+    """Return True if `name` is an identifier, is not a keyword, and is in Unicode normalization form NFKC.
 
-    The parser converts identifiers to the Unicode normalization form NFKC.
+    Python's parser converts identifiers to this form, which would change any other name.
     """
     is_word = name.isidentifier() and not keyword.iskeyword(name)
     return is_word and unicodedata.is_normalized("NFKC", name)
@@ -184,7 +184,10 @@ class CodeWriter:
         return f"{_COLORS[color]}{text}\033[0m" if self.options.colored else text
 
     def write(self, nodes: Any, generate_output: Callable[..., str]) -> None:
-        """Write all nodes. `generate_output(value, descs=, repr_fn=)` returns the return statement."""
+        """Write the code of all nodes.
+
+        `generate_output(value, descs=, repr_fn=)` returns the text of the `return` statement.
+        """
         last_uses: dict[Node, list[Node]] = {}
         seen: set[Node] = set()
         for node in reversed(nodes):
@@ -195,7 +198,7 @@ class CodeWriter:
         for index, node in enumerate(nodes):
             if self.options.verbose:
                 self._comment(node)
-            # This comment marks the first line of a node. The code generator removes it.
+            # The comment `# COUNTER` marks the first line of a node. The code generator later removes it.
             self.body.append(f"# COUNTER: {index}\n")
             self._write_node(node, generate_output)
             self._write_releases(node, last_uses.get(node, []))

@@ -68,7 +68,7 @@ _NONE: Final = inspect.Signature.empty
 
 
 class _InsertPoint:
-    """Context manager that restores the previous insertion point of a graph at its end."""
+    """Context manager that sets the insertion point of a graph, and restores the previous one at its end."""
 
     def __init__(self, graph: Graph, new_insert: Callable[[Node], None]) -> None:
         self.graph = graph
@@ -109,7 +109,7 @@ _node_list = _NodeList
 
 
 class _NodesByTarget:
-    """Index of a graph's nodes by kind. For `call_function` nodes, it is also an index by target."""
+    """Index of the nodes of a graph: by kind, or by kind and target for `call_function` nodes."""
 
     def __init__(self) -> None:
         self.table: dict[Any, dict[Node, None]] = {}
@@ -183,9 +183,9 @@ class Graph:
         return node
 
     def find_nodes(self, *, op: str, target: Target | None = None, sort: bool = True) -> list[Node]:
-        """Return the nodes of kind `op` with the target `target`, in the order of the graph if `sort`.
+        """Return the nodes of kind `op` with target `target`. If `target` is None, all targets match.
 
-        If `target` is None, all targets match. The kind `call_function` requires a target.
+        With `sort`, the nodes are in the order of the graph. The kind `call_function` requires a target.
         """
         nodes = self._find_nodes_lookup_table.find_nodes(op=op, target=target)
         return sorted(nodes) if sort else nodes
@@ -333,10 +333,11 @@ class Graph:
         return copied
 
     def graph_copy(self, g: Graph, val_map: dict[Node, Node], return_output_node: bool = False) -> Any:
-        """Copy the nodes of the graph `g`. Return the copy of the node that `g` returns, if any.
+        """Copy the nodes of the graph `g`. Return the copies of the nodes that `g` returns, or None.
 
-        val_map              node of `g` -> node to use instead of a copy, to which the copies are added
-        return_output_node   also return the output node of `g`
+        val_map              node of `g` -> node of this graph that replaces it. Nodes that are keys are not
+                             copied. The other nodes and their copies are added
+        return_output_node   return (copies, output node of `g`)
         """
         for node in g.nodes:
             if node in val_map:
@@ -385,9 +386,9 @@ class Graph:
             self.erase_node(node)
 
     def eliminate_dead_code(self, is_impure_node: Callable[[Node], bool] | None = None) -> bool:
-        """Erase nodes that have neither users nor side effects. Return True if there were any.
+        """Erase nodes that have neither users nor side effects. Return True if the graph has changed.
 
-        is_impure_node    predicate for nodes to keep (default: `Node.is_impure`)
+        is_impure_node    function that returns True for a node with side effects (default: `Node.is_impure`)
         """
         self.lint()
         changed = False
@@ -415,8 +416,8 @@ class Graph:
     ) -> contextlib.AbstractContextManager[None]:
         """Register a function that transforms the generated code.
 
-        make_transformer   function from the current transformer (or None) to the new one. A transformer is
-                           a function from a list of lines to a list of lines
+        make_transformer   function that returns the new transformer for the current one, or for None. A
+                           transformer is a function that returns a new list of lines for a list of lines
 
         The result is a context manager that restores the previous transformer at its end.
         """

@@ -70,7 +70,7 @@ def _module_for(root: Module, path: list[str]) -> Module:
 
 
 def _set_attribute(module: Module, name: str, value: Any) -> None:
-    """Set an attribute of a module. A tensor that is no parameter becomes a buffer."""
+    """Set an attribute of a module. Register the value as a buffer if it is a tensor but not a Parameter."""
     if isinstance(value, Tensor) and not isinstance(value, Parameter):
         module.register_buffer(name, value)
     else:
@@ -122,7 +122,7 @@ def _has_attr(model: Module, attr_name: str) -> bool:
 
 
 class _CodeOnlyModule(Module):
-    """Module with the attributes of an unpickled GraphModule, whose `forward` has the pickled code."""
+    """Module that has the attributes of an unpickled GraphModule, and its code as method `forward`."""
 
     def __init__(self, body: dict[str, Any]) -> None:
         super().__init__()
@@ -146,7 +146,7 @@ def _deserialize_graph_module(
 
     class KeepModules(tracer_cls):  # type: ignore[misc]
         def is_leaf_module(self, m: Module, module_qualified_name: str) -> bool:
-            # Modules that are not leaves were inlined by the original tracer. Only calls of leaves remain.
+            # The code contains only calls of leaf modules, because the original tracer inlined all others.
             return True
 
     root = _CodeOnlyModule(body)
@@ -224,7 +224,7 @@ class GraphModule(Module):
         targets = [n.target for n in graph.nodes if n.op in ("get_attr", "call_module")]
         if isinstance(root, Module):
             self.training = getattr(root, "training", self.training)
-            # After unpickling, copy all attributes, even if the code does not use them.
+            # For an unpickled GraphModule, copy all attributes, even those that the graph does not use.
             if isinstance(root, _CodeOnlyModule):
                 members = (root.named_children(), root.named_buffers(), root.named_parameters())
                 targets = [*(name for name, _ in itertools.chain(*members)), *targets]
@@ -237,7 +237,7 @@ class GraphModule(Module):
                         f"Node {node} referenced target {node.target} but that target was not provided in "
                         "``root``!"
                     )
-            # sorted, so that a module is assigned before the attributes within the module
+            # sort by depth, so that a module is assigned before attributes of the module
             for target in sorted(targets, key=lambda t: t.count(".")):
                 _assign_attr(root[target], self, target)
         else:
@@ -344,9 +344,9 @@ class GraphModule(Module):
         return "\n".join([super().__str__(), self._code, hint])
 
     def add_submodule(self, target: str, m: Module) -> bool:
-        """Add a module under a dotted name. Return False if a name in the path is no module.
+        """Add module `m` with the dotted name `target`. Create missing parent modules.
 
-        Missing parent modules are created.
+        Return False if a parent in the dotted name exists and is not a module.
         """
         *path, name = target.split(".")
         module: Any = self
@@ -471,7 +471,10 @@ class GraphModule(Module):
             self._unregister_replace_node_hook(f)
 
     def _register_replace_node_hook(self, f: Callable[..., object]) -> None:
-        """Call `f(old=, new=, user=)` when a node is replaced. `new` is the name of the new node."""
+        """Register `f`: each replacement of a node in the arguments of a user calls `f(old=, new=, user=)`.
+
+        `old` and `user` are nodes, and `new` is the name of the new node.
+        """
         self._replace_hooks.append(_checked(f, "create_node"))
 
     def _unregister_replace_node_hook(self, f: Callable[..., object]) -> None:

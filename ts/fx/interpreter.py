@@ -27,11 +27,11 @@ __all__ = ["Interpreter", "Transformer"]
 
 
 class Interpreter:
-    """Runs the graph of a module node by node. Subclasses override a method for each kind of node.
+    """Runs the graph of a module node by node. Subclasses may override the method for a kind of node.
 
-    garbage_collect_values   delete each value from `env` after its last use, or else keep all values
-    graph                    graph to run instead of that of the module
-    extra_traceback          add the failing node to errors
+    garbage_collect_values   delete each value from `env` after its last use. If False, keep all values
+    graph                    graph to run (default: the graph of the module)
+    extra_traceback          add a description of the failing node to the messages of errors
     """
 
     def __init__(
@@ -57,8 +57,8 @@ class Interpreter:
     ) -> Any:
         """Run the graph on the arguments and return its result.
 
-        initial_env            node -> value, for nodes that are not run
-        enable_io_processing   let the graph's code generator convert arguments and result
+        initial_env            node -> value. The nodes in this dictionary do not run
+        enable_io_processing   convert the arguments and the result by the code generator of the graph
         """
         self.env = {} if initial_env is None else initial_env
         if enable_io_processing:
@@ -166,7 +166,7 @@ class Interpreter:
         return args, kwargs
 
     def map_nodes_to_values(self, args: Any, n: Node) -> Any:
-        """Replace the nodes in `args` by their values. Error messages name the node `n`."""
+        """Return `args`, the arguments of node `n`, with the value of each node in place of the node."""
 
         def value(node: Node) -> Any:
             if node not in self.env:

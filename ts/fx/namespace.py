@@ -1,4 +1,4 @@
-"""Unique names for the values of a graph, which differ from names of Python and PyTorch.
+"""Unique names for the values of a graph. They differ from builtin names and keywords of Python.
 
 names = Namespace()
 names.create_name("add", None), names.create_name("add", None)      ("add", "add_1")
@@ -21,7 +21,7 @@ from ts.utils import _pytree as pytree
 
 
 class CustomBuiltin(NamedTuple):
-    """Global name that all generated code may use: its import statement and its object."""
+    """Import statement and object of a global name that all generated code may use."""
 
     import_str: str
     obj: Any
@@ -72,9 +72,9 @@ class Namespace:
         self._base_count: dict[str, int] = {}  # name without number -> last number that was appended to it
 
     def create_name(self, candidate: str, obj: Any) -> str:
-        """Return the name of the object `obj`.
+        """Return the name that the object `obj` already has in this namespace.
 
-        If `obj` is None or has no name yet, return an unused name derived from `candidate`.
+        If `obj` is None or has no name, create an unused name from `candidate`. It becomes the name of `obj`.
         """
         if obj is not None and obj in self._obj_to_name:
             return self._obj_to_name[obj]

@@ -93,7 +93,7 @@ def _format_arg(arg: object, max_list_len: float = float("inf")) -> str:
 
 
 def _key_between(before: tuple[int, ...], behind: tuple[int, ...]) -> tuple[int, ...]:
-    """Return a sort key between the keys `before` and `behind` of two adjacent nodes."""
+    """Return a sort key greater than `before` and less than `behind`, the keys of two adjacent nodes."""
     if len(before) > len(behind):
         return (*before[: len(behind)], before[len(behind)] + 1)
     if len(before) < len(behind):
@@ -119,7 +119,7 @@ class Node:
     _erased: bool
     _repr_fn: Callable[[Node], str] | None
     _sort_key: tuple[int, ...]  # position in the graph, which `<` and `>` on nodes compare
-    _fx_partition: Any  # partition to which a pass has assigned the node (the attribute is missing before)
+    _fx_partition: Any  # partition of the node. The attribute exists only after a pass has set it
 
     def __init__(
         self,
@@ -344,10 +344,12 @@ class Node:
         kwarg_types: dict[str, Any] | None = None,
         normalize_to_only_use_kwargs: bool = False,
     ) -> ArgsKwargsPair | None:
-        """Return the arguments with names and defaults of the target's signature. Return None on a mismatch.
+        """Return the arguments by the parameter names of the target's signature, with default values added.
 
-        root         module that contains the target of `call_module`
-        arg_types, kwarg_types    types of the arguments, to select an overload
+        Return None if the arguments do not match the signature.
+
+        root         module that contains the target of a `call_module` node
+        arg_types, kwarg_types    types of the arguments, which select an overload of an operator
         """
         if self.op == "call_function":
             return normalize_function(
@@ -371,9 +373,11 @@ class Node:
     ) -> str | None:
         """Return the line for this node in the text of its graph.
 
-        include_tensor_metadata   add the metadata of the result
-        placeholder_names         non-empty list: append the text of a placeholder to it, and return None
-        maybe_return_typename     non-empty list: set its first element to the return annotation
+        include_tensor_metadata   add dtype, shape, strides and device of the result
+        placeholder_names         list of texts. If it is not empty and the node is a placeholder, append the
+                                  text of the node to the list and return None
+        maybe_return_typename     list. If it is not empty and the node is the output node, set the first
+                                  element to the return annotation
         """
         of_type = "" if self.type is None else f"{type_name(self.type)} "
         head = f"%{self.name} : {of_type}[num_users={len(self.users)}] = {self.op}"
@@ -406,7 +410,10 @@ class Node:
         self.__dict__.update(state)
 
     def __deepcopy__(self, memo: dict[Any, Any]) -> Node:
-        """Return the copy in `memo`, or else the node itself: a node is copied only with its graph."""
+        """Return the copy of this node in `memo`, or the node itself if `memo` contains no copy.
+
+        Only the copying of a graph creates copies of its nodes.
+        """
         return memo.get(self, self)  # type: ignore[no-any-return]
 
 

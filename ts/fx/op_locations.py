@@ -34,7 +34,7 @@ def namespace_of(func: Any) -> Any:
 
 
 def is_tensor_method(func: Any) -> bool:
-    """Return True for a tensor method, or a getter or setter of a tensor attribute."""
+    """Return True for a method of Tensor, and for the getter, setter or deleter of a tensor attribute."""
     name = getattr(func, "__name__", "")
     return name in ("__get__", "__set__", "__delete__") or (
         bool(name) and func is getattr(Tensor, name, None)

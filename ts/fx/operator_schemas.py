@@ -116,7 +116,7 @@ def get_signature_for_torch_op(op: Any, return_schemas: bool = False) -> Any:
 def check_for_mutable_operation(
     target: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> None:
-    """Raise RuntimeError for the call of an operator if its only matching overload mutates an argument."""
+    """Raise RuntimeError if exactly one overload of `target` accepts the arguments, and it is mutable."""
     signatures, schemas = get_signature_for_torch_op(target, return_schemas=True)
     if not signatures or not schemas:
         return
@@ -209,9 +209,10 @@ def normalize_function(
     kwarg_types: dict[str, Any] | None = None,
     normalize_to_only_use_kwargs: bool = False,
 ) -> ArgsKwargsPair | None:
-    """Return the arguments of a function call by parameter name, or None if no signature fits.
+    """Return the arguments of a function call by the parameter names of the function's signature.
 
-    Raise RuntimeError if several overloads fit and the types of the arguments are not given.
+    Return None if the function has no signature that accepts the arguments. Raise RuntimeError if several
+    overloads accept the arguments and the types of the arguments are not given.
     """
     kwargs = kwargs or {}
     if not callable(target):

@@ -21,7 +21,7 @@ from ts.fx.node import map_aggregate
 from ts.fx.proxy import Proxy
 
 _MARK: Final = "__fx_already_patched"
-# (id of a module's globals, name of a function registered by `wrap`) -> the globals
+# (id of a globals dictionary, name of a function in it that `wrap` registered) -> globals dictionary
 wrapped_functions: Final[dict[tuple[int, str], dict[str, Any]]] = {}
 wrapped_methods: Final[list[tuple[type, str]]] = []
 _MISSING: Final = object()
@@ -45,7 +45,7 @@ class Patcher:
     ) -> None:
         """Replace the global `name` in `frame_dict` by `new_fn`.
 
-        Do nothing if an earlier patch with `deduplicate=True` has replaced this global.
+        Do nothing if the current value of this global is a replacement from a patch with `deduplicate=True`.
         """
         setattr(new_fn, _MARK, deduplicate)
         before = frame_dict.get(name, _MISSING)

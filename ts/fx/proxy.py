@@ -71,7 +71,7 @@ class Scope:
 
 
 class ScopeContextManager:
-    """Context manager in which `scope` has the fields of `current_scope`. At its end, they are restored."""
+    """Context manager that copies `current_scope` to `scope`, and restores `scope` at its end."""
 
     def __init__(self, scope: Scope, current_scope: Scope) -> None:
         self._before = copy.copy(scope)
@@ -154,10 +154,10 @@ class TracerBase:
             node.meta["autograd_backward"] = True
 
     def _filter_traceback_frames(self, user_stack_summary: traceback.StackSummary) -> traceback.StackSummary:
-        """Return the frames of the program: the first function named `forward` and all inner frames.
+        """Return the outermost frame of a function named `forward` and all frames inside it.
 
-        Frames of the tracer are omitted. With `_record_forward_stack_traces_only`, only frames of functions
-        named `forward` are returned.
+        With `_record_forward_stack_traces_only`, return only frames of functions named `forward`. In both
+        cases, omit frames of the tracer.
         """
         frames = list(user_stack_summary)
         if self._record_forward_stack_traces_only:
@@ -259,7 +259,10 @@ class TracerBase:
         )
 
     def keys(self, obj: Proxy) -> Any:
-        """Return the keys of `obj` for `**obj`: by default a proxy, since `obj.keys()` becomes a node."""
+        """Return the keys of proxy `obj` for `**obj`.
+
+        This class records a call of `obj.keys()` and returns its proxy, but programs may override the method.
+        """
         return Attribute(obj, "keys")()
 
 
@@ -281,7 +284,7 @@ def assert_fn(x: object) -> None:
 
 
 def _instruction(frame: types.FrameType) -> tuple[list[dis.Instruction], int]:
-    """Return the instructions of a frame's code, and the index of the instruction that is executed."""
+    """Return the bytecode instructions of a frame, and the list index of the instruction being executed."""
     every = [
         i for i in dis.get_instructions(frame.f_code) if i.offset <= frame.f_lasti or i.opname != "CACHE"
     ]
@@ -299,7 +302,8 @@ class Proxy:
         return f"Proxy({self.node.name})"
 
     def __getattr__(self, k: str) -> Attribute:
-        # `Attribute` creates no node yet. A call creates a `call_method` node, other uses a `getattr` node.
+        # No node is created yet. A call of the `Attribute` creates a `call_method` node, and any other use of
+        # the `Attribute` creates a node that calls `getattr`.
         return Attribute(self, k)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -330,7 +334,7 @@ class Proxy:
 
     def __iter__(self) -> Iterator[Any]:
         instructions, at = _instruction(sys._getframe(1))
-        # In `a, b = proxy`, the argument of this instruction is the number of targets.
+        # The caller executes `a, b = proxy`. The argument of the instruction is the number of targets.
         if instructions[at].opname == "UNPACK_SEQUENCE":
             return (self[i] for i in range(instructions[at].argval))  # type: ignore[index]
         return self.tracer.iter(self)
@@ -397,7 +401,10 @@ def _is_operator(frame: types.FrameType) -> bool:
 
 
 def _is_asserted(frame: types.FrameType) -> bool:
-    """Return True if a frame executes `assert x`: a jump over an instruction that loads AssertionError."""
+    """Return True if a frame executes `assert x`.
+
+    The current instruction is then a conditional jump, followed by an instruction that loads AssertionError.
+    """
     instructions, at = _instruction(frame)
     if not instructions[at].opname.startswith("POP_JUMP") or "IF_TRUE" not in instructions[at].opname:
         return False

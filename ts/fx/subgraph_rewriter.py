@@ -30,7 +30,10 @@ MatchFilter = Callable[[InternalMatch, Graph, Graph], bool]
 
 
 class Match(NamedTuple):
-    """Occurrence of a pattern: the pattern node at which matching started, and the map to graph nodes."""
+    """Occurrence of a pattern in a graph.
+
+    `anchor` is the pattern node at which matching started. `nodes_map` maps pattern nodes to graph nodes.
+    """
 
     anchor: Node
     nodes_map: dict[Node, Node]
@@ -65,9 +68,10 @@ def replace_pattern_with_filters(
 ) -> list[ReplacedPatterns]:
     """Replace a pattern as `replace_pattern` does, with filters for the matches.
 
-    match_filters          predicates of match, graph and pattern graph, which must all return True
-    ignore_literals        a literal in the pattern matches any literal
-    replacement_callback   returns the replacement graph for each match, instead of `replacement`
+    match_filters          functions of (match, graph, pattern graph). A match is replaced if all return True
+    ignore_literals        let a literal in the pattern match any literal
+    replacement_callback   function of (match, graph, pattern graph) that returns the replacement graph for a
+                           match, which is used instead of `replacement`
     node_name_match        see `SubgraphMatcher.match`
     """
     original, pattern_graph = gm.graph, _graph_of(pattern)
@@ -80,7 +84,8 @@ def replace_pattern_with_filters(
     common = _graph_of(replacement) if callable(replacement) or isinstance(replacement, Graph) else None
     if common is None and replacement_callback is None:
         raise AssertionError("Must provide either a replacement GraphModule or a replacement callback")
-    # result node of a replaced match -> its replacement, which later matches use instead
+    # result node of a replaced match -> node that replaces it. Later matches that contain the result node use
+    # its replacement.
     changed: dict[Node, Node] = {}
     replaced = []
     for match in matches:
@@ -142,9 +147,9 @@ def _replace(
 
 
 def _find_insertion_point(graph: Graph, returning: list[Node]) -> Node:
-    """Return the node before which the replacement is inserted: the first user of the results `returning`.
+    """Return the node before which the replacement is inserted: the first node that uses a match's result.
 
-    Without users, it is the node that follows the last result.
+    `returning` are the result nodes of the match. If no node uses them, return the node after the last one.
     """
     users = {user for node in returning for user in node.users}
     if users:

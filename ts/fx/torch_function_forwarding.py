@@ -4,8 +4,9 @@ Input: a function and the arguments of a call.  Output: the call in the form tha
 
     forwarded_call(ts.nn.functional.relu, (x,), {})      (x,), {"inplace": False}
 
-Each value of the tables lists the arguments forwarded by position before the `/`, and the arguments forwarded
-by name, with defaults, after the `/`.  Functions implemented in C forward the arguments unchanged.
+A value of the tables is a parameter list, such as "x, /, dim, p=2". Parameters before the `/` are forwarded
+by position, and parameters after the `/` by name, with their default values if a call omits them.  Functions
+that PyTorch implements in C forward the arguments unchanged.
 """
 
 from __future__ import annotations
@@ -169,7 +170,7 @@ def forwarded_call(
     name = getattr(func, "__name__", "")
     parameters = _find_parameters(func, name)
     if func is ts.einsum and len(args) == 2 and isinstance(args[1], list | tuple):
-        # For a list of operands, `__torch_function__` receives each operand as an argument.
+        # If the operands of `einsum` are a list, `__torch_function__` receives them as separate arguments.
         return func, (args[0], *args[1]), kwargs
     if parameters is None:
         func = _called_operator(func)
@@ -185,7 +186,7 @@ def forwarded_call(
 
 
 def is_method_inside(func: Callable[..., Any]) -> bool:
-    """Return True if PyTorch's function only calls a tensor method, without checking overrides."""
+    """Return True if the function only calls a tensor method in PyTorch, and never `__torch_function__`."""
     return func in (ts.nn.functional.sigmoid, ts.nn.functional.tanh)
 
 
@@ -198,9 +199,9 @@ def _find_parameters(func: Callable[..., Any], name: str) -> str | None:
 
 
 def _called_operator(func: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the operator packet of an operator function that no module of `ts` exports.
+    """Return the operator packet, such as `ts.ops.aten.add`, of an operator that no module of `ts` exports.
 
-    Return tensor methods, single default overloads and other functions unchanged.
+    Return `func` unchanged if it is a tensor method, the only overload of its operator, or not an operator.
     """
     if not isinstance(func, OverloadSet) or namespace_of(func) is not None or is_tensor_method(func):
         return func

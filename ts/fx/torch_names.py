@@ -50,7 +50,7 @@ _OWN: Final = re.compile(r"\bts\.(?=[A-Za-z_])")
 
 
 def is_from_torch(obj: object) -> bool:
-    """Return True for objects of `ts`, and of `torch`, to which generated code refers by PyTorch's names."""
+    """Return True for an object of `ts` or `torch`. Generated code names such an object as PyTorch does."""
     if isinstance(obj, OverloadSet | OpOverload | Packet):
         return True
     module = getattr(obj, "__module__", None)

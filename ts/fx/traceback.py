@@ -41,7 +41,9 @@ class NodeSourceAction(Enum):
 
 
 class NodeSource:
-    """Origin of a node: original node, name of the pass, its actions, and the origins of the original node.
+    """Origin of a node: the original node, the pass that created the node from it, and the pass's actions.
+
+    It also contains the origins of the original node.
 
     >>> NodeSource(None, "inline", NodeSourceAction.CREATE)
     (name=, pass_name=inline, action=create, graph_id=-1)
@@ -173,7 +175,7 @@ def get_current_meta() -> dict[str, Any]:
 
 @contextmanager
 def set_current_meta(node: Node, pass_name: str = "") -> Iterator[None]:
-    """Within this context, the current metadata is that of `node`, if `preserve_node_meta` is enabled."""
+    """Within this context, the current metadata is `node.meta`, if `preserve_node_meta` is enabled."""
     global current_meta
     if not (should_preserve_node_meta and node.meta):
         yield
@@ -235,7 +237,10 @@ def annotate_fn(annotation_dict: dict[str, Any]) -> Callable[[F], F]:
 
 
 def set_grad_fn_seq_nr(seq_nr: int) -> None:
-    """Mark later nodes as part of the backward of the operator with the number `seq_nr`."""
+    """Mark nodes that are created later as part of a backward computation.
+
+    `seq_nr` is the sequence number of the forward operator whose gradient the nodes compute.
+    """
     if should_preserve_node_meta:
         current_meta["grad_fn_seq_nr"] = [*current_meta.get("grad_fn_seq_nr", []), seq_nr]
         current_meta["in_grad_fn"] = current_meta.get("in_grad_fn", 0) + 1

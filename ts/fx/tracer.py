@@ -24,7 +24,7 @@ from typing import Any, Final
 
 import ts
 
-# This module stores functions of `math`. It must be imported before a tracer replaces these functions.
+# The imported module stores functions of `math`. Import it before a tracer replaces functions of `math`.
 import ts.frontend.sugared_values.python_objects
 from ts._core.dispatch.overrides import Overridable
 from ts._core.tensor.tensor import Tensor
@@ -70,7 +70,7 @@ def is_fx_tracing() -> bool:
 
 
 class ProxyableClassMeta(type):
-    """Metaclass: during tracing, the construction of an instance from proxies becomes a node."""
+    """Metaclass of classes whose construction is recorded: a call with proxies becomes a node."""
 
     def __init__(cls, name: str, bases: tuple[type, ...], attrs: dict[str, Any]) -> None:
         _proxyable_classes.setdefault(cls)
@@ -114,7 +114,10 @@ def _transfer_attrs(fr: object, to: Any) -> None:
 
 
 def _with_positional_parameters(function: FunctionType, count: int) -> FunctionType:
-    """Return a copy of a function with `count` parameters, in which `*args` is an ordinary parameter."""
+    """Return a copy of a function with `count` positional parameters.
+
+    In the copy, keyword-only parameters, `*args` and `**kwargs` are ordinary positional parameters.
+    """
     code = function.__code__
     code = code.replace(
         co_argcount=count, co_posonlyargcount=0, co_kwonlyargcount=0, co_flags=code.co_flags & ~_VARIABLE
@@ -125,7 +128,7 @@ def _with_positional_parameters(function: FunctionType, count: int) -> FunctionT
 
 
 def _annotations(function: Callable[..., Any]) -> dict[str, Any]:
-    """Return the annotations of a function. Strings are evaluated if the function is defined in `ts`."""
+    """Return the annotations of a function. For a function of `ts`, evaluate annotations that are strings."""
     own = is_own(getattr(function, "__module__", None))
     return inspect.get_annotations(function, eval_str=own)
 
@@ -135,9 +138,9 @@ class Tracer(TracerBase):
 
     Subclasses may override `is_leaf_module`, `call_module`, `getattr`, `create_arg` and other methods.
 
-    autowrap_modules        Python modules: calls of their functions become nodes
-    autowrap_functions      functions of other modules whose calls become nodes
-    param_shapes_constant   shapes of parameters are numbers, not nodes
+    autowrap_modules        Python modules. Calls of the functions in them become nodes
+    autowrap_functions      other functions whose calls become nodes
+    param_shapes_constant   let shapes of parameters be numbers instead of nodes
     """
 
     _qualname_counter: dict[str, int] = collections.defaultdict(int)
@@ -275,7 +278,10 @@ class Tracer(TracerBase):
         is_module: bool,
         concrete_args: dict[str, Any] | tuple[Any, ...] | None = None,
     ) -> tuple[Any, list[Any]]:
-        """Create placeholders for the root's parameters. Return the function to call and its arguments."""
+        """Create placeholders for the parameters of `root_fn`.
+
+        Return the function that the tracer must call, and the arguments of this call.
+        """
         analysed = inspect.unwrap(root_fn)
         code = analysed.__code__
         total = code.co_argcount + code.co_kwonlyargcount
@@ -333,9 +339,10 @@ class Tracer(TracerBase):
         sig: inspect.Signature,
         fn_for_analysis: Callable[..., Any],
     ) -> Any:
-        """Create placeholders for a parameter, and return the value with which it is traced.
+        """Create placeholders for a parameter, and return the value that is passed for it during tracing.
 
-        This value is a proxy, or the value in `concrete_args`, in which markers `PH` are replaced by proxies.
+        The value is a proxy if `concrete_args` has no value for the parameter. Otherwise, it is the value in
+        `concrete_args`, with a proxy in place of each marker `PH`.
         """
         default: tuple[Any, ...] = ()
         if name[0] != "*" and sig.parameters[name].default is not _NO_DEFAULT:
@@ -422,7 +429,7 @@ class Tracer(TracerBase):
         return self.graph
 
     def _find_tensors(self, module: Module, prefix: str) -> None:
-        """Record the attributes of modules that are tensors but neither parameters nor buffers."""
+        """Record the names of attributes that hold tensors but are neither parameters nor buffers."""
         for name, value in module.__dict__.items():
             if isinstance(value, _constant_types):
                 self.tensor_attrs[value] = prefix + name
@@ -430,7 +437,10 @@ class Tracer(TracerBase):
             self._find_tensors(child, f"{prefix}{name}.")
 
     def _run(self, fn: Callable[..., Any], args: list[Any], names: dict[str, Any]) -> None:
-        """Call the function with proxies. Patches record calls of modules and of wrapped functions."""
+        """Call the function with proxies and add the output node.
+
+        During the call, `Module.__call__` and wrapped functions are patched to record their calls.
+        """
         proxies: dict[str, Proxy] = {}
 
         @functools.wraps(_get_attribute)

@@ -79,7 +79,7 @@ class ParsedTensor:
 
     @property
     def dtype(self) -> int | None:
-        """Number of the dtype in PyTorch (ScalarType), or None if the text states no dtype."""
+        """Number of the dtype (PyTorch's ScalarType), or None if the graph text contains no dtype."""
         return self.type.scalar_type if isinstance(self.type, TensorType) else None
 
     @property
@@ -139,7 +139,7 @@ def type_of_constant(value: Any) -> Type | None:
 def _type_of(value: Any, types_by_id: dict[int, Type | None]) -> Type | None:
     """Return the type of a constant.
 
-    `types_by_id` maps ids of visited containers to their types, or to None if they have no type.
+    `types_by_id` maps the id of each visited container to its type, or to None for a container without type.
     """
     t = _TYPE_BY_CLASS.get(type(value))
     if t is not None:

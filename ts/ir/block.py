@@ -52,11 +52,11 @@ class Block:
             node._prev = node._next = node
 
     def inputs(self) -> list[Value]:
-        """Return the input values in order, as the block's own list, not a copy."""
+        """Return the list of input values in order. The block owns this list, which is not a copy."""
         return self._param._outputs
 
     def outputs(self) -> list[Value]:
-        """Return the output values in order, as the block's own list, not a copy."""
+        """Return the list of output values in order. The block owns this list, which is not a copy."""
         return self._return._inputs
 
     def nodes(self) -> Iterator[Node]:
@@ -97,7 +97,7 @@ class Block:
                 node = preceding
 
     def nodes_with_blocks(self) -> list[Node]:
-        """Return the nodes with nested blocks, in order, for passes over ifs and loops."""
+        """Return the nodes of this block that have nested blocks, such as `if` nodes and loops, in order."""
         return sorted(self._with_blocks, key=_POSITION)
 
     def is_empty(self) -> bool:
@@ -173,12 +173,17 @@ class Block:
     def clone_from(self, source: Block, value_map: ValueMap | Mapping[Value, Value] | None = None) -> None:
         """Append copies of the inputs, nodes and outputs of `source`.
 
-        `value_map` maps values that are defined outside of `source` to the values that the copies use.
+        A node in `source` may use values that are defined outside of `source`. `value_map` maps each of these
+        values to the value that the copy of the node uses.
         """
         self._clone(source, {}, value_map.__getitem__ if isinstance(value_map, Mapping) else value_map)
 
     def _clone(self, source: Block, local: dict[Value, Value], outer: ValueMap | None) -> None:
-        """Clone `source` into this block. `local`, shared by nested blocks, maps each value to its copy."""
+        """Append copies of the inputs, nodes and outputs of `source`.
+
+        `local` maps each copied value to its copy, and is shared with the calls for nested blocks. `outer`
+        returns the new value for a value that is defined outside of `source`.
+        """
         graph = self._graph
 
         def lookup(value: Value) -> Value:
@@ -203,10 +208,11 @@ class Block:
             self.register_output(lookup(value))
 
     def sink_after(self, node: Node, i: int) -> Block:
-        """Move all nodes after `node`, and the outputs, into block `i` of `node`.
+        """Move the nodes after `node`, and the outputs of this block, into block `i` of `node`.
 
-        This `Block` object becomes block `i` of `node`. `node` and the nodes before it move to a new block,
-        which is returned. Thus repeated calls for the following nodes visit each node only once.
+        This `Block` object keeps these nodes and becomes block `i` of `node`. A new block, which is returned,
+        takes the place of this block and gets `node` and the nodes before it. Only these nodes are visited,
+        so that repeated calls for later nodes visit each node once.
         """
         graph, owner = self._graph, self._owner
         outer = Block(graph, owner)
@@ -233,7 +239,7 @@ class Block:
             node.destroy()
 
     def destroy(self) -> None:
-        """Remove nodes, inputs and outputs, before the owning node's `erase_block` removes the block."""
+        """Remove nodes, inputs and outputs of this block, before `Node.erase_block` removes the block."""
         self.clear()
         for i in reversed(range(len(self._param._outputs))):
             self._param.erase_output(i)

@@ -7,6 +7,6 @@ from __future__ import annotations
 
 
 def add_camel_case_aliases(cls: type, **methods: str) -> None:
-    """Add aliases for methods of a class. Keywords map an alias to the name of a method."""
+    """Add aliases for methods of a class. Each keyword is an alias, and its value is the name of a method."""
     for name, method in methods.items():
         setattr(cls, name, getattr(cls, method))

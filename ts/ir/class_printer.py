@@ -45,7 +45,7 @@ from ts.ir.types.nominal import NamedType
 class ArchiveNamespace:
     """Unique names for the types and functions of one archive.
 
-    In a process, several types or functions may have the same name.
+    The names in the program are not sufficient, because several types or functions may have the same name.
     """
 
     def __init__(self) -> None:
@@ -79,7 +79,10 @@ class ArchiveNamespace:
         return unique_name
 
     def _spelled(self, type: Type) -> Type:
-        """Return `type`, or a `NamedType` if the archive's text of the type differs from its annotation."""
+        """Return a type whose annotation is the text of `type` in the archive.
+
+        This is `type` itself, or a `NamedType` if the archive has another name for a class in `type`.
+        """
         spelling = self.format_type(type)
         return type if spelling == type.annotation_str else NamedType(spelling)
 
@@ -118,7 +121,10 @@ class DefinitionPrinter:
         self.marks = SourceMap()
 
     def definition(self, definition: Any) -> str:
-        """Return the source of a type or function definition, with the marks of source map `self.marks`."""
+        """Return the source of the definition of a type or function.
+
+        The source contains source map marks, whose source ranges are in `self.marks`.
+        """
         name = self.names.name(definition).rpartition(".")[2]
         if isinstance(definition, ModuleType):
             return self._class(f"{name}(Module)", [*_marks(definition), *self._members(definition)])

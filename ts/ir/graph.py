@@ -66,14 +66,14 @@ class Graph:
         # (copy of the graph, hash), stored by the pass `preserve_raising_code`
         self.stored_copy: Any = None
         self.version = 0  # increases with each change of nodes, uses, types and attributes
-        # While a pass pipeline runs: analysis -> (version of the graph that was analysed, result of the
-        # analysis). None outside pipelines.
+        # Cache: analysis function -> (`version` at the time of the analysis, result of the analysis). The
+        # cache is None if no pass pipeline is running.
         self.analyses: dict[Callable[[Graph], Any], tuple[int, Any]] | None = None
         self.has_textual_names = False  # True if names come from graph text instead of a program
         self._next_unique = 0
         self._names: dict[str, Value] = {}
         self._name_suffixes: dict[str, int] = {}
-        # Kinds of all nodes that were created in the graph, including removed nodes
+        # Kinds of all nodes that were ever created in this graph. Some of the nodes may be removed.
         self._kinds: set[str] = set()
         self._block = Block(self, None)
         self._insert_before: Node = self._block._return
@@ -120,7 +120,7 @@ class Graph:
         return self._block._return
 
     def kinds(self) -> Set[str]:
-        """Return a superset of the node kinds in the graph: kinds of destroyed nodes may remain."""
+        """Return the kinds of all nodes that were ever created in the graph, including destroyed nodes."""
         return self._kinds
 
     def find_node(self, kind: str, recurse: bool = True) -> Node | None:
@@ -193,9 +193,9 @@ class Graph:
     def create_clone(
         self, source: Node, value_map: ValueMap | Mapping[Value, Value], copy_blocks: bool = True
     ) -> Node:
-        """Return a copy of `source`, a node of any graph. The copy is not in any block yet.
+        """Return a copy of node `source`, which may belong to another graph. The copy is in no block yet.
 
-        `value_map` maps the inputs of `source` to the inputs of the copy.
+        `value_map` maps each input of `source` to the corresponding input of the copy.
         """
         lookup = value_map.__getitem__ if isinstance(value_map, Mapping) else value_map
         node = self._clone_node(source, lookup)
@@ -205,7 +205,7 @@ class Graph:
         return node
 
     def _clone_node(self, source: Node, lookup: ValueMap) -> Node:
-        """Return a copy of node `source` without blocks. `lookup` returns the new value of each input."""
+        """Return a copy of node `source` without blocks. `lookup` maps old inputs to inputs of the copy."""
         charge(NODE_NS, NODE_BYTES)
         self._kinds.add(source._kind)
         node = Node(self, source._kind, source.range, source.callstack, source.scope)
@@ -263,9 +263,10 @@ class Graph:
         return self._block.prepend_node(node)
 
     def insert(self, kind: str, inputs: Sequence[Any] = (), type: Type | None = None) -> Value:
-        """Insert a node of the operator `kind` and return its output, whose type follows from the schema.
+        """Insert a node that calls operator `kind`, and return its output.
 
-        `inputs` are values or Python constants. Omitted arguments get the defaults of the matching overload.
+        `inputs` are values or Python constants. Without `type`, the schema of the overload that matches the
+        inputs determines the defaults of omitted arguments and the type of the output.
         """
         values = [v if isinstance(v, Value) else self.insert_constant(v) for v in inputs]
         if type is None and OperatorLookup.with_defaults is not None:
@@ -324,7 +325,10 @@ class Graph:
     # --- cached analyses ---
 
     def analysis(self, analyse: Callable[[Graph], Result]) -> Result:
-        """Return `analyse(self)`, such as an `AliasDb`. Pipelines keep the result until the graph changes."""
+        """Return `analyse(self)`, for example an `AliasDb`.
+
+        While a pass pipeline runs, the result is cached until the graph changes.
+        """
         version, result = (self.analyses or {}).get(analyse, (-1, None))
         if version != self.version or result is None:
             result = analyse(self)
@@ -335,7 +339,7 @@ class Graph:
     # --- ids and names of values ---
 
     def numbered(self) -> int:
-        """Return the number of value ids allocated so far, which every new value increases."""
+        """Return the number of value ids that are allocated so far. Each new value increases this number."""
         return self._next_unique
 
     # --- the insertion point ---

@@ -57,8 +57,8 @@ def parse_ir(
 ) -> Graph:
     """Parse graph text. `find_class` resolves types named ``__torch__.…``.
 
-    With `keep_names`, the graph has the names and source locations of `graph_text`, and prints as this text.
-    Without it, the result is that of `parse_ir_without_result_names`.
+    With `keep_names`, the graph has the names and source locations in `graph_text`, and prints as this text.
+    With `keep_names=False`, the function returns the same graph as `parse_ir_without_result_names`.
 
     `make_tensor` converts a `ParsedTensor` to a tensor. `parse_tensor_constants` has no effect and exists for
     compatibility with PyTorch.
@@ -74,10 +74,10 @@ def parse_ir(
 
 
 def parse_ir_without_result_names(graph_text: str, parse_tensor_constants: bool = False) -> Graph:
-    """Parse graph text as PyTorch's `parse_ir` does: values are numbered in the order of their definition.
+    """Parse graph text as PyTorch's `parse_ir` does, without most names and without source locations.
 
-    Parameters of the graph and of blocks keep names that are not numbers. Results of nodes have no names, and
-    nodes have no source locations.
+    Inputs of the graph and of blocks keep their names, except names that are numbers. All other values are
+    numbered in the order of their definition.
     """
     return parse_ir(graph_text, parse_tensor_constants, keep_names=False)
 
@@ -114,7 +114,10 @@ class _GraphParser:
         return graph
 
     def read_subgraphs(self) -> None:
-        """Parse the sections ``with prim::Group_0 = graph(...)`` for nodes printed as ``prim::Group_0``."""
+        """Parse the subgraphs after the graph, such as ``with prim::Group_0 = graph(...)``.
+
+        Each becomes the subgraph of a node that is printed with this name, ``prim::Group_0``.
+        """
         tokens = self.tokens
         while tokens.accept("with"):
             name = tokens.next()
@@ -275,7 +278,7 @@ class _GraphParser:
             tokens.accept(",")
 
     def read_constant(self, type: Type | None) -> Any:
-        """Read a constant of type `type`. If `type` is None, the literal's spelling determines the type."""
+        """Read a constant of type `type`. If `type` is None, the text of the constant determines the type."""
         tokens = self.tokens
         if isinstance(type, TensorType):
             literal = self.skip_value()
@@ -370,7 +373,7 @@ class _GraphParser:
         return values
 
     def skip_value(self) -> str:
-        """Skip a value and return its text, up to the comma or bracket that ends it."""
+        """Consume the tokens of a value, and return its text up to the comma or bracket after the value."""
         tokens = self.tokens
         begin = tokens.starts[tokens.at - 1] + len(tokens.strings[tokens.at - 1])
         depth = 0

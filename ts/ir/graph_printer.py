@@ -60,7 +60,10 @@ def to_text(graph: Graph, show_ranges: bool = True) -> str:
 
 
 def to_lines(graph: Graph, show_ranges: bool = True) -> list[_TextLine]:
-    """Return the graph text as (lines, node) pairs, with None as the node of header and return line."""
+    """Return graph text as a list of (text, node) pairs, where `text` is one or more lines that print `node`.
+
+    The node is None for lines that print no node, such as the header and the return line.
+    """
     show_ranges = show_ranges and not _ranges_hidden.get()
     inputs = ",\n      ".join(map(_typed, graph.inputs()))
     out: list[_TextLine] = [(f"graph({inputs}):\n", None)]

@@ -12,7 +12,10 @@ T = TypeVar("T")
 
 
 class IterableList(list[T]):
-    """List snapshot that is its own iterator: each `next` returns one more element."""
+    """List that is also an iterator over its elements: each call of `next` returns the next element.
+
+    It does not change when the list that it was copied from changes.
+    """
 
     __slots__ = ("_used_names",)
 
@@ -25,7 +28,10 @@ class IterableList(list[T]):
 
 
 class ValueList(list[T]):
-    """List of a node's inputs or outputs that is its own iterator, restarted by `inputs()` or `outputs()`."""
+    """List of a node's inputs or outputs, which is also an iterator over its elements.
+
+    Each call of `inputs()` or `outputs()` restarts the iteration.
+    """
 
     __slots__ = ("_position",)
     _position: int

@@ -46,7 +46,8 @@ _ESCAPES = {
 }
 _UNESCAPE = rb"(?s)\\([0-7]{1,3}|x[0-9a-fA-F]{2}|.)"
 _SURROGATE = r"\\u[dD][89a-fA-F][0-9a-fA-F]{2}"
-# Surrogates other than those by which `surrogateescape` represents invalid UTF-8 bytes
+# Character ranges of surrogates, without the surrogates U+DC80 to U+DCFF, which represent invalid UTF-8 bytes
+# in the error handler `surrogateescape`
 _OTHER = r"\ud800-\udc7f\udd00-\udfff"
 _STRING_SECTIONS = rf"(?s)({_SURROGATE}|[{_OTHER}])|((?:\\(?!{_SURROGATE[2:]}).|[^\\{_OTHER}])+)"
 _UNESCAPES = {b"a": b"\a", b"b": b"\b", b"t": b"\t", b"n": b"\n", b"v": b"\v", b"f": b"\f", b"r": b"\r"}
@@ -169,10 +170,10 @@ def format_complex(value: complex) -> str:
 
 
 def quote(text: str) -> str:
-    """Return a string literal for `text`, with unprintable bytes as escapes such as `\\n` or octal escapes.
+    """Return a string literal for `text`. Unprintable bytes of its UTF-8 form become escapes such as `\\n`.
 
-    Surrogates that stand for invalid UTF-8 bytes (`surrogateescape`) become these bytes. If `text` has other
-    surrogates, all of them become escapes such as `\\ud800`, which PyTorch cannot parse.
+    Surrogates that represent invalid UTF-8 bytes (`surrogateescape`) are converted to these bytes. If `text`
+    has other surrogates, all surrogates become escapes such as `\\ud800`, which PyTorch cannot parse.
     """
     try:
         encoded = text.encode("utf-8", "surrogateescape")

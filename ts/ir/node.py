@@ -44,7 +44,7 @@ _NO_BLOCKS: IterableList[Any] = IterableList()
 
 
 def foreign_value_error(kind: str, value: Value) -> RuntimeError:
-    """Return the error for the input `value` of a `kind` node in another graph than `value`."""
+    """Return the error for a node of kind `kind` that gets the input `value` from another graph."""
     return RuntimeError(
         f"a node {kind} cannot take the value %{value.debug_name()}, which belongs to another graph"
     )
@@ -198,7 +198,7 @@ class Node:
         return self
 
     def forget_operator(self) -> None:
-        """Discard the stored operator record, because the type of an input changed."""
+        """Discard the stored operator record. The caller has changed the type of an input."""
         self._operator = _UNSET
 
     def schema(self) -> FunctionSchema | None:
@@ -207,7 +207,7 @@ class Node:
         return None if operator is None else operator.schema
 
     def matches(self, schema: str) -> bool:
-        """Return whether the node's operator has the overload and arguments of the schema text `schema`."""
+        """Return whether the node's operator has the schema whose text is `schema`."""
         actual, expected = self.schema(), parse_schema(schema)
         return actual is not None and actual.key == expected.key and str(actual) == str(expected)
 
@@ -228,7 +228,10 @@ class Node:
         return "" if self.range is None else self.range.highlight()
 
     def is_nondeterministic(self) -> bool:
-        """Return True if the operator draws random numbers, but False for dropout outside of training."""
+        """Return True if the operator draws random numbers.
+
+        Return False for an operator whose argument `train` is the constant False, such as dropout.
+        """
         record = getattr(self.operator(), "record", None)
         if not getattr(record, "nondeterministic", False):
             return False
@@ -248,11 +251,17 @@ class Node:
         return getattr(function, "function", function)
 
     def scalar_args(self) -> list[Any]:
-        """Return the constant arguments of a `prim::PythonOp` that are not graph values."""
+        """Return the arguments of a `prim::PythonOp` that the node stores as Python objects.
+
+        The other arguments are inputs of the node.
+        """
         return list(getattr(self._python_attribute("function", None), "scalars", ()))
 
     def cconv(self) -> str:
-        """Return the calling convention of a `prim::PythonOp`: `d` for a graph value, `c` for a scalar."""
+        """Return the calling convention of a `prim::PythonOp`, a string with one letter for each argument.
+
+        The letter is `d` for an input of the node, and `c` for an argument in `scalar_args`.
+        """
         function = self._python_attribute("function", None)
         return getattr(function, "calling_convention", "d" * len(self._inputs))
 
@@ -305,7 +314,7 @@ class Node:
         return self
 
     def copy_attributes(self, other: Node) -> Node:
-        """Copy all attributes of another node. Subgraphs are deep-copied, since passes may change them."""
+        """Copy all attributes of node `other` to this node. Copy a subgraph, because passes may change it."""
         self._attributes = None if other._attributes is None else dict(other._attributes)
         if self._attributes is not None and "Subgraph" in self._attributes:
             self.set("Subgraph", self["Subgraph"].copy(), "g")
@@ -470,8 +479,8 @@ class Node:
         node._next = self
         following._prev = self
         end = block._return
-        # The position of a first or last node differs by POSITION_INTERVAL from its neighbor's. The position
-        # of any other node is the mean of its neighbors' positions.
+        # If this node is first or last in the block, its position differs by POSITION_INTERVAL from the
+        # position of its neighbor. Otherwise, its position is the mean of the positions of its neighbors.
         if following is end:
             self._position = 0 if node is end else node._position + POSITION_INTERVAL
         elif node is end:
@@ -493,7 +502,7 @@ class Node:
         return self.insert_after(node)
 
     def _unlink(self) -> None:
-        # The removed node keeps its own links: an iteration that is at this node needs them to continue.
+        # The removed node keeps the references to its neighbors, so that an iteration can continue from it.
         self._graph.version += 1
         self._prev._next = self._next
         self._next._prev = self._prev
@@ -619,11 +628,11 @@ add_camel_case_aliases(
 
 
 def _make_index_gap(node: Node, end: Node) -> None:
-    """Respace the positions of nodes around `node`, after its position became equal to a neighbour's.
+    """Respace the positions of nodes around `node`, whose position equals the position of a neighbour.
 
-    Respaces the nodes in the smallest aligned range of positions, a power of two in size, that is sparse
-    enough. The density limit decreases with the size of the range, so that the amortized cost of an
-    insertion is O(log n).
+    Respace the nodes in the smallest range of positions that contains few enough nodes. The ranges are
+    aligned, and their sizes are powers of two. The allowed density of nodes decreases with the size of the
+    range, so that the amortized cost of an insertion is O(log n).
     """
     position = node._position
     first = last = node

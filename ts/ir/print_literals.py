@@ -30,7 +30,10 @@ from ts.ir.types import (
 
 
 def is_inferred(elem: Type, members: Sequence[Value]) -> bool:
-    """Return True if a list literal of `members` needs no annotation to have the element type `elem`."""
+    """Return True if the compiler infers element type `elem` for a list literal with the values `members`.
+
+    Such a literal needs no annotation.
+    """
     return is_plain(elem) and unify_list([erase_shape(v.type()) for v in members]) == elem
 
 
@@ -61,7 +64,7 @@ def has_literal(value: Any, t: Type) -> bool:
 
 
 def necessary_arguments(schema: FunctionSchema, inputs: Sequence[Value]) -> int:
-    """Return the number of arguments to print, omitting trailing constants equal to their defaults."""
+    """Return the number of arguments to print. Last arguments that are constant defaults are omitted."""
     if schema.is_vararg:
         return len(inputs)
     count = len(inputs)

@@ -106,7 +106,7 @@ class _NumberFormat(NamedTuple):
 
     width: int
     notation: str  # Python format specification
-    factor: float = 1  # all elements are printed divided by this factor, which is printed first
+    factor: float = 1  # the factor is printed first, then each element divided by the factor
 
     def format_factor(self) -> str:
         return f"{self.factor:.16g} *"

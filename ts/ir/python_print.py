@@ -60,8 +60,8 @@ _CASTS = {
     "prim::Breakpoint": "breakpoint",
 }
 _OPERATOR_TO_PYTHON_NAME = {"aten::backward": "torch.autograd.backward", "aten::grad": "torch.autograd.grad"}
-# Names that variables must not have. Other names of printed source, such as `torch` or `print`, are possible:
-# in `torch.add(torch, 1)`, the parser recognizes the variable.
+# Names that variables must not have. A variable may have another name that printed source uses, such as
+# `torch` or `print`: in `torch.add(torch, 1)`, the parser can tell the variable from the module.
 _RESERVED = frozenset(
     {
         "_",
@@ -94,10 +94,10 @@ def to_source(
 ) -> str:
     """Return the source of a function.
 
-    `schema` has the parameters' names and defaults. The first parameter of a `method` is printed without its
-    type. Constants without a literal are appended to `constants`. `format_type` returns the printed name of a
-    type. `next_suffixes` holds the counters of generated names, which all functions of one file share.
-    With `marks`, the text contains source map marks with the source ranges of the nodes.
+    `schema` contains the names and defaults of the parameters. If `method` is True, the first parameter is
+    printed without its type. Constants that have no literal are appended to `constants`. `format_type`
+    returns the printed text of a type. `next_suffixes` contains the counters for generated names, which all
+    functions of one file share. With `marks`, the text contains source map marks for the nodes.
     """
     printer = _Printer(graph, [] if constants is None else constants, format_type or _annotation, marks)
     printer.next_number = {} if next_suffixes is None else next_suffixes
@@ -184,9 +184,9 @@ class _Printer:
             self.scan_node(node)
 
     def scan_node(self, node: Node) -> Node:
-        """Mark the nodes that are printed inside the expression of `node`.
+        """Add nodes that are printed inside the expression of `node` to `self.inlined`.
 
-        Return the expression's first node.
+        Return the node of this expression that is first in program order.
         """
         if node in self.inlined:
             return node
@@ -196,8 +196,8 @@ class _Printer:
         for value in reversed(node.inputs()):
             producer = value.node()
             if producer is point and _can_inline(value):
-                # The producer is directly before its user, so that inlining preserves the evaluation
-                # order.
+                # No other computation is between the producer and its user. Therefore, inlining preserves
+                # the evaluation order.
                 point = self.scan_node(point)
                 self.inlined.add(producer)
             elif producer.kind() == "prim::Constant":
@@ -205,9 +205,10 @@ class _Printer:
         return point
 
     def split_long(self, values: Sequence[Value]) -> None:
-        """Assign long pending expressions among `values` to variables.
+        """Print assignments to variables for the expressions of `values` that are pending and too long.
 
-        All pending expressions before them are assigned, too, which preserves the evaluation order.
+        To preserve the evaluation order, also print assignments for all expressions that are pending before
+        the last of them.
         """
         last: Value | None = None
         for value in values:
@@ -321,7 +322,7 @@ class _Printer:
             self.level += 1
             self.block(block, bool(node.outputs()))
             if block_index == 0 and len(node.outputs()) == 1 and _is_optional(node.output()):
-                # The first assignment is annotated, because the annotation determines the type of the
+                # Annotate the assignment in the first branch. The annotation determines the type of the
                 # variable when the source is compiled.
                 self.split_long(block.outputs())
                 target = f"{self.use(node.output())} : {self.format_type(node.output().type())}"
@@ -358,7 +359,8 @@ class _Printer:
             self.line(f"for {self.use(index)} in range({self.use(count)}):")
             targets, values = body.inputs()[1:], body.outputs()[1:]
         else:
-            # The body of a `while` loop does not use the iteration number: its variable holds the condition.
+            # The body of a `while` loop does not use the iteration number. The variable that is printed for
+            # the iteration number holds the condition.
             self.assign([index], [condition])
             self.line(f"while {self.use(index)}:")
             targets, values = body.inputs(), body.outputs()
@@ -390,7 +392,10 @@ class _Printer:
         self.level -= 1
 
     def print_fork(self, node: Node) -> None:
-        """Print the subgraph of a fork as a nested function, which captures the inputs as variables."""
+        """Print the subgraph of a fork as a nested function without parameters.
+
+        In place of the inputs of the subgraph, the function uses variables of the enclosing function.
+        """
         task: Graph = node["Subgraph"]
         name = self.new_name("__forked_function" if node.kind() == "prim::fork" else "__awaitable_function")
         for inner, value in zip(task.inputs(), node.inputs(), strict=True):
@@ -453,7 +458,10 @@ class _Printer:
         return f"CONSTANTS.c{len(self.constants) - 1}"
 
     def container_literal(self, constant: Any, t: ListType | DictType | TupleType) -> str:
-        """Return a container constant as a literal, since PyTorch cannot read containers from `constants`."""
+        """Return the literal of a container constant whose elements need not have literals.
+
+        The container is not appended to `constants`, because PyTorch cannot read containers from `constants`.
+        """
         if isinstance(t, TupleType):
             return self.tuple_literal(t, [self.literal(x, e) for x, e in zip(constant, t.elems, strict=True)])
         if isinstance(t, ListType):
@@ -516,7 +524,7 @@ class _Printer:
         return f"{self.use(callee)}({''.join([f'{self.use(v)}, ' for v in arguments])})"
 
     def call_remotely(self, node: Node) -> str:
-        """Return the source of a remote call. PyTorch omits the arguments, which the parser needs."""
+        """Return the source of a remote call, with arguments. PyTorch's printer omits the arguments."""
         to, _, *arguments = node.inputs()
         callee = self.format_type(FunctionType(node["callee"]))
         printed_arguments = ", ".join([self.use(to), callee, *map(self.use, arguments)])
@@ -610,7 +618,7 @@ def _next_computation(node: Node) -> Node:
 def _is_variable(value: Value) -> bool:
     """Return True if a value has the name of a variable in the program.
 
-    In a graph parsed from text, only inputs have such names, as in PyTorch.
+    In a graph that was parsed from text, only inputs of blocks count as variables, as in PyTorch.
     """
     if not value.has_debug_name():
         return False
@@ -631,7 +639,7 @@ def _can_inline(value: Value) -> bool:
     if node.kind() in _TASKS:
         # a task is printed as the definition of a nested function, which is a statement
         return False
-    # An inlined `isinstance` would refine types a second time when the printed source is compiled.
+    # Do not print `isinstance` inside an `if` condition. The compiler would refine types there a second time.
     return user not in _TAKE_NAMES and node.kind() not in _NAMED
 
 

@@ -188,7 +188,7 @@ class FunctionSchema:
         return -1
 
     def is_subtype_of(self, other: FunctionSchema, as_method: bool = False) -> bool:
-        """Return True if this schema can replace `other`. If `as_method`, the argument `self` is ignored."""
+        """Return True if this schema can replace `other`. If `as_method`, ignore the first argument."""
         skip = 1 if as_method else 0
         own_arguments, other_arguments = self.arguments[skip:], other.arguments[skip:]
         if (self.is_vararg, self.is_varret) != (other.is_vararg, other.is_varret):
@@ -203,10 +203,11 @@ class FunctionSchema:
         return all(a.type.is_subtype_of(b.type) for a, b in zip(self.returns, other.returns, strict=True))
 
     def is_backward_compatible_with(self, old: FunctionSchema) -> bool:
-        """Return True if each call of `old` is also a call of this schema.
+        """Return True if each valid call of `old` is also a valid call of this schema.
 
-        New arguments need defaults. An old argument keeps its name, position and default, and may get a wider
-        type or become positional.
+        Arguments that `old` does not have must have defaults. The other arguments must have the same name,
+        position and default as in `old`, but may have a wider type. A keyword-only argument of `old` may be
+        positional here.
         """
         if self.key != old.key or (self.is_vararg, self.is_varret) != (old.is_vararg, old.is_varret):
             return False
@@ -369,7 +370,7 @@ def _parse_returns(list_text: str) -> tuple[list[Argument], bool]:
 
 @lru_cache(maxsize=4096)
 def _parse_argument(argument_text: str, kwarg_only: bool) -> Argument:
-    """Parse an argument or result. Arguments are immutable, so schemas share equal ones."""
+    """Parse an argument or result of a schema. Equal texts give the same object, because it is immutable."""
     tokens = TokenStream(argument_text)
     parsed = read_type(tokens)
     name = tokens.next() if is_name(tokens.peek()) else ""

@@ -50,8 +50,8 @@ class Source:
         self.leading_whitespace_removed = leading_whitespace_removed
         self.is_ascii = text.isascii()
         self._line_starts: list[int] | None = None
-        # Only for printed source: function from an offset in the text to the range of the original program,
-        # or None.
+        # Function that returns the source range in the original program for an offset in this text, or None.
+        # Only printed source has such a function.
         self.origins: Callable[[int], SourceRange | None] | None = None
 
     def line_starts(self) -> list[int]:
@@ -126,7 +126,7 @@ class SourceRange:
         return f"{self.source.filename}:{self.line}:{self.column}"
 
     def origin(self) -> SourceRange | None:
-        """Return the range in the original program of printed source, or None if it is unknown."""
+        """Return the range in the program from which the printed source was created, or None if unknown."""
         return None if self.source.origins is None else self.source.origins(self.start)
 
     def highlight(self, function: str = "") -> str:
@@ -207,9 +207,10 @@ def _line_range(first: int, last: int) -> range:
 
 
 class BuiltinRange(SourceRange):
-    """Source range in the text of a built-in function, with the range of its call in the program.
+    """Source range in the text of a builtin function. `call` is the range of its call in a program.
 
-    It prints as in PyTorch, `<string>:5:9` for `2 + x`. Error messages use the range of the call.
+    Graph text contains the range in the builtin function, as in PyTorch: `<string>:5:9` for `2 + x`. Error
+    messages contain the range of the call.
     """
 
     __slots__ = ("call",)
@@ -226,12 +227,12 @@ class BuiltinRange(SourceRange):
 
 
 def in_program(range: SourceRange | None) -> SourceRange | None:
-    """Return `range`, or the call's range in the program for a range in a built-in function."""
+    """Return `range`, or the range of the call in the program if `range` is in a builtin function."""
     return range.call if isinstance(range, BuiltinRange) else range
 
 
 class SourceLocation(SourceRange):
-    """Source range parsed from graph text, of which only ``file.py:3:4`` is known."""
+    """Source range that was parsed from graph text. Only its location, such as ``file.py:3:4``, is known."""
 
     __slots__ = ("_location",)
 

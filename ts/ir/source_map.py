@@ -1,7 +1,7 @@
-"""Source map of printed source: for each piece of text, the source location of its node.
+"""Source map of printed source: the source range of the node that each piece of the text was printed for.
 
-In: pieces of text and the source ranges of their nodes.  Out: text with embedded marks, which survive string
-concatenation, and at the end the plain text with the offset and source range of every mark:
+In: pieces of text and the source ranges of their nodes.  Out: text with embedded marks, which remain valid if
+texts are concatenated. `split` returns the plain text, and the offset and source range of each mark:
 
     marks = SourceMap()
     text = "y = " + marks.put(range, "torch.neg(x)")

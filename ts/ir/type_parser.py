@@ -184,7 +184,10 @@ def parse_type(type_text: str, find_class: ClassLookup = ClassType) -> Type:
 
 
 def plain(t: Type) -> Type:
-    """Return `t` with plain types for types of schemas: int for ``SymInt`` and ``ScalarType``."""
+    """Return `t` with each type that occurs only in schemas replaced by the type of its values.
+
+    For example, ``SymInt`` and ``ScalarType`` are replaced by int.
+    """
     cached = PLAIN_TYPES.get(t)
     if cached is not None:
         return cached
@@ -352,8 +355,8 @@ def _read_tensor(tokens: TokenStream, scalar_type: int | None) -> TensorType:
             tokens.at -= 1
             raise tokens.error(f"unexpected {token!r} in a tensor type")
         tokens.accept(",")
-    # A tensor type without sizes has unknown rank if it has no dtype (`Tensor(device=cpu)`), else rank 0
-    # (`Float(device=cpu)`).
+    # If the text contains no sizes, the type has unknown rank if it has no dtype (`Tensor(device=cpu)`), and
+    # rank 0 if it has a dtype (`Float(device=cpu)`).
     return TensorType(scalar_type, None if scalar_type is None else sizes, strides, device, requires_grad)
 
 

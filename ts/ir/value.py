@@ -84,7 +84,7 @@ class Value:
         return self._type
 
     def set_type(self, type: Type) -> Value:
-        """Set the type and return the value. All users of the value select their operator overload again."""
+        """Set the type and return the value. All nodes that use the value must select an overload again."""
         self._type = type
         self._node._graph.version += 1
         for use in self._uses.values():
@@ -130,7 +130,7 @@ class Value:
         return bool(self._name)
 
     def debug_name_base(self) -> str:
-        """Return the name without its suffix ``.N``, which makes the name unique in the graph."""
+        """Return the name without a suffix ``.N``. The suffix only serves to make the name unique."""
         base, dot, suffix = self._name.rpartition(".")
         return base if dot and is_numeral(suffix) else self._name
 
@@ -193,7 +193,7 @@ class Value:
         return isinstance(t, TensorType) and None not in (t.scalar_type, t.sizes(), t.strides(), t.device())
 
     def requires_grad(self) -> bool:
-        """Return True if the value may be, or contain, a tensor that requires grad, according to its type."""
+        """Return True unless the type excludes that the value is or contains a tensor that requires grad."""
         return self._type.requires_grad()
 
     def requiresGrad(self) -> bool | None:
@@ -232,14 +232,17 @@ add_camel_case_aliases(
 
 
 def is_program_name(name: str) -> bool:
-    """Return whether a variable's name is shown in graph text: neither internal (`$...`) nor `_` or `_1`."""
+    """Return whether graph text shows the variable name `name`.
+
+    It does not show internal names (`$...`), `_`, and names that consist of `_` and digits (`_1`).
+    """
     if not name or name[0] == "$":
         return False
     return name[0] != "_" or not (name == "_" or name[1:].isdigit())
 
 
 def _release_name(graph: Graph, name: str) -> None:
-    """Rename the value called `name` to an unused ``name.N``, so that another value can be called `name`."""
+    """Rename the value that has the name `name` to an unused ``name.N``. Another value can then be `name`."""
     names, suffixes = graph._names, graph._name_suffixes
     base, dot, suffix = name.rpartition(".")
     if dot and is_numeral(suffix):

@@ -38,5 +38,5 @@ def build_tensor_from_id(data: Any) -> int | None:
 
 
 def restore_type_tag(value: T, type_str: str) -> T:
-    """Return `value`, a list or dictionary of type `type_str` in the script that wrote it."""
+    """Return `value` unchanged. `type_str` is the type that the list or dictionary `value` had when saved."""
     return value

@@ -37,7 +37,10 @@ __all__ = [
 
 
 def try_ann_to_type(annotation: object, loc: object = None, rcb: object = None) -> Type | None:
-    """Return an annotation's type: None for unsupported annotations, Tensor for missing annotations."""
+    """Return the type that `annotation` denotes, or None for an unsupported annotation.
+
+    A missing annotation (`inspect.Signature.empty`) means Tensor.
+    """
     if annotation is inspect.Signature.empty:
         return TensorType.get_inferred()
     return object_type(annotation)

@@ -86,14 +86,14 @@ class _DropoutRemover(Transformer):
 
 
 def remove_dropout(model: Module) -> Module:
-    """Return a GraphModule that computes `model` without its dropout modules."""
+    """Return a GraphModule that computes the same as `model`, but has no dropout modules."""
     return _DropoutRemover(symbolic_trace(model)).transform()
 
 
 def extract_subgraph(
     orig_module: Module, nodes: list[Node], inputs: list[Node], outputs: list[Node]
 ) -> GraphModule:
-    """Return a module that computes `outputs` from `inputs` by copies of `nodes`."""
+    """Return a module whose graph has `inputs` as placeholders, copies of `nodes`, and results `outputs`."""
     graph = Graph()
     copies = {node: graph.placeholder(node.name) for node in inputs}
     for node in nodes:

@@ -85,7 +85,11 @@ class ProxyTorchDispatchMode(TorchDispatchMode):
         return node
 
     def bind(self, node: Node, value: Any) -> None:
-        """Store `node` as the node of a tensor. For a list of tensors, add a `getitem` node for each."""
+        """Record that `node` computes the tensor `value`.
+
+        For a list or tuple, add a `getitem` node for each tensor in it, and record that this node computes
+        the tensor.
+        """
         if isinstance(value, Tensor):
             self._nodes[id(value)] = value, node
             self._describe(node, value)
@@ -124,9 +128,10 @@ class ProxyTorchDispatchMode(TorchDispatchMode):
         return node
 
     def _bind_same_memory(self, x: Tensor) -> tuple[Tensor, Node] | None:
-        """Return the recorded (tensor, node) with the memory of `x`, or None. Bind `x` to the node, too.
+        """Find a recorded tensor with the same memory as `x`. Return (tensor, node), or None if not found.
 
-        Function transforms create new tensor objects with the memory of recorded tensors.
+        Record that the node also computes `x`. Function transforms create tensor objects that share the
+        memory of recorded tensors.
         """
         memory = _memory_key(x)
         match = next((entry for entry in self._nodes.values() if _memory_key(entry[0]) == memory), None)
@@ -181,12 +186,14 @@ def make_fx(
     record_stack_traces: bool = False,
     proxy_module_inputs: bool = False,
 ) -> Callable[..., GraphModule]:
-    """Return a function that runs `f` and returns a GraphModule of the operators that `f` called.
+    """Return a function that runs `f` and returns a GraphModule with the operators that `f` called.
 
-    decomposition_table     overload -> function whose operators are recorded instead of the overload
-    tracing_mode            "real", or "fake": on fake tensors
+    decomposition_table     overload -> function that runs instead of the overload, so that its operators are
+                            recorded
+    tracing_mode            "real" to run `f` on the arguments, or "fake" to run it on fake tensors
 
-    Raise AssertionError for an unknown `tracing_mode`, NotImplementedError for "symbolic" and `pre_dispatch`.
+    Raise AssertionError for an unknown `tracing_mode`, and NotImplementedError for the mode "symbolic" or if
+    `pre_dispatch` is True.
     """
     if tracing_mode not in _MODES:
         raise AssertionError(f"tracing_mode must be one of {_MODES}, got {tracing_mode!r}")
@@ -228,7 +235,10 @@ def make_fx(
 
 
 def _leaf_names(names: list[str], args: tuple[Any, ...]) -> list[str]:
-    """Return names for placeholders of all pytree leaves: argument name and number of the leaf (x_1, x_2)."""
+    """Return a placeholder name for each pytree leaf of the arguments.
+
+    The leaves of an argument `x` are named x_1, x_2 and so on.
+    """
     leaf_names = []
     for name, x in zip(names, args, strict=True):
         leaf_names += [f"{name}_{k + 1}" for k in range(len(pytree.tree_leaves(x)))]

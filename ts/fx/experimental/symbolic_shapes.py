@@ -34,7 +34,10 @@ __all__ = [
 
 @dataclasses.dataclass(frozen=True)
 class CallMethodKey:
-    """Method call in a path from a node's result to a symbol, in `meta["unbacked_bindings"]`."""
+    """Call of a method without arguments, as a step of a path from a node's result to the value of a symbol.
+
+    `meta["unbacked_bindings"]` of a node contains such paths.
+    """
 
     name: str
 
@@ -55,12 +58,18 @@ def _truth_or(a: Any, otherwise: bool) -> bool:
 
 
 def guard_or_false(a: Any) -> bool:
-    """Return the condition's example value and add a guard. Return False if it is data-dependent."""
+    """Return the value of condition `a` for the example inputs, and add a guard that it keeps this value.
+
+    If the condition is data-dependent, return False without a guard.
+    """
     return _truth_or(a, False)
 
 
 def guard_or_true(a: Any) -> bool:
-    """Return the condition's example value and add a guard. Return True if it is data-dependent."""
+    """Return the value of condition `a` for the example inputs, and add a guard that it keeps this value.
+
+    If the condition is data-dependent, return True without a guard.
+    """
     return _truth_or(a, True)
 
 
@@ -94,7 +103,10 @@ def guard_scalar(a: Any) -> Any:
 
 
 def expect_true(a: Any, skip: int = 0) -> bool:
-    """Require a condition: add a guard, or a check at run time if it is data-dependent. Return its value."""
+    """Require that condition `a` is true, and return its value.
+
+    Add a guard, or a check at run time if the condition is data-dependent.
+    """
     if isinstance(a, SymBool):
         a.node.require("")
         return True
@@ -122,7 +134,7 @@ def sym_or(x: Any, *others: Any) -> Any:
 
 
 def sym_eq(x: Any, y: Any) -> Any:
-    """Return the condition that two sizes are equal, or two shapes element by element."""
+    """Return the condition that two sizes are equal, or that two shapes are equal element by element."""
     if isinstance(x, tuple | list) and isinstance(y, tuple | list):
         if len(x) != len(y):
             return False
@@ -174,9 +186,9 @@ def is_nested_int(s: Any) -> bool:
 
 
 def optimization_hint(a: Any, fallback: int | None = None) -> Any:
-    """Return the example value of a number, or `fallback` if it is data-dependent.
+    """Return the value of number `a` for the example inputs, or `fallback` if `a` is data-dependent.
 
-    Raise GuardOnDataDependentSymNode for a data-dependent number without `fallback`.
+    Raise GuardOnDataDependentSymNode if `a` is data-dependent and `fallback` is None.
     """
     if not isinstance(a, SymNumber):
         return a

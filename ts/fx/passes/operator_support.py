@@ -39,7 +39,7 @@ class OperatorSupport(OperatorSupportBase):
         self._support_dict = support_dict or {}
 
     def is_node_supported(self, submodules: Submodules, node: Node) -> bool:
-        """Return True if `node` is no call, or the table has its target and the dtypes of its arguments."""
+        """Return True if `node` is not a call, or if the table allows its target with its argument dtypes."""
         if node.op not in CALLABLE_NODE_OPS:
             return True
         target = get_node_target(submodules, node)

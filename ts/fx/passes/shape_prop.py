@@ -32,7 +32,11 @@ class TensorMetadata(NamedTuple):
 
 
 def _extract_tensor_metadata(result: Tensor, include_contiguity: bool = True) -> TensorMetadata:
-    """Return a tensor's metadata. Its memory format is the first in which the tensor is contiguous."""
+    """Return the metadata of a tensor.
+
+    The memory format in it is the first format in which the tensor is contiguous, or None if there is none or
+    `include_contiguity` is False.
+    """
     formats = (ts.contiguous_format, ts.channels_last, ts.channels_last_3d) if include_contiguity else ()
     memory_format = next((f for f in formats if _is_contiguous(result, f)), None)
     return TensorMetadata(

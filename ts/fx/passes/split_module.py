@@ -21,7 +21,7 @@ __all__ = ["Partition", "split_module"]
 
 
 class Partition:
-    """Partition of a graph: names of its nodes, inputs, outputs, and partitions that it depends on."""
+    """Partition of a graph: its nodes, inputs and outputs, and the partitions that it depends on, by name."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -130,7 +130,10 @@ class _Split:
         return node.op == "get_attr" and isinstance(_attribute(self.module, node.target), Module)
 
     def fill(self, qualname_map: dict[str, str] | None) -> None:
-        """Copy each call node into the graph of its partition, and record renamed modules in the map."""
+        """Copy each call node into the graph of its partition.
+
+        For a called module, add an entry to `qualname_map`: name in the new module -> original name.
+        """
         for node, name in self.partition_of.items():
             partition = self.partitions[name]
             target = node.target
@@ -147,7 +150,10 @@ class _Split:
             partition.environment[node] = new
 
     def outer(self, node: Node) -> None:
-        """Copy a placeholder or `get_attr` node into the graph that calls the partitions. Ignore others."""
+        """Copy a placeholder or `get_attr` node into the graph that calls the partitions.
+
+        Do nothing for other kinds of nodes.
+        """
         if node.op == "placeholder" and self.keep_node_name:
             self.values[node.name] = self.graph.create_node(
                 "placeholder", node.name, node.args[:1], type_expr=node.type
@@ -163,7 +169,7 @@ class _Split:
         self.values[node.name].meta = node.meta.copy()
 
     def call(self, partition: Partition, tuple_return: bool) -> None:
-        """Add the output node to a partition's graph, and a call of the partition to the new graph."""
+        """Add an output node to the graph of a partition, and a call of the partition to the outer graph."""
         results = tuple(partition.environment[self.nodes[name]] for name in partition.outputs)
         several = len(results) != 1 or tuple_return
         partition.graph.output(results if several else results[0])
@@ -191,11 +197,11 @@ def split_module(
 
     split_callback             function from a node to its partition, a number or name
     qualname_map               output: name of a module in the new module -> its name in `m`
-    keep_original_order        call partitions in the order of their first nodes
-    keep_original_node_name    nodes in partitions keep their names
-    keep_original_input_name   parameters of partitions have the names of the inputs
-    partition_affix            prefix of the partition's name in the name of its submodule
-    tuple_return               partitions return a tuple also for a single output
+    keep_original_order        call the partitions in the order of their first nodes in `m`
+    keep_original_node_name    give nodes in partitions the names that they have in `m`
+    keep_original_input_name   give parameters of partitions the names of the nodes that they stand for
+    partition_affix            text before the name of the partition in the name of its submodule
+    tuple_return               let each partition return a tuple, even if it has a single output
     """
     split = _Split(m, bool(keep_original_node_name))
     split.assign(split_callback, partition_affix)

@@ -1,9 +1,9 @@
 """Base class of types, with structural equality, subtyping, and schema and annotation spellings.
 
 In: a subclass's `_key`, `_spell` and `contained_types`.  Out: equality, hash, ``type.str()`` and
-``type.annotation_str``.  ``x.is_subtype_of(y)`` applies the rules of the narrower type x, and calls
-``y.can_hold(x)`` for those of the wider type (an optional accepts None, a union its members), so that this
-module depends on no subclass.
+``type.annotation_str``.  ``x.is_subtype_of(y)`` first applies the rules of the class of x. Then it calls
+``y.can_hold(x)``, which applies the rules of the class of y: an optional type accepts None, and a union
+accepts its members. Therefore, this module does not depend on any subclass.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ class Type:
     """Base class of types. A subclass without arguments has one instance, returned by its `get`."""
 
     __slots__ = ("_has_free", "_hash", "_mentions", "_mutable", "_text", "spec")
-    # `_has_free`, `_hash`, `_mentions`, `_mutable` and `_text` are caches, because computing them visits all
-    # contained types, and a type may contain another type many times.
+    # `_has_free`, `_hash`, `_mentions`, `_mutable` and `_text` cache results of methods. Without the caches,
+    # each call would visit all contained types, and the same type as often as it is contained.
     _has_free: bool
     _hash: int
     _mentions: bool
@@ -74,7 +74,7 @@ class Type:
         return self.annotation_str
 
     def __format__(self, specification: _Str) -> _Str:
-        """Format the spelling of the type in graphs, for f-strings of graph texts, schemas and messages."""
+        """Format the text of the type in graphs. F-strings for graphs, schemas and messages use this text."""
         return format(self.str(), specification)
 
     def __repr__(self) -> _Str:
@@ -112,9 +112,9 @@ class Type:
         return self.annotation_str
 
     def _count(self, types: Iterable[Type]) -> int:
-        """Return the `node_count` of a type that contains `types`: 1 plus the sum of their counts.
+        """Return the `node_count` of a type that contains `types`: 1 plus the sum of the counts of `types`.
 
-        Raise CompilationError above `MAX_TYPE_NODES`.
+        Raise CompilationError if this count is greater than `MAX_TYPE_NODES`.
         """
         count = 1 + sum(type.node_count for type in types)
         if count > MAX_TYPE_NODES:
@@ -141,7 +141,10 @@ class Type:
             return self._has_free
 
     def mentions_class(self) -> bool:
-        """Return True if the type contains a program's class, which a cache of types would keep alive."""
+        """Return True if the type contains a class of a program.
+
+        Such a type must not be stored in a cache of types, because the cache would keep the class alive.
+        """
         try:
             return self._mentions
         except AttributeError:
@@ -163,9 +166,9 @@ class Type:
     isSubtypeOf = is_subtype_of
 
     def can_hold(self, other: Type) -> bool:
-        """Return True if `other` is a subtype of this type by a rule of this class.
+        """Return True if a rule of this type's class makes `other` a subtype of this type.
 
-        `other.is_subtype_of` calls this method after the rules of its own class.
+        `other.is_subtype_of` calls this method after it has applied the rules of the class of `other`.
         """
         return False
 

@@ -67,7 +67,7 @@ class ListType(ElementType):
         return f"List[{self.elem.annotation_str}]"
 
     def is_subtype_of(self, other: Type) -> bool:
-        """Return True if `other` is an equal list type, `AnyListType`, or a type that accepts this type."""
+        """Return True if `other` is an equal list type, `AnyListType`, or another supertype."""
         return isinstance(other, AnyListType) or super().is_subtype_of(other)
 
     isSubtypeOf = is_subtype_of
@@ -152,7 +152,7 @@ class RRefType(ElementType):
 
 
 class AwaitType(_CovariantType):
-    """Type of a call that runs when its result is needed, such as ``Await(int)``, covariant in the result."""
+    """Type of a call that runs when its result is needed, such as ``Await(int)``, covariant in `elem`."""
 
     __slots__ = ()
 

@@ -35,7 +35,7 @@ class NamedType(Type):
         return self.qualified_name_
 
     def mentions_class(self) -> bool:
-        """Return True: a named type belongs to a program, and a cache by type would keep it alive."""
+        """Return True. A named type belongs to a program, and a cache of types would keep its class alive."""
         return True
 
     def qualified_name(self) -> str:
@@ -91,13 +91,14 @@ class ClassType(NamedType):
         self.object_class: Any = None
 
     def _key(self) -> tuple[object, ...]:
-        # The name is not sufficient: a notebook cell that is run again declares another class with this name.
+        # The name alone does not identify a class: a second run of a notebook cell creates another class with
+        # the same name.
         return self.qualified_name_, id(self.python_class or self.unit)
 
     def containedTypes(self) -> list[Type]:
         """Return the types of the attributes.
 
-        The types do not determine equality of class types, because classes may be recursive.
+        `contained_types` does not include them, because a class may contain itself.
         """
         return list(self.attributes.values())
 
@@ -148,7 +149,10 @@ class ModuleType(ClassType):
         return self.qualified_name_, id(self.concrete)
 
     def find_method(self, name: str) -> Any | None:
-        """Return method `name`, or None. A method of the module's Python class is declared on first use."""
+        """Return method `name`, or None for an unknown name.
+
+        The first call for a method of the module's Python class declares the method.
+        """
         method = self.methods.get(name)
         if method is None and self.concrete is not None:
             method = self.concrete.method(name)
@@ -185,7 +189,7 @@ class InterfaceType(NamedType):
         unit: Any = None,
     ) -> None:
         super().__init__(qualified_name)
-        self.unit = unit  # the Python class, or the archive's compilation unit, that declares the type
+        self.unit = unit  # declares the type: a Python class, or the compilation unit of an archive
         self.methods: dict[str, Any] = dict(methods or {})
         self.is_module_interface = is_module_interface
 
@@ -216,10 +220,10 @@ class InterfaceType(NamedType):
         return list(self.methods)
 
     def is_implemented_by(self, other: ClassType | InterfaceType) -> bool:
-        """Return True if `other` has a compatible method for every method of this interface.
+        """Return True if `other` has a compatible method for each method of this interface.
 
-        For recursive signatures, which mention the interface and the class themselves, the relation is
-        assumed to hold while it is checked.
+        The signatures may contain the interface and `other` themselves. If a check needs its own result for
+        this reason, it assumes that `other` implements the interface.
         """
         pending: set[tuple[int, int]] = vars(_pending_checks).setdefault("pairs", set())
         pair = id(self), id(other)
@@ -232,7 +236,7 @@ class InterfaceType(NamedType):
             pending.remove(pair)
 
     def is_subtype_of(self, other: Type) -> bool:
-        """Return True if `other` is an interface whose methods this interface has, or another supertype."""
+        """Return True if `other` is a supertype, for example an interface with fewer methods."""
         if isinstance(other, InterfaceType) and other.is_implemented_by(self):
             return True
         return super().is_subtype_of(other)
@@ -241,9 +245,9 @@ class InterfaceType(NamedType):
 
 
 class CustomClassType(NamedType):
-    """Class of packed parameters, implemented in C++ in PyTorch and in `ts.ops.packed_params` here.
+    """Class of packed parameters. PyTorch implements it in C++, and `ts` in `ts.ops.packed_params`.
 
-    Types are unique by name, across archives.  `methods` maps method names to operators.
+    All archives share one type for each name.  `methods` maps names of methods to names of operators.
     """
 
     __slots__ = ("__weakref__", "methods")
@@ -302,7 +306,11 @@ def why_not_implemented(type: Type, interface: Type) -> str:
 
 
 class EnumType(NamedType):
-    """Enumeration type, with the type of its values, its (name, value) pairs and its Python class."""
+    """Enumeration type.
+
+    `value_type` is the common type of the values, `members` are (name, value) pairs, and `python_class` is
+    the enum class in Python.
+    """
 
     __slots__ = ("__weakref__", "members", "python_class", "value_type")
     mutable = False
@@ -335,7 +343,7 @@ class EnumType(NamedType):
         return self.value_type
 
     def is_subtype_of(self, other: Type) -> bool:
-        """Return True if `other` is a supertype, such as `AnyEnumType`, of which all enums are subtypes."""
+        """Return True if `other` is a supertype, such as `AnyEnumType`, the type of all enum members."""
         return isinstance(other, AnyEnumType) or super().is_subtype_of(other)
 
     isSubtypeOf = is_subtype_of
@@ -355,7 +363,7 @@ class FunctionType(Type):
         return (id(self.function),)
 
     def mentions_class(self) -> bool:
-        """Return True: the function belongs to a program, and a cache by type would keep it alive."""
+        """Return True. The function belongs to a program, and a cache of types would keep it alive."""
         return True
 
     @property

@@ -31,7 +31,7 @@ class NumericType(Type):
     mutable = False
 
     def is_subtype_of(self, other: Type) -> bool:
-        """Return True if `other` is the same type, ``Scalar``, or a type that accepts this type."""
+        """Return True if `other` is this type, ``Scalar``, or another supertype, such as an optional type."""
         return other is self or isinstance(other, NumberType) or super().is_subtype_of(other)
 
     isSubtypeOf = is_subtype_of

@@ -17,9 +17,9 @@ from ts.ir.types.base import Type
 class TensorType(Type):
     """Tensor type with optional properties: ``Tensor``, ``Float(2, *, requires_grad=0, device=cpu)``.
 
-    `scalar_type` is the dtype's number in `SCALAR_TYPE_NAMES`. Unknown sizes and strides are None. `inferred`
-    is True for the type of a parameter without annotation. This type equals plain ``Tensor``, but error
-    messages call it ``Tensor (inferred)``.
+    `scalar_type` is the index of the dtype in `SCALAR_TYPE_NAMES`. A size or stride is None if it is unknown.
+    `inferred` is True for the type of a parameter without annotation. A type with `inferred` equals the plain
+    type ``Tensor``, but error messages call it ``Tensor (inferred)``.
     """
 
     __slots__ = ("_device", "_requires_grad", "_sizes", "_strides", "inferred", "scalar_type", "undefined_")
@@ -150,11 +150,14 @@ class TensorType(Type):
         return self._device
 
     def requires_grad(self) -> bool:
-        """Return True if a value may require grad, and False only if the type excludes this."""
+        """Return False if the type states that its values do not require grad, otherwise True."""
         return self._requires_grad is not False
 
     def undefined(self) -> bool | None:
-        """Return True for an undefined tensor (a missing gradient in autograd), None if unknown."""
+        """Return True for an undefined tensor, False for a defined tensor, and None if this is unknown.
+
+        Autograd passes undefined tensors in place of missing gradients.
+        """
         return self.undefined_
 
     def scalarType(self) -> str | None:

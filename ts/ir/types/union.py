@@ -1,6 +1,7 @@
 """Union types, and type unification.
 
-`unify` returns the type of a variable assigned on two paths. A union merges the members that unify::
+`unify` returns the type of a variable that is assigned on two paths. In a union, two types that have a common
+type are merged into one member::
 
     >>> unify(INT, NONE), unify(INT, TENSOR), UnionType((INT, TENSOR))
     (Optional[int], None, Union[Tensor, int])
@@ -25,15 +26,15 @@ _KIND_ORDER = {f"{kind}Type": index for index, kind in enumerate(_KINDS.split())
 
 
 class UnionType(Type):
-    """Union type such as ``Union(int, str)``, with one member for types that unify."""
+    """Union type such as ``Union(int, str)``. Types that have a common type are merged into one member."""
 
     __slots__ = ("node_count", "types")
     types: tuple[Type, ...]
 
     def __new__(cls, types: Iterable[Type]) -> UnionType:
-        """Return the union of `types`, or an optional type for None and one other type.
+        """Return the union of `types`. If they are None and one other type, return an optional type.
 
-        If all types unify, return the unified type.
+        If all types have a common type, return the common type.
         """
         members = union_members(types)
         other_members = [t for t in members if t != NONE]
@@ -135,9 +136,9 @@ def erase_shape(t: Type) -> Type:
 
 
 def unify(a: Type, b: Type, default_to_union: bool = False) -> Type | None:
-    """Return the common type of a variable with types `a` and `b` on two paths, or None.
+    """Return the type of a variable that has type `a` on one path and type `b` on another path.
 
-    With `default_to_union`, two types without a common type yield a union.
+    If the two types have no common type, return their union with `default_to_union`, otherwise None.
     """
     result = _unify(a, b, default_to_union)
     if result is None and default_to_union:
@@ -181,7 +182,7 @@ def _unify(a: Type, b: Type, default_to_union: bool) -> Type | None:
 
 
 def unify_list(types: Sequence[Type], default_to_union: bool = False) -> Type | None:
-    """Return the common type of `types`, unified from left to right, or None without a common type."""
+    """Unify all `types` from left to right. Return the common type, or None if no common type exists."""
     result: Type | None = types[0] if types else None
     for t in types[1:]:
         if result is None:

@@ -29,7 +29,10 @@ from ts.ir.types.union import unify, unify_list
 
 
 def match_type_variables(formal: Type, actual: Type, env: dict[str, Type]) -> bool | str:
-    """Bind the type variables of `formal` in `env` to match `actual`. Return True or the error message."""
+    """Match type `formal` to type `actual`, and store the bindings of type variables of `formal` in `env`.
+
+    Return True if the types match, otherwise an error message.
+    """
     if not formal.has_free_variables():
         return True
     if isinstance(formal, VarType):
@@ -37,7 +40,8 @@ def match_type_variables(formal: Type, actual: Type, env: dict[str, Type]) -> bo
         if bound is None:
             env[formal.name] = actual
             return True
-        # The variable keeps its first type. Argument matching rejects an argument of a wider type later.
+        # The variable stays bound to the type of the first argument. If a later argument has a wider type,
+        # the check of the arguments rejects it.
         if unify(bound, actual) is not None:
             return True
         return (
@@ -65,7 +69,7 @@ def match_type_variables(formal: Type, actual: Type, env: dict[str, Type]) -> bo
     if isinstance(formal, OptionalType):
         if isinstance(actual, OptionalType):
             return match_type_variables(formal.elem, actual.elem, env)
-        # None is valid for every optional type, so it does not bind the type variable.
+        # None matches an optional type with any element type. Therefore, it does not bind the type variable.
         return True if isinstance(actual, NoneType) else match_type_variables(formal.elem, actual, env)
     if isinstance(formal, (FutureType, AwaitType, RRefType)):
         if type(actual) is type(formal):

@@ -9,8 +9,8 @@ In: a graph.  Out: `Diagram`, plain data without positions:
                                                  [return]
 
 Constants, lists of constants and module attributes have no boxes: they are written in the boxes that use them
-(``weight = self.conv.weight``), except arguments equal to their defaults.  A value of an outer block, or of a
-box many layers above, is repeated in a small box near its user.
+(``weight = self.conv.weight``). An argument that equals its default is not written.  If a box uses a value of
+an outer block, or of a box many layers above, a small box near it repeats the name of the value.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _MAX_LABEL_CHARS: Final = 44  # maximum length of a line of text
 _MAX_LINES: Final = 8  # maximum number of lines in a box, below the node's kind
-# a wire that would cross more layers is replaced by a box with the value's name near the user
+# maximum number of layers of a wire. For a longer wire, a box near the user repeats the name of the value
 _LONG_WIRE_LAYERS: Final = 10
 _MAX_BLOCK_DEPTH: Final = 24  # blocks that are nested more deeply are not drawn
 _FOLDED_LISTS: Final = ("prim::ListConstruct", "prim::TupleConstruct")
@@ -60,7 +60,7 @@ class Box:
     ports: list[Port] = field(default_factory=list)
     insides: list[Diagram] = field(default_factory=list)
     node: Node | None = None
-    names: Box | None = None  # if this box repeats the name of a value: the original box of this value
+    names: Box | None = None  # box that computes the value whose name this box repeats, or None
     depth: int = 0  # length of the longest path from the start of the block
     # Computed by the layout, in pixels: center x, top y, and size without the texts of the ports
     x: float = 0.0
@@ -80,7 +80,7 @@ class Wire:
 
 @dataclass(eq=False)
 class Line:
-    """Polyline of a drawn wire. `has_arrow` is True for the segment that reaches the target box."""
+    """Polyline that draws a part of a wire. `has_arrow` is True for the part that ends at the target box."""
 
     points: list[tuple[float, float]]
     has_arrow: bool
@@ -182,9 +182,10 @@ class _Drawing:
     def _wire(
         self, diagram: Diagram, box: Box, values: Iterable[Value], default_depth: int, min_depth: int = 0
     ) -> None:
-        """Add wires from `values` to `box`, and set the depth of the box below the boxes of `values`.
+        """Add wires from the boxes of `values` to `box`, and place `box` in a layer below these boxes.
 
-        The depth is at least `min_depth`, and `default_depth` if no value comes from a box of `diagram`.
+        The depth of `box` is at least `min_depth`. It is also at least `default_depth` if no value comes from
+        a box of `diagram`.
         """
         nearby_ports: list[tuple[Box, Port]] = []
         referenced: list[tuple[Value, Box]] = []
@@ -223,9 +224,12 @@ class _Drawing:
     # ---- texts of values and arguments in boxes -----------------------------------------------------------
 
     def folded(self, value: Value) -> str | None:
-        """Return the text of a value that is written inside other boxes, or None for a value with a box."""
+        """Return the text for a value that is written inside the boxes of its users.
+
+        Return None for a value that has a box and wires.
+        """
         if value not in self._folded:
-            # an invalid graph may contain a cycle, in which the recursion ends at this entry
+            # An invalid graph may contain a cycle. This entry ends the recursion of `_fold` in the cycle.
             self._folded[value] = None
             self._folded[value] = self._fold(value)
         return self._folded[value]
@@ -253,7 +257,10 @@ class _Drawing:
         return None
 
     def _named(self, node: Node, inputs: list[Value]) -> tuple[str, list[Value | None]]:
-        """Return the title of a node's box, and `inputs` with None for each input that the title contains."""
+        """Return the title of a node's box, and the inputs that this title omits.
+
+        In the returned inputs, None replaces each input that the title contains.
+        """
         kind = node.kind()
         if kind == "prim::CallFunction" and inputs and self.folded(inputs[0]) is not None:
             return f"call {self.folded(inputs[0])}", [None, *inputs[1:]]
@@ -293,7 +300,10 @@ class _Drawing:
 
 
 def _only_attributes(value: Value) -> bool:
-    """Return True if all uses of a module read an attribute or call a method, so that it needs no box."""
+    """Return True if all uses of module `value` are attribute reads and method calls.
+
+    Such a module needs no box, because the boxes of its users contain its name.
+    """
     return all(
         use.user.kind() == "prim::GetAttr" or (use.user.kind() == "prim::CallMethod" and use.offset == 0)
         for use in value.uses()

@@ -71,7 +71,7 @@ def arrange(diagram: Diagram) -> None:
 
 
 def _measure(box: Box) -> None:
-    """Set the size of a box, the positions of its nested blocks, and the start points of its wires."""
+    """Set the size of a box, the positions of the diagrams in it, and the x offsets of its ports."""
     lines = [box.text, *box.lines]
     box.width = max(text_width(line) for line in lines) + 2 * BOX_PADDING_PIXELS
     box.height = len(lines) * LINE_HEIGHT + BOX_PADDING_PIXELS
@@ -99,14 +99,14 @@ def _width_with_ports(box: Box) -> float:
 
 # ---- assignment of boxes to layers -------------------------------------------------------------------
 
-# for each wire: port at which it starts, slots from its source to its target
+# (port, slots) for each wire: the port at which it starts, and the slots on its way from source to target
 _Wires = list[tuple[Port, list[_Slot]]]
 
 
 def _layers(diagram: Diagram) -> tuple[list[list[_Slot]], _Wires]:
-    """Return the slots of each layer, linked with their neighbours, and the slots of each wire.
+    """Return the slots of each layer, and the slots of each wire.
 
-    Wires of one value share slots.
+    Each slot has references to its neighbours in the layers above and below. Wires of one value share slots.
     """
     depth = {box: box.depth for box in diagram.boxes}
     consumers = {wire.target for wire in diagram.wires}
@@ -149,7 +149,10 @@ def _join(above: _Slot, below: _Slot, x: float) -> None:
 
 
 def _order(layers: Sequence[list[_Slot]]) -> None:
-    """Sort each layer by the mean position of its neighbours. Use the best result of several sweeps."""
+    """Sort the slots of each layer by the mean position of their neighbours in the adjacent layer.
+
+    Several sweeps sort all layers. Keep the order with the fewest crossings.
+    """
     best, fewest = [[*layer] for layer in layers], _crossings(layers)
     for sweep in range(_ORDERING_PASSES):
         if fewest == 0:
@@ -215,8 +218,8 @@ def _columns(layers: Sequence[list[_Slot]]) -> None:
                     desired.append(desired[-1] + (previous.width + slot.width) / 2 + _BOX_GAP_PIXELS)
             _fit_positions(layer, desired)
     for layer in layers:
-        # Straighten a wire that bends by less than _MIN_OFFSET. The gaps between slots are wider than these
-        # moves.
+        # If a wire bends by less than _MIN_OFFSET, move its slot so that the wire is straight. The slot
+        # cannot overlap others, because the gaps between slots are wider than _MIN_OFFSET.
         for slot in layer:
             if slot.box is None and abs(slot.up[0][0].x + slot.up[0][1] - slot.x) < _MIN_OFFSET:
                 slot.x = slot.up[0][0].x + slot.up[0][1]
@@ -227,16 +230,17 @@ def _columns(layers: Sequence[list[_Slot]]) -> None:
 
 
 def _fit_positions(layer: Sequence[_Slot], desired: Sequence[float]) -> None:
-    """Set the x coordinates nearest to `desired` that preserve the order of slots (isotonic regression).
+    """Set the x coordinates of slots as near to `desired` as possible, in order and without overlap.
 
-    Slots of passing wires have a higher weight than boxes, so that these wires are straight.
+    The method is isotonic regression. Slots of wires that cross the layer have a higher weight than boxes, so
+    that these wires are straight.
     """
     offsets, offset = [], 0.0
     for index, slot in enumerate(layer):
         if index:
             offset += (layer[index - 1].width + slot.width) / 2 + _BOX_GAP_PIXELS
         offsets.append(offset)
-    # for each pool of adjacent slots: (weighted sum of desired x, sum of weights, number of slots)
+    # (sum of weighted desired x, sum of weights, number of slots) for each pool of adjacent slots
     pools: list[tuple[float, float, int]] = []
     for slot, desired_x, offset in zip(layer, desired, offsets, strict=True):
         weight = 4.0 if slot.box is None else 1.0

@@ -52,7 +52,7 @@ STYLE: Final = f"""\
 @media (prefers-color-scheme: dark) {{ .ts-graph {{ {DARK} }} }}
 {RULES}"""  # light or dark, as the system's colour scheme
 
-# XML attribute that a stand-alone SVG file needs, unlike SVG in an HTML page
+# XML attribute that a stand-alone SVG file must have. SVG inside an HTML page does not need it.
 _NAMESPACE: Final = ' xmlns="http://www.w3.org/2000/svg"'
 _REPLACED: Final = {
     **{code: "\ufffd" for code in (*range(32), 0xFFFE, 0xFFFF) if chr(code) not in "\t\n"},

@@ -76,9 +76,9 @@ class _PartitionTable:
         self.by_id[self.of.pop(node)].remove_node(node)
 
     def merge(self, one: int, other: int) -> int:
-        """Merge the partitions `one` and `other`, unless the merged partition would depend on itself.
+        """Merge partitions `one` and `other`, unless the merged partition would depend on itself.
 
-        Return the id of the merged partition, or `one` if they are not merged.
+        Return the id of the merged partition. If the partitions are not merged, return `one`.
         """
         nodes = {**self.by_id[one].nodes, **self.by_id[other].nodes}
         if self._creates_cycle(nodes):
@@ -93,9 +93,10 @@ class _PartitionTable:
         return target
 
     def _creates_cycle(self, nodes: dict[Node, int | None]) -> bool:
-        """Return True if a path from a node to its user, and so on, leaves `nodes` and returns to them.
+        """Return True if a path along uses leaves the set `nodes` and returns to the set.
 
-        Since partitions become single nodes, a path that enters a partition may leave it at any of its nodes.
+        Each step of a path leads from a node to a user of the node. A partition later becomes a single node.
+        Therefore, a path that enters another partition may leave it from any node of this partition.
         """
         todo = [user for node in nodes for user in node.users if user not in nodes]
         seen: set[Node] = set(todo)
@@ -171,7 +172,11 @@ class CapabilityBasedPartitioner:
         return [partition for partition in partitions.by_id.values() if partition.size()]
 
     def _assign_items(self, partitions: _PartitionTable) -> None:
-        """Move `getitem` nodes to the partition of the tuple that they read, or out of partitions."""
+        """Assign `getitem` nodes to the partition of the node whose tuple they read.
+
+        If this node is in no partition, remove the `getitem` nodes from their partitions. The method changes
+        only nodes whose users are all `getitem` nodes.
+        """
         moved = True
         while moved:
             moved = False
@@ -193,9 +198,10 @@ class CapabilityBasedPartitioner:
         return node.op == "call_function" and qualified_name(node.target) in names
 
     def _computes(self, partition: Partition) -> int:
-        """Return the number of compute nodes.
+        """Return the number of compute nodes in a partition.
 
-        A call in `allowed_single_node_partition_ops` increases the number by one, so that it may be alone.
+        A call of a function in `allowed_single_node_partition_ops` counts as an additional compute node, so
+        that a partition may consist of this call alone.
         """
         idle = {"torch.ops.aten.view", _GETITEM, *self.non_compute_ops}
         count = 0

@@ -23,9 +23,9 @@ Constraint = Callable[[Pass, Pass], bool]
 
 
 def pass_result_wrapper(fn: Any) -> Any:
-    """Wrap a pass so that it returns a PassResult.
+    """Return a function that runs the pass `fn` and returns a PassResult.
 
-    The pass may return a module, or change the given module in place and return None.
+    `fn` may return a PassResult or a new module, or change the given module in place and return None.
     """
     if fn is None:
         return None
@@ -47,7 +47,8 @@ def pass_result_wrapper(fn: Any) -> Any:
 def this_before_that_pass_constraint(this: Pass, that: Pass) -> Constraint:
     """Return the constraint that the pass `this` runs before the pass `that`.
 
-    The constraint is a function (a, b) that returns False only for a = that, b = this.
+    The constraint is a function of two passes (a, b), where a runs before b. It returns False only if a is
+    `that` and b is `this`.
     """
     return lambda a, b: a != that or b != this
 

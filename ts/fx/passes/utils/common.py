@@ -25,10 +25,9 @@ class HolderModule(Module):
 def lift_subgraph_as_module(
     gm: GraphModule, subgraph: Graph, comp_name: str = "", class_name: str = "GraphModule"
 ) -> tuple[GraphModule, dict[str, str]]:
-    """Create a module for `subgraph`, which uses submodules and parameters of the module `gm`.
+    """Create a module that runs `subgraph`, with the submodules and parameters of `gm` that it uses.
 
-    Return the new module, and a dictionary: dotted name in `gm` -> name in the new module, with the prefix
-    `comp_name`.
+    Return the new module and a dictionary: dotted name in `gm` -> the same name with the prefix `comp_name.`.
     """
     holder = HolderModule({})
     names: dict[str, str] = {}

@@ -87,7 +87,7 @@ class SubgraphMatcher:
     # ---- comparison of two nodes ---------------------------------------------------------------------
 
     def _nodes_are_equal(self, pn: Node, gn: Node, node_name_match: str = "") -> bool:
-        """Return True if the graph node `gn` matches the pattern node `pn`, without comparing arguments."""
+        """Return True if graph node `gn` matches pattern node `pn` by kind and target, without arguments."""
         if not self.match_placeholder and pn.op == "placeholder":
             return True
         if node_name_match and node_name_match in gn.name:
@@ -110,7 +110,10 @@ class SubgraphMatcher:
         raise RuntimeError(f"Unsupported type {value} when matching attributes")
 
     def _match_nodes(self, pn: Node, gn: Node, match: InternalMatch, node_name_match: str = "") -> bool:
-        """Return True if two nodes and all their inputs match. The pairs are added to `match`."""
+        """Return True if graph node `gn` and its inputs match pattern node `pn` and its inputs.
+
+        Add the matching pairs of nodes to `match`.
+        """
         if pn in match.nodes_map:
             return match.nodes_map[pn] is gn
         if any(gn is each for each in match.nodes_map.values()):
@@ -160,7 +163,7 @@ class SubgraphMatcher:
     def match(self, graph: Graph, node_name_match: str = "") -> list[InternalMatch]:
         """Return all matches of the pattern in a graph.
 
-        node_name_match   graph nodes with this text in their names match the pattern's anchors
+        node_name_match   text. A graph node with this text in its name matches any anchor of the pattern
         """
         candidates: list[tuple[Node, list[Node]]] = []
         for anchor in self.pattern_anchors:
@@ -185,7 +188,10 @@ class SubgraphMatcher:
         name: str,
         matches: list[InternalMatch],
     ) -> None:
-        """Extend `match` by nodes for the anchors `candidates[at:]`. Append complete matches to `matches`."""
+        """Extend the partial match `match` by graph nodes for the anchors in `candidates[at:]`.
+
+        Append each complete match to `matches`.
+        """
         if at == len(candidates):
             match.placeholder_nodes = [match.nodes_map[n] for n in self.pattern_placeholder_nodes]
             match.returning_nodes = [match.nodes_map[n] for n in self.pattern_returning_nodes]
@@ -198,7 +204,7 @@ class SubgraphMatcher:
                 self._extend(candidates, at + 1, attempt, name, matches)
 
     def _is_contained(self, nodes_map: dict[Node, Node]) -> bool:
-        """Return True if matched nodes have no users outside of the match, except returned nodes."""
+        """Return True if only nodes that the pattern returns have users outside of the match."""
         inside = {gn: pn for pn, gn in nodes_map.items() if pn.op != "placeholder"}
         return all(
             pn in self.pattern_returning_nodes or all(user in inside for user in gn.users)

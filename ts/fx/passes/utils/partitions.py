@@ -1,6 +1,6 @@
-"""Cycle detection in and topological sort of node sets that will be fused.
+"""Topological sort of sets of nodes, and detection of cycles that the fusion of a set would create.
 
-validate_partition([relu, add])      False if relu -> other -> add, as fusing would create a cycle
+validate_partition([relu, add])      False if `add` uses `other` and `other` uses `relu`
 """
 
 from __future__ import annotations
@@ -31,7 +31,10 @@ def topo_sort(nodes: list[Node]) -> list[Node]:
 
 
 def validate_partition(partition: list[Node]) -> bool:
-    """Return True if no path of uses leaves `partition` and returns, so that fusing creates no cycle."""
+    """Return True if the fusion of the nodes in `partition` creates no cycle.
+
+    This is the case if no path from nodes to their users leaves `partition` and returns to it.
+    """
     inside = set(partition)
     outside = [user for node in inside for user in node.users if user not in inside]
     seen: set[Node] = set()

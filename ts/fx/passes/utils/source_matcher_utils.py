@@ -52,7 +52,10 @@ def get_source_partitions(
 
 
 def _source_of(node: Node, requested_sources: list[Any]) -> tuple[Any, str] | None:
-    """Return a node's source and the name of the source's call, or None for sources not requested."""
+    """Return the source of a node, and the name that `meta` records for the call of the source.
+
+    Return None if the source is unknown or not in `requested_sources`.
+    """
     stack = node.meta.get("source_fn_stack")
     if stack is not None:
         name, source = stack[-1]
