@@ -61,7 +61,7 @@ def _take_tensors(tensors: Sequence[Tensor], size_limit: int) -> Iterator[list[T
 
 
 def _reorder_tensors_as(tensors: Sequence[Tensor], ordered_tensors: Sequence[Tensor]) -> tuple[Tensor, ...]:
-    """Reorder `tensors`, so that they have the same sequence of types as `ordered_tensors`."""
+    """Reorder `tensors` by type, so that they have the same sequence of types as `ordered_tensors`."""
     by_type: dict[str, list[Tensor]] = defaultdict(list)
     for tensor in tensors:
         by_type[tensor.type()].append(tensor)

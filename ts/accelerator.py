@@ -24,7 +24,7 @@ def device_count() -> int:
 
 
 def current_accelerator(check_available: bool = False) -> Device | None:
-    """Return the type of the accelerator as a device without index, or None if there is no accelerator.
+    """Return the accelerator's device type, as a device without index, or None if no accelerator exists.
 
     `check_available` has no effect, because `ts` finds only accelerators that are available.
     """

@@ -7,9 +7,9 @@
     python -m ts.as_torch program.py ARGUMENTS          install before the program starts
     python -m ts.as_torch -m module ARGUMENTS
 
-`torch` and its submodules are the module objects of `ts`, not copies.  `torch.__version__` and the metadata
-of the distribution `torch` state the PyTorch version that `ts` implements, installed or not.  Missing
-features raise an error when they are used (`ts.unsupported`).
+`torch` and its submodules are the module objects of `ts`, not copies. `torch.__version__` and the metadata of
+the distribution `torch` state the PyTorch version that `ts` implements, even if no distribution `torch` is
+installed. Missing features raise an error when they are used (`ts.unsupported`).
 
 C++ extensions linked with PyTorch's libraries and packages that require its compiler do not work.
 """
@@ -63,8 +63,9 @@ class _LoadedModuleLoader(importlib.abc.Loader):
     def exec_module(self, module: ModuleType) -> None:
         module.__spec__ = self.spec  # the import of `torch.x` has replaced the spec of the module `ts.x`
         module.__loader__ = None if self.spec is None else self.spec.loader
-        # Register the loaded submodules of `ts.x` also by their `torch` names. Importing them by these names
-        # would overwrite attributes of the same name, such as the function `torch.multiprocessing.spawn`.
+        # Register the loaded submodules of `ts.x` by their `torch` names, too. Without this registration, an
+        # import by such a name would overwrite attributes of the same name, such as the function
+        # `torch.multiprocessing.spawn`.
         for name, loaded in list(sys.modules.items()):
             if name.startswith(f"{module.__name__}.") and name.startswith("ts."):
                 sys.modules.setdefault(f"torch{name[2:]}", loaded)
@@ -87,7 +88,8 @@ class _Finder(importlib.metadata.DistributionFinder):
                 raise
             message = f"No module named {name!r}: PyTorch 2.13 has no such module, or ts has no {ts_name}"
             raise ModuleNotFoundError(message, name=name) from None
-        # with an entry for `name`, the import system would execute the module again
+        # The entry for `name` is removed, because the import system would execute the module again if it
+        # existed
         sys.modules.pop(name, None)
         is_package = hasattr(module, "__path__")
         return importlib.machinery.ModuleSpec(name, _LoadedModuleLoader(module), is_package=is_package)
@@ -113,7 +115,10 @@ class _Module:
 
 
 class _SearchPath:
-    """Object whose unpickling in a child sets `sys.path` to that of this process, so that it finds `ts`."""
+    """Object that sets `sys.path` of a child process when it is unpickled there.
+
+    The child gets the `sys.path` of this process, so that it finds `ts`.
+    """
 
     def __reduce__(self) -> tuple[Any, ...]:
         return setattr, (_Module("sys"), "path", list(sys.path))
@@ -129,8 +134,8 @@ class _Installation:
 def _install_in_child_processes() -> None:
     """Install `ts` as `torch` in `multiprocessing` children before they import the main module.
 
-    Forked processes inherit the installation. Processes of `spawn` and `forkserver` unpickle the data of
-    `get_preparation_data`, which is therefore extended by an `_Installation`.
+    Forked processes inherit the installation. Processes of `spawn` and `forkserver` unpickle the data that
+    `get_preparation_data` returns. Therefore, an `_Installation` is added to this data.
     """
     prepare: Callable[[str], dict[str, Any]] = multiprocessing.spawn.get_preparation_data
 
@@ -177,7 +182,7 @@ def main(arguments: list[str]) -> None:
     elif len(arguments) > 1:
         sys.argv = arguments[1:]
         name = arguments[1]
-        # `torch.x` is run as `ts.x`, because runpy needs the code object of the module
+        # Run `torch.x` under the name `ts.x`, because runpy needs the code object of the module
         ts_name = f"ts{name[5:]}" if name.startswith("torch.") else name
         runpy.run_module(ts_name, run_name="__main__", alter_sys=True)
     else:

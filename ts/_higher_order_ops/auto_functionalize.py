@@ -48,8 +48,8 @@ def _parameters(operator: Any) -> Any:
 
 
 def _argument(name: str, kwargs: Mapping[str, Any], bases: Sequence[Tensor]) -> Any:
-    """Return the view of a base (or list of views) that the entries of `kwargs` beginning with `name`
-    describe.
+    """Return the view of a base, or list of views, described by the entries of `kwargs` that start with
+    `name`.
     """
     length = kwargs.get(f"{name}_length")
     if length is not None:

@@ -164,7 +164,7 @@ class CondOp(HigherOrderOperator):
 
 
 def _select_by_predicate(pred: Tensor, first: Any, second: Any) -> Any:
-    """Return, for each batch element, the result `first` if the predicate is true, else the result `second`."""
+    """Return, for each batch element, `first` if the predicate is true, else `second`."""
     leaves, spec = pytree.tree_flatten(first)
     selected = [
         ts.where(pred.reshape(()), a, b) for a, b in zip(leaves, pytree.tree_leaves(second), strict=True)

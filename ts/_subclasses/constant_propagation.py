@@ -57,8 +57,7 @@ def _with_elements(x: Any) -> Any:
 
 
 def carry(op: Any, values: list[Any], result: Any) -> None:
-    """If the elements of all arguments are known, compute the elements of `result`, which are then known as
-    well.
+    """If the elements of all arguments are known, compute those of `result`, which are then known as well.
 
     Otherwise, mark the elements of arguments that the operator writes as unknown.
     """

@@ -486,9 +486,7 @@ def _to_data_dependent_error(op: Any, error: Exception) -> Exception:
 
 
 def run_on_fakes(op: Any, values: list[Any]) -> Any:
-    """Run an operator with fake arguments in the mode of these arguments, even outside of the mode's `with`
-    block.
-    """
+    """Run an operator with fake arguments in their mode, even outside of the `with` block of the mode."""
     mode = next(layer_of(x).mode for x in tensors_in(values) if is_fake(x) and layer_of(x).mode is not None)
     return mode.run_on_fakes(op, values)
 

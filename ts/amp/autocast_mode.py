@@ -183,8 +183,7 @@ def custom_fwd(
 
 
 def custom_bwd(bwd: Callable[..., Any] | None = None, *, device_type: str) -> Callable[..., Any]:
-    """Decorate the `backward` of a `Function`, so that it runs in the autocast state of the call of
-    `forward`.
+    """Decorate the `backward` of a `Function`, so that it runs in the autocast state of its `forward`.
 
     The `forward` must be decorated with `custom_fwd`. Raises ValueError if the device type is not a string.
     """
@@ -206,8 +205,7 @@ def _check_device(device_type: object) -> None:
 
 
 def _cast(value: Any, device_type: str, dtype: dtypes.dtype) -> Any:
-    """Return `value`, in which floating-point tensors on the device, except float64, are converted to
-    `dtype`.
+    """Convert floating-point tensors in `value`, except float64, to `dtype` if they are on the given device.
 
     Containers in `value` are copied.
     """

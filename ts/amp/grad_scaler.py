@@ -35,9 +35,7 @@ _STATE = {
 
 
 class OptState(Enum):
-    """Stage of an optimizer since the last `update`: gradients are scaled, gradients are unscaled, or `step`
-    was called.
-    """
+    """Stage of an optimizer since the last `update`: gradients scaled, gradients unscaled, or `step` called."""
 
     READY = 0
     UNSCALED = 1
@@ -45,8 +43,9 @@ class OptState(Enum):
 
 
 class _OptimizerState:
-    """Stage of an optimizer since the last `update`, and for each device a tensor that flags non-finite
-    gradients.
+    """Stage of an optimizer since the last `update`, and for each device a flag for non-finite gradients.
+
+    Each flag is a tensor.
     """
 
     def __init__(self) -> None:

@@ -155,9 +155,7 @@ class AliasDb:
         )
 
     def has_writers(self, item: Value | Node) -> bool:
-        """Return whether a node of the graph writes to `item`: to the value, or to inputs or outputs of the
-        node.
-        """
+        """Return whether a node of the graph writes to a value, or to an input or output of a node."""
         if isinstance(item, Value):
             return bool(self._reachable_from(item) & self._written)
         return any(self._reachable_from(value) & self._written for value in (*item.inputs(), *item.outputs()))
@@ -185,9 +183,7 @@ class AliasDb:
         return bool(self._writes.get(node, 0) & self.memory_of(values))
 
     def memory_of(self, values: Iterable[Value]) -> int:
-        """Return the set of locations reachable from `values`, which callers pass to `writes_to_memory`
-        repeatedly.
-        """
+        """Return the set of locations reachable from `values`, for repeated calls of `writes_to_memory`."""
         locations = 0
         for value in values:
             locations |= self._reachable_from(value)

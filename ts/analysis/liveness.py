@@ -39,9 +39,7 @@ class Liveness:
         return self._last_use.get(value)
 
     def dying(self, node: Node) -> Sequence[Value]:
-        """Return the values in the block of `node` that are dead after `node`, including unused outputs of
-        `node`.
-        """
+        """Return the values in the block of `node` that are dead after it, including its unused outputs."""
         return self._dying.get(node, ())
 
     def _visit(self, block: Block) -> None:

@@ -203,7 +203,7 @@ def _definitions(source: Source) -> dict[str, Definition]:
 
 
 def _syntax_nodes(definition: Definition) -> Iterable[ast.AST]:
-    """Return the syntax nodes to search: the function `definition` itself, or the statements of a class body."""
+    """Return the syntax nodes to search: a function itself, or the statements of a class body."""
     return (definition,) if isinstance(definition, ast.FunctionDef) else definition.body
 
 

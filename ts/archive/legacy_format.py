@@ -103,7 +103,7 @@ def read(file: IO[bytes]) -> LegacyArchive:
 
 
 def view_of_storage(storage: Storage, view: Any) -> Storage:
-    """Return the section of `storage` that `view` selects: all elements if None, else (key, offset, size)."""
+    """Return the section of `storage` for a `view`: everything if it is None, else (key, offset, size)."""
     match view:
         case None:
             return storage
@@ -119,9 +119,9 @@ class _StorageCollector:
         self.storages_by_key: dict[str, tuple[str, str, int]] = {}
 
     def storage(self, reference: Any) -> Any:
-        """Record the storage of a persistent id and return None.
+        """Record the storage that a persistent id denotes, and return None.
 
-        If the id denotes a class, return the class.
+        If the id denotes a class, return this class instead.
         """
         match reference:
             case ("module", Global() as cls, _, _):
@@ -144,7 +144,10 @@ def _reject_global(*named: Any) -> NoReturn:
 
 
 def _plain(data: bytes, offset: int) -> tuple[Any, int]:
-    """Read a pickle of numbers, strings and containers, and return the value and its end offset."""
+    """Read the pickle at `offset`, which has only numbers, strings and containers.
+
+    Return its value and end offset.
+    """
     machine = Unpickler(data, _reject_global, _reject_global)
     machine.at = offset
     return machine.load(), machine.at

@@ -41,7 +41,7 @@ from ts.passes.unwrap_numbers import as_number
 
 NEWEST_VERSION: Final = 10
 _FILE_WRITER: Final = re.compile(rf"\b({'|'.join(name.partition('::')[2] for name in FILE_WRITERS)})\b")
-# maximum number of elements of a constant, where a tensor counts as one element
+# maximum number of elements of a constant. A tensor in the constant counts as one element.
 _MAX_ELEMENTS: Final = 1 << 20
 
 
@@ -56,8 +56,7 @@ def read(
 
     map_location  target of tensors: a device, a dictionary from device names in the archive to device
                   names, None for the devices in the archive, or a function. The function receives a
-                  storage's elements on the CPU and the device name. It returns the moved elements, or None
-                  to leave them on the CPU.
+                  storage's elements on the CPU and the device name. It returns the moved elements, or None if they should stay on the CPU.
     extra_files   dictionary whose keys name additional records. Its values are set to their contents.
     policy        limits on the archive's code, which apply to loading and to later calls. All code is
                   compiled at once if the policy restricts operators, or if untrusted code may write files.
@@ -79,7 +78,10 @@ def read(
 
 
 def read_sources(records: ZipRecords) -> dict[str, Source]:
-    """Return the sources by record name. Those with debug records have original source locations."""
+    """Return the sources by record name.
+
+    Sources that have debug records contain original source locations.
+    """
     sources = {}
     for name in records.entries:
         if name.startswith("code/") and name.endswith(".py"):
@@ -128,7 +130,7 @@ class ModuleReader(TensorLoader):
             constants.append(as_number(value))
 
     def may_write_files(self) -> bool:
-        """Return True if the text of the sources contains the name of an operator that writes files.
+        """Return whether the source text contains the name of an operator that writes files.
 
         Such an archive is compiled when it is loaded, so that the load policy can reject its graphs before
         the first call.
@@ -158,7 +160,8 @@ class ModuleReader(TensorLoader):
         return Global(name) if call is None else Global(full, call)
 
     def definition(self, name: str) -> Global:
-        """Return the unpickling rules of `name`: a class or enum of the archive, or packed parameters.
+        """Return the unpickling rules of `name`, a class or enum of the archive or a class of packed
+        parameters.
 
         Raise ArchiveError if the archive does not define `name`.
         """
@@ -201,7 +204,7 @@ class ModuleReader(TensorLoader):
             raise ArchiveError(f"an object of type {type} does not match its class: {error}") from error
 
     def convert(self, value: Any, spec: TypeSpec) -> Any:
-        """Return `value` unchanged, unless it is a list, dict or tuple: convert these to the type `spec`.
+        """Convert a list, dict or tuple to the type `spec`. Return any other value unchanged.
 
         A container that is referenced several times is converted once, so that it remains shared.
         """
@@ -235,7 +238,10 @@ class ModuleReader(TensorLoader):
         return to_core(converted, spec)
 
     def member(self, value: Any, union: TypeSpec) -> Any:
-        """Convert a container to the first type of a union that matches. Raise TypeError if none matches."""
+        """Convert a container to the first member type of a union that it matches.
+
+        Raise TypeError if it matches none.
+        """
         for spec in union.children:
             try:
                 return self.convert(value, spec)
@@ -270,7 +276,10 @@ def _member(enum: type[Any], value: Any) -> Any:
 
 
 def _first(value: Any, *rest: Any) -> Any:
-    """Return `value`. Ignore its pickled type `rest`, because the class declares the attribute's type."""
+    """Return `value`.
+
+    Ignore `rest`, the type in the pickle, because the class declares the type of the attribute.
+    """
     return value
 
 

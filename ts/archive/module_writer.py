@@ -33,7 +33,8 @@ from ts.ir.types import NONE, TupleType
 ExtraFiles = Mapping[str, str | bytes] | None
 
 _OLDEST_VERSION: Final = 3
-# Archives of this and later format versions store the version in `.data/version`, older ones in `version`.
+# First format version whose archives store the version in the record `.data/version`. Older archives store it
+# in the record `version`.
 _MIN_DATA_VERSION_ENTRY: Final = 6
 
 
@@ -117,8 +118,9 @@ class ArchiveWriter:
     def check(self, function: Any) -> None:
         """Raise ArchiveError if `function` calls a Python function.
 
-        Otherwise, increase `version` to the first format version that has all operators of `function`. Thus
-        the archive gets the oldest possible version, which old releases of PyTorch can load.
+        Otherwise, increase `version` to the first format version that has all operators of `function`, unless
+        it already is higher. The archive thus gets the lowest possible version, which also old releases of
+        PyTorch can load.
         """
         graph: Graph = function.graph
         for node in graph.all_nodes():

@@ -55,7 +55,9 @@ _BUILDERS: Final[dict[Type, str]] = {
 
 
 def check_state_methods(type: ClassType) -> None:
-    """Raise ArchiveError if `__setstate__` of a class does not accept the result of `__getstate__`."""
+    """Raise ArchiveError if a class's `__setstate__` does not accept the result of the class's
+    `__getstate__`.
+    """
     returned = type.methods["__getstate__"].schema.returns[0].type
     expected = type.methods["__setstate__"].schema.arguments[-1].type
     if not returned.is_subtype_of(expected):
@@ -84,7 +86,8 @@ class Pickler:
         self.name = name
         self.storage_ref = storage_ref
         self.chunks: list[bytes] = [b"\x80\x02"]
-        # Memo indices of written values. Keys: a string, a global name, or the id of a container or object.
+        # Key of a written value -> its memo index. The key is a string, a global name, or the id of a
+        # container or object.
         self.memo: dict[object, int] = {}
         self.references: list[object] = []
 
@@ -104,7 +107,10 @@ class Pickler:
         self.write(b"q" + bytes([index]) if index < 256 else b"r" + struct.pack("<I", index))
 
     def write_memoized(self, key: object) -> bool:
-        """Write a reference to the value memoized under `key`. Return False if there is none."""
+        """Write a reference to the value that was memoized under `key`.
+
+        Return False if no value was memoized.
+        """
         index = self.memo.get(key)
         if index is None:
             return False
@@ -112,7 +118,7 @@ class Pickler:
         return True
 
     def write_string(self, value: str) -> None:
-        """Write a string as UTF-8, or a reference if an equal string was written before."""
+        """Write a string as UTF-8. If an equal string was written before, write a reference to it instead."""
         if not self.write_memoized(value):
             data = value.encode("utf-8", "surrogatepass")
             self.write(b"X" + struct.pack("<I", len(data)) + data)
@@ -184,7 +190,10 @@ class Pickler:
                 raise ArchiveError(f"Unknown IValue type for pickling: {type_name}. It cannot be saved")
 
     def container(self, value: Any, type: Type) -> None:
-        """Write a list, dict, tuple or object, or a reference if the same value was written before."""
+        """Write a list, dict, tuple or object.
+
+        If the same value was written before, write a reference instead.
+        """
         if self.write_memoized(id(value)):
             return
         self.references.append(value)  # keeps `value` alive, so that no other object gets its id
@@ -204,7 +213,7 @@ class Pickler:
         self.memoize(id(value))
 
     def list(self, value: Any, type: ListType) -> None:
-        """Write a list as a call of a PyTorch function that restores the list's element type."""
+        """Write a list, together with a call of a PyTorch function that restores the list's element type."""
         builder = _BUILDERS.get(type.elem)
         if builder is not None:
             self.write_global(_PICKLE, builder)
@@ -242,9 +251,10 @@ class Pickler:
         self.write(few.get(len(value), b"t"))
 
     def object(self, value: Object) -> None:
-        """Write an object: class name, then its state.
+        """Write an object: the class name, then the state.
 
-        The state is the result of the compiled `__getstate__`, or else a dict of all attributes.
+        The state is the result of the method `__getstate__`, or a dict of all attributes if there is no such
+        method.
         """
         type: ClassType = value.cls.type
         self.write_global(*self.split(type))
@@ -330,9 +340,9 @@ class Pickler:
 
 
 def _own_type(value: Any, type: Type) -> Type:
-    """Return the type under which `value` of the declared type `type` is written.
+    """Return the type under which `value` is written. `type` is its declared type.
 
-    For an Optional or union, this is the member type that `value` has.
+    For an Optional or union, this is the member type to which `value` belongs.
     """
     if isinstance(type, OptionalType):
         return _own_type(value, type.elem)

@@ -38,7 +38,8 @@ from ts.ops.quantizer import (
 )
 
 REBUILD: Final = "torch._utils._rebuild_qtensor"
-# dtype with several elements per byte -> bits per element. Storages of these dtypes count bytes.
+# dtype with several elements per byte -> bits per element. The size of storages of these dtypes is counted in
+# bytes.
 _BITS: Final = {QUINT4X2: 4, QUINT2X4: 2}
 SCHEMES: Final = {
     "torch.per_tensor_affine": False,
@@ -106,8 +107,8 @@ def make_storage_ref(
 ) -> TensorStorageRef:
     """Return the storage reference of the integers of quantized tensor `x`.
 
-    `of` computes the storage reference of a tensor. The tensor of integers is appended to `references`, so
-    that it stays alive and its address remains unique.
+    `of` computes the storage reference of a tensor. The tensor of integers is appended to `references`. It
+    thus stays alive, and no other tensor gets its address.
     """
     grid = grid_of(x)
     assert grid is not None

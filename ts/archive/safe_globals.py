@@ -19,7 +19,10 @@ _safe: list[SafeGlobal] = []
 
 
 def add_safe_globals(safe_globals: Sequence[SafeGlobal]) -> None:
-    """Add classes and functions to the allowlist. In a pair (object, name), `name` is the name in files."""
+    """Add classes and functions to the allowlist.
+
+    For a pair (object, name), files refer to the object as `name`.
+    """
     for each in safe_globals:
         if isinstance(each, tuple) and (len(each) != 2 or not isinstance(each[1], str)):
             raise ValueError(f"Expected tuple of (global, str of callable's full path), but got: {each}")
@@ -55,7 +58,7 @@ class safe_globals:
 
 
 def safe_global(name: str) -> Global | None:
-    """Return the unpickling rules of the allowed global with the full name `name`, or None."""
+    """Return the unpickling rules of `name` if it is the full name of an allowed global, else None."""
     for each in _safe:
         allowed_object, path = each if isinstance(each, tuple) else (each, _name_in_files(each))
         if path == name:
@@ -67,7 +70,10 @@ def safe_global(name: str) -> Global | None:
 
 
 def _name_in_files(allowed_object: Callable[..., Any]) -> str:
-    """Return the full name of a class or function in files. Names of `ts` become PyTorch's names."""
+    """Return the full name by which files refer to a class or function.
+
+    Names of `ts` become PyTorch's names.
+    """
     return f"{torch_name(allowed_object.__module__)}.{allowed_object.__qualname__}"
 
 

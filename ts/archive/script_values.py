@@ -52,7 +52,7 @@ _SIMPLE_TYPES: Final[dict[int, Type]] = {
 
 
 def save_script_value(value: Any, filename: str) -> None:
-    """Write a value of a script to a file, which replaces an existing file.
+    """Write a value of a script to a file. An existing file is replaced.
 
     Raise ArchiveError if the folder does not exist, or if the value contains an object without attributes,
     such as a future.
@@ -76,7 +76,7 @@ def _write(value: Any, file: IO[bytes]) -> None:
 def type_of_spec(spec: TypeSpec) -> Type:
     """Return the type that the type descriptor `spec` describes.
 
-    The type is `int` for dtypes and other int codes.
+    Dtypes and other values that scripts represent by int codes get the type `int`.
 
     Raise ArchiveError if values of the type cannot be saved.
     """

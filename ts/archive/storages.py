@@ -42,7 +42,7 @@ class TensorStorageRef(NamedTuple):
 
 
 class StorageWriter:
-    """Collector that deduplicates tensor storages, so that each is written once."""
+    """Collector of the storages of tensors. It writes a storage only once if several tensors share it."""
 
     def __init__(self) -> None:
         self.arrays: dict[str, NDArray[Any]] = {}  # storage key -> bytes of the storage
@@ -57,7 +57,7 @@ class StorageWriter:
         return storage_ref._replace(storage="UntypedStorage", numel=storage.nbytes())
 
     def storage_ref(self, tensor: Tensor) -> TensorStorageRef:
-        """Return the storage reference of a tensor. If the storage is new, register it."""
+        """Return the storage reference of a tensor. Register the storage of the tensor if it is new."""
         name = _DTYPES.get(tensor.dtype, "UntypedStorage")
         check_storage(tensor)
         if tensor.is_meta:
@@ -91,8 +91,8 @@ def _address(array: NDArray[Any]) -> int:
 def _root(array: NDArray[Any]) -> NDArray[Any]:
     """Return the array that owns the memory of the view `array`.
 
-    Return a contiguous copy of `array` if this memory is not one block without gaps, or if strides or offset
-    of `array` are not representable in elements.
+    Return a contiguous copy of `array` if this memory is not one block without gaps. Also return a copy if
+    the strides or the offset of `array` are not multiples of the element size.
     """
     root = array
     while isinstance(root.base, np.ndarray):
@@ -115,7 +115,7 @@ class StorageType(NamedTuple):
     quantized: int | None = None
 
 
-# name of a quantized storage class -> dtype of its integers, and PyTorch's code of the quantized dtype
+# name of a quantized storage class -> (dtype of the stored integers, PyTorch's code of the quantized dtype)
 QUANTIZED: Final = {
     "QInt8Storage": StorageType(dtypes.int8, 12),
     "QUInt8Storage": StorageType(dtypes.uint8, 13),
@@ -128,7 +128,7 @@ QUANTIZED: Final = {
 def name_in_modules(d: dtype) -> str:
     """Return the name of the storage class of a dtype in module archives.
 
-    If PyTorch has no storage class for the dtype, the name is formed from the name of the scalar type.
+    If PyTorch has no storage class for the dtype, derive the name from the name of the scalar type.
     """
     return _DTYPES.get(d) or f"{d.type_name}Storage"
 
@@ -139,7 +139,7 @@ _IN_MODULES: Final = QUANTIZED | {name_in_modules(d): StorageType(d) for d in dt
 def storage_type(name: str, in_module: bool = False) -> StorageType | None:
     """Return the element type of the storage class `name`, or None for an unknown name.
 
-    Quantized types, and types without a storage class in PyTorch, are known only if `in_module` is True.
+    If `in_module` is False, quantized types and types without a storage class in PyTorch count as unknown.
     """
     dtype = _NAMES.get(name)
     if dtype is not None:
@@ -155,7 +155,7 @@ class Storage(NamedTuple):
     quantized: int | None = None
 
     def is_of(self, type: StorageType) -> bool:
-        """Return True if the storage has the dtype and the quantized dtype of `type`."""
+        """Return whether the storage has the same dtype and quantized dtype as `type`."""
         return (self.elements.dtype, self.quantized) == (type.dtype.numpy_dtype, type.quantized)
 
 
@@ -191,7 +191,10 @@ def read_storage(data: NDArray[np.uint8], type: StorageType, numel: int, locatio
 
 
 def view(storage: Storage, offset: int, size: tuple[int, ...], stride: tuple[int, ...]) -> NDArray[Any]:
-    """Return a view of a storage as the elements of a tensor. Raise ArchiveError if it is out of bounds."""
+    """Return a view of a storage that has the elements of a tensor.
+
+    Raise ArchiveError if it is out of bounds.
+    """
     layout_numbers = (offset, *size, *stride)
     if len(size) != len(stride) or any(type(n) is not int or n < 0 for n in layout_numbers):
         raise ArchiveError(
@@ -201,7 +204,8 @@ def view(storage: Storage, offset: int, size: tuple[int, ...], stride: tuple[int
     item = elements.dtype.itemsize
     steps = [step * item for step in stride]
     if 0 in size:
-        # `as_strided` fails for the dtypes of `ml_dtypes`, so it gets raw bytes.
+        # `as_strided` fails for the dtypes of `ml_dtypes`, so it is called with the bytes of the storage
+        # instead of its elements.
         anything = elements[:0].view(f"V{item}")
         return np.lib.stride_tricks.as_strided(anything, size, steps).view(elements.dtype)
     last = offset + sum((n - 1) * step for n, step in zip(size, stride, strict=True))

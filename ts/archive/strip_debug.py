@@ -32,5 +32,9 @@ def strip_debug(records: ZipRecords, path: str | os.PathLike[str]) -> int:
 
 
 def _method(entry: zipfile.ZipInfo) -> int:
-    """Return the compression method for a copied record. PyTorch reads only stored and deflated records."""
+    """Return the compression method for a copied record: the record's own method if PyTorch reads it, else
+    another.
+
+    PyTorch reads only stored and deflated records.
+    """
     return zipfile.ZIP_STORED if entry.compress_type == zipfile.ZIP_STORED else zipfile.ZIP_DEFLATED

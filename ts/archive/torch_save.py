@@ -78,7 +78,8 @@ _DEVICE: Final = _GlobalName("torch", "device")
 _DTYPES: Final = {d: _GlobalName("torch", d.name) for d in dtypes.ALL}
 
 
-# The pickler written in Python. The C pickler rejects names of modules that do not exist, such as `torch`.
+# The pickler that is written in Python. The C pickler is not suitable, because it rejects names in modules
+# that do not exist, such as `torch`.
 _PythonPickler: Any = pickle._Pickler  # type: ignore[attr-defined]
 
 
@@ -132,8 +133,8 @@ class _TensorPickler(_PythonPickler):  # type: ignore[misc]
             return _SIZE, (tuple(obj),)
         if isinstance(obj, devices.device):
             return _DEVICE, (obj.type,) if obj.index is None else (obj.type, obj.index)
-        # `Module.state_dict` returns an instance of a subclass of OrderedDict that PyTorch lacks, so write it
-        # as OrderedDict.
+        # `Module.state_dict` returns an instance of a subclass of OrderedDict. PyTorch lacks this class, so
+        # write the instance as an OrderedDict.
         if isinstance(obj, OrderedDict) and is_own(type(obj).__module__):
             return OrderedDict, (), dict(vars(obj)), None, iter(obj.items())
         return NotImplemented
@@ -187,7 +188,7 @@ class _TensorPickler(_PythonPickler):  # type: ignore[misc]
 
 
 def _sparse_components(x: Tensor) -> tuple[Any, ...]:
-    """Return a tuple of the tensors of `x`, the size, and `is_coalesced` if `x` has the layout COO."""
+    """Return the components of a sparse tensor: its tensors, its size, and for COO also `is_coalesced`."""
     components = sparse_components(x)
     tensors = [component for component in components if isinstance(component, Tensor)]
     return (*tensors, (Size(components[len(tensors)]), *components[len(tensors) + 1 :]))
@@ -227,7 +228,8 @@ def _layout(name: Any) -> dtypes.layout:
 def _name_in_pytorch(obj: Any) -> _GlobalName:
     """Return the PyTorch name of a class or function of `ts`.
 
-    Members of `ts.nn` and `ts.nn.functional` get the name of the package, not of the defining module.
+    For members of `ts.nn` and `ts.nn.functional`, the name contains the package instead of the defining
+    module.
     """
     from ts import nn
     from ts.nn import functional
@@ -348,7 +350,10 @@ def load(
 
 
 def _read_rest(f: IO[bytes]) -> io.BytesIO:
-    """Return the rest of a file as BytesIO. If `f` has `readinto`, the contents are not copied."""
+    """Return the rest of a file as BytesIO.
+
+    If `f` has the method `readinto`, the contents are read without an extra copy.
+    """
     if not hasattr(f, "readinto"):
         return io.BytesIO(f.read())
     begin = f.tell()
@@ -492,11 +497,11 @@ class _ZipTensorLoader(TensorLoader):
         return storage
 
     def tensor(self, storage: Any, *storage_ref: Any) -> Tensor:
-        """Return a tensor, given its loaded storage and the other fields of the storage reference."""
+        """Return the tensor for a loaded storage and the remaining fields of the tensor's storage reference."""
         return super().tensor(storage.stored if isinstance(storage, LoadedStorage) else storage, *storage_ref)
 
     def rebuild_old_tensor(self, storage: Any, offset: Any, size: Any, stride: Any) -> Tensor:
-        """Rebuild a tensor from the storage reference of PyTorch before 0.4, which lacks `requires_grad`."""
+        """Rebuild a tensor from a file of PyTorch before 0.4, whose storage references lack `requires_grad`."""
         return self.tensor(storage, offset, size, stride, False, None)
 
     def rebuild_tensor_of_dtype(
@@ -522,7 +527,9 @@ class _ZipTensorLoader(TensorLoader):
         return self.tensor(typed, offset, size, stride, grad, hooks, marks)
 
     def quantized_tensor(self, storage: Any, *storage_ref: Any) -> Tensor:
-        """Return a dequantized tensor from the integers and the quantization parameters."""
+        """Return the float tensor for a quantized tensor in the file, given its integers and quantization
+        parameters.
+        """
         return quantized.tensor(
             self.map_to_device,
             storage.stored if isinstance(storage, LoadedStorage) else storage,
@@ -531,7 +538,7 @@ class _ZipTensorLoader(TensorLoader):
 
 
 class _LegacyTensorLoader(_ZipTensorLoader):
-    """Resolver of global names and storage references in a legacy file.
+    """Resolver of the global names and storage references that a legacy file contains.
 
     `storages` has the loaded storages of the file, by key.
     """
@@ -543,7 +550,8 @@ class _LegacyTensorLoader(_ZipTensorLoader):
 
     def storage(self, archive: str, reference: Any) -> Any:
         """Return the storage, view of a storage, or module class that a persistent id denotes."""
-        # Strings of Python 2 arrive as bytes if the caller of `load` passed `encoding="bytes"`.
+        # A string that Python 2 wrote is a bytes object here if the caller of `load` passed
+        # `encoding="bytes"`.
         reference = [field.decode("ascii") if isinstance(field, bytes) else field for field in reference]
         if reference[0] == "module":
             return reference[1]

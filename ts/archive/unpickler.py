@@ -8,9 +8,9 @@ Output: the value:
     Unpickler(data, names, storages).load()
 
 Python's own unpickler calls any global that a pickle names. Here, `names(module, name)` raises an error or
-returns a `Global`, which is called with the arguments of REDUCE, creates an object for NEWOBJ and sets its
-state for BUILD. Allocations are proportional to the number of bytes read. The opcodes of protocol 2 that
-PyTorch writes and the short forms of protocol 4 are supported.
+returns a `Global`. The `Global` implements three opcodes: REDUCE calls it, NEWOBJ creates an object with it,
+and BUILD sets the state of this object. Allocations are proportional to the number of bytes read. The opcodes
+of protocol 2 that PyTorch writes and the short forms of protocol 4 are supported.
 """
 
 from __future__ import annotations
@@ -49,7 +49,10 @@ class Global:
         self.takes_arguments = takes_arguments  # True if NEWOBJ may pass arguments to `new`
 
     def __call__(self, *arguments: Any) -> Any:
-        """Call the global with the arguments of REDUCE. Raise ArchiveError if it must not be called."""
+        """Run REDUCE: call the global with the given arguments.
+
+        Raise ArchiveError if files must not call this global.
+        """
         if self.call is None:
             raise ArchiveError(f"{self.name} cannot be called")
         return self.call(*arguments)
@@ -62,7 +65,7 @@ class PlaceholderValue(dict[Any, Any]):
 
 
 def placeholder_global(module: str, name: str) -> Global:
-    """Return a `Global` whose calls and instances are placeholders, to find the names in a pickle."""
+    """Return a `Global` that returns placeholders for calls and instances, to find the names in a pickle."""
     return Global(f"{module}.{name}", call=_blank, new=PlaceholderValue, build=_ignore)
 
 
@@ -141,9 +144,9 @@ class Unpickler:
         return line
 
     def pop(self) -> Any:
-        """Remove and return the top of the stack.
+        """Remove the top of the stack and return it.
 
-        Raise ArchiveError if the stack is empty or has a mark on top.
+        Raise ArchiveError if the stack is empty, or if its top is a mark.
         """
         if not self.stack or self.stack[-1] is _MARK:
             self.fail("the stack is empty")
@@ -171,7 +174,7 @@ class Unpickler:
         self.stack.append(tuple(reversed(values)))
 
     def get(self, index: int) -> None:
-        """Push the memoized value `index`. Raise ArchiveError if it does not exist."""
+        """Push the memoized value with index `index`. Raise ArchiveError if there is no such value."""
         if index not in self.memo:
             self.fail(f"memo has no entry {index}")
         self.stack.append(self.memo[index])
@@ -203,7 +206,7 @@ class Unpickler:
     def new(self) -> None:
         """Run NEWOBJ: create an object of an allowed class.
 
-        Raise ArchiveError for arguments, unless the class has `takes_arguments`.
+        Raise ArchiveError if there are arguments but the class does not have `takes_arguments`.
         """
         arguments = self.pop()
         cls = self.require_global(self.pop())
@@ -270,7 +273,7 @@ class Unpickler:
         self.stack.append(data if self.encoding == "bytes" else data.decode(self.encoding))
 
     def read_sized(self, form: str) -> bytes:
-        """Consume a length in the `struct` format `form` and as many bytes. Return the bytes."""
+        """Read a length in the `struct` format `form`, then read this number of bytes and return them."""
         size = self.read_number(form)
         if size < 0:
             self.fail("negative size of a string")

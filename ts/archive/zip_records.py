@@ -10,7 +10,8 @@ Input: an open file. Output: the contents of its records, and tensors on their t
 
 Sizes are checked before memory is allocated. With `mapped`, large uncompressed records are mapped into memory
 copy-on-write instead of being read, and their CRC is not checked. All processes that map the file share
-unmodified pages. Such a file may be replaced while it is in use, but not truncated or overwritten.
+unmodified pages. While a file is mapped, it may be replaced by another file, but it must not be truncated or
+overwritten.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ from ts.errors import ArchiveError, MissingCudaError
 Location = str | device | Mapping[str, str] | Callable[[Any, str], Any] | None
 
 _CHUNK_BYTES: Final = 1 << 20  # number of bytes that are read before the time limit is checked again
-# Records below this size are read, because mapping them into memory would take longer.
+# Records with fewer bytes are read, because mapping them into memory would take longer than reading them.
 _MIN_MAPPED_BYTES: Final = 1 << 16
 # Required alignment of mapped records in bytes. Kernels need aligned tensors.
 _ALIGNMENT: Final = 64
@@ -63,7 +64,10 @@ def _convert_zip_errors() -> Iterator[None]:
 
 
 def open_archive(f: str | os.PathLike[str] | IO[bytes]) -> IO[bytes]:
-    """Open a path for reading, or return the rest of an open file as BytesIO. Both are seekable."""
+    """Open the path `f` for reading, or return the rest of the open file `f` as BytesIO.
+
+    Both results are seekable.
+    """
     if not isinstance(f, str | os.PathLike):
         return io.BytesIO(f.read())
     if not os.path.exists(f):
@@ -118,7 +122,10 @@ class ZipRecords:
         return name in self.entries
 
     def read(self, name: str, size: int | None = None) -> NDArray[np.uint8]:
-        """Return a record. Raise ArchiveError if it is missing, a zip bomb, or not of `size` bytes."""
+        """Return a record.
+
+        Raise ArchiveError if it is missing, is a zip bomb, or does not have `size` bytes.
+        """
         entry = self.entries.get(name)
         if entry is None:
             raise ArchiveError(f"PytorchStreamReader failed locating file {name}: file not found")
@@ -239,7 +246,8 @@ class TensorLoader:
     ) -> Tensor:
         """Rebuild a tensor from `storage` on its target device.
 
-        `marks` has PyTorch's flags `conj` and `neg` of lazy views. They are applied to the elements.
+        `marks` has the flags `conj` and `neg` of PyTorch's lazy views. The elements are conjugated or negated
+        accordingly.
         """
         if not isinstance(storage, Storage) or storage.quantized is not None:
             raise ArchiveError("a tensor has no valid storage")
@@ -271,7 +279,7 @@ class TensorLoader:
 
 
 def _apply_lazy_marks(elements: NDArray[Any], marks: Any) -> NDArray[Any]:
-    """Apply the `conj` and `neg` marks of PyTorch's lazy views to the elements."""
+    """Conjugate or negate the elements if `marks` has the flags `conj` or `neg` of PyTorch's lazy views."""
     if not marks:
         return elements
     if not isinstance(marks, Mapping) or not marks.keys() <= {"conj", "neg"}:

@@ -48,12 +48,15 @@ def _umask() -> int:
 def write_record(
     file: zipfile.ZipFile, name: str, data: bytes | memoryview, method: int = zipfile.ZIP_STORED
 ) -> None:
-    """Write a record whose contents begin at a multiple of 64 bytes, by padding in the local header."""
+    """Write a record whose contents begin at a multiple of 64 bytes.
+
+    Padding in its local header ensures this.
+    """
     entry = zipfile.ZipInfo(name)
     entry.compress_type = method
     stream = file.fp
     assert stream is not None
-    # For large data, `zipfile` adds an extra field of 20 bytes to the header.
+    # For large data, `zipfile` adds an extra field to the header, which has 20 bytes.
     is_large = len(data) * 1.05 > zipfile.ZIP64_LIMIT
     start = stream.tell() + 30 + len(entry.filename.encode()) + 4 + 20 * is_large
     padding = -start % _ALIGNMENT

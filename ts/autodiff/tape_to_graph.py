@@ -9,9 +9,9 @@ operators.
                                       return y
 
 The function runs on meta tensors (which have sizes, but no elements) with autograd enabled, followed by a
-backward pass, so that graphs use the derivative formulas of eager mode.  Branches and numbers of the program,
-and size queries of formulas, are evaluated during this run: the graphs contain only operators on tensors, and
-are valid only for arguments with equal dtypes, sizes and `requires_grad`.
+backward pass, so that graphs use the derivative formulas of eager mode. This run evaluates the branches and
+numbers of the program and the size queries of formulas. Therefore, the graphs contain only operators on
+tensors, and are valid only for arguments with the same dtypes, sizes and `requires_grad` flags.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class Input(NamedTuple):
         return Input(None, x.dtype, tuple(x.shape), tuple(x.stride()), x.device, requires_grad)
 
     def blank(self) -> Any:
-        """Return a meta tensor for a tensor argument, or the value of any other argument."""
+        """Return a meta tensor if the argument is a tensor, or else the value of the argument."""
         if self.dtype is None:
             return self.value
         tensor = aten.empty_strided(self.shape, self.strides, dtype=self.dtype, device="meta")
@@ -109,8 +109,11 @@ class Trace:
                 yield identity(x), (line_index, i)
 
     def _check_outputs(self) -> None:
-        """Raise UntraceableError if an output occurs with and without `requires_grad`, as after `detach`."""
-        # identity of a tensor -> values of `requires_grad` that it has as an argument or result
+        """Raise UntraceableError if an output occurs both with and without `requires_grad`, as after
+        `detach`.
+        """
+        # identity of a tensor -> set of the values of `requires_grad` with which it occurs as an argument or
+        # result
         grad_flags: dict[int, set[bool]] = {}
         for tensor_id, position in self._positions():
             grad_flags.setdefault(tensor_id, set()).add(self.tensor(position).requires_grad)
@@ -196,7 +199,10 @@ class GraphBuilder:
         return self.graph.insert_constant(x)
 
     def value_of(self, x: Any, kind: Type = ANY) -> Value:
-        """Return the graph value of argument `x` of a recorded call. `kind` is the type of an empty list."""
+        """Return the graph value of argument `x` of a recorded call.
+
+        If `x` is an empty list, its type is `kind`.
+        """
         if isinstance(x, Tensor):
             value = self.values.get(identity(x))
             return self.value_of_untracked(x) if value is None else value
@@ -254,7 +260,8 @@ class BackwardGraphBuilder(GraphBuilder):
     def value_of_untracked(self, x: Tensor) -> Value:
         """Return the graph value of a forward tensor that the backward pass reads.
 
-        If `recomputed` has its operation, add this operation to the graph. Otherwise, add a graph input.
+        If `recomputed` has the operation that computes the tensor, add this operation to the graph.
+        Otherwise, add a graph input for the tensor.
         """
         position = self.trace.position.get(identity(x))
         if position is None:
@@ -287,8 +294,8 @@ def backward_graph(
 ) -> tuple[Graph, list[tuple[int, int]], list[int]]:
     """Return the backward graph, the positions of the forward values it reads, and argument indices.
 
-    The graph returns the gradients of the arguments with these indices. `recomputed` contains the indices
-    of the forward operations that the graph repeats.
+    The graph returns the gradients of the arguments with these indices. `recomputed` contains the indices of
+    the forward operations that the backward graph repeats.
     """
     builder = BackwardGraphBuilder(trace, recomputed)
     for x in recording.grads:

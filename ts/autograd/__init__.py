@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 def _is_checkpoint_valid() -> bool:
-    """Return True outside of a backward pass, and in a pass that computes the gradients of all leaves."""
+    """Return False only in a backward pass that computes the gradients of some leaves instead of all."""
     return current_task_id() == -1 or reaches_all_leaves()
 
 

@@ -33,7 +33,10 @@ def is_anomaly_check_nan_enabled() -> bool:
 
 
 class set_detect_anomaly:
-    """Set the anomaly mode at construction. A `with` block restores the previous mode at its end."""
+    """Set the anomaly mode when the object is created.
+
+    At the end of a `with` block, the previous mode is restored.
+    """
 
     def __init__(self, mode: bool, check_nan: bool = True) -> None:
         self._before = _now

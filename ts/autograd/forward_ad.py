@@ -52,7 +52,7 @@ def enter_dual_level() -> int:
 
 
 def exit_dual_level(*, level: int | None = None) -> None:
-    """Close the forward-mode level and remove all tangents. Raise RuntimeError if it is not open."""
+    """Close the forward-mode level and remove all tangents. Raise RuntimeError if the level is not open."""
     if _current.level is None or level not in (None, 0):
         raise RuntimeError(
             "Trying to exit a forward AD level that was not the last one that was created. This is not "
@@ -108,7 +108,7 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
 def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTensor:
     """Return the primal and the tangent of a tensor.
 
-    The tangent is None for a tensor without a tangent, and outside of a level.
+    The tangent is None if the tensor has none, or if no level is open.
     """
     current_level = _current.level
     if current_level is None:

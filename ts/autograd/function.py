@@ -76,7 +76,9 @@ class BackwardCFunction(FunctionNode, FunctionCtx):
     _forward_cls: type[_OneLevel]
 
     def apply(self, *gradients: Any) -> Any:
-        """Return the gradients from the function's `backward` or `vjp`, whichever it overrides."""
+        """Return the gradients of the arguments, from the method `backward` or `vjp` that the function
+        overrides.
+        """
         function = self._forward_cls
         if function.backward is _OneLevel.backward:
             return function.vjp(self, *gradients)
@@ -119,7 +121,7 @@ class _OneLevel(FunctionCtx, metaclass=FunctionMeta):
     def backward(ctx: Any, *grad_outputs: Any) -> Any:
         """Compute the gradients of the arguments from the gradients of the results.
 
-        None as a gradient means that the argument has no gradient.
+        If an argument has no gradient, the result has None in its place.
         """
         raise NotImplementedError(
             "You must implement either the backward or vjp method for your custom autograd.Function to use "
@@ -151,9 +153,9 @@ class Function(_OneLevel):
         )
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Raise RuntimeError, because only `apply` calls the function.
+        """Raise RuntimeError, because a custom function is called by `apply`, not by calling an instance.
 
-        In PyTorch's legacy interface, `forward` was not static, and instances of the class were called.
+        In PyTorch's legacy interface, `forward` was not static, and programs called instances of the class.
         """
         raise RuntimeError(
             "Legacy autograd function with non-static forward method is deprecated. Please use new-style "
@@ -181,7 +183,8 @@ class Function(_OneLevel):
             return tracer.python_function(
                 cls, args, lambda: run_function(cls._backward_cls(), cls.forward, setup, args)
             )
-        # Because of `in_function`, an export creates no graph block if `forward` changes the grad mode.
+        # `in_function` tells an export that a custom function runs. The export then creates no graph block if
+        # `forward` changes the grad mode.
         with nullcontext() if tracer is None else tracer.in_function():
             outputs = run_function(cls._backward_cls(), cls.forward, setup, args)
         if tracer is not None and tracer.tape is not None:
@@ -232,9 +235,9 @@ _RaiseInBackward._backward_cls.__name__ = "torch::autograd::Error"
 
 
 def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a once-differentiable `backward`, whose operators autograd does not record.
+    """Decorate `backward`, so that autograd does not record its operators (once-differentiable).
 
-    Differentiating the results raises RuntimeError.
+    Differentiating the results of `backward` raises RuntimeError.
     """
 
     @functools.wraps(backward)

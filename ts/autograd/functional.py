@@ -8,7 +8,8 @@ tensor([ 6., 12.])
 
 A function accepts one or several tensors and returns a tensor or a tuple. Derivatives are nested accordingly.
 With `create_graph`, the derivatives are differentiable. With `strict`, a result that does not depend on an
-argument raises a RuntimeError. Otherwise its derivative for this argument is zero.
+argument raises a RuntimeError. Without `strict`, the derivative of this result with respect to this argument
+is zero.
 """
 
 from __future__ import annotations
@@ -33,7 +34,10 @@ Tensors = tuple[Tensor, ...]
 
 
 def _as_checked_tuple(x: Any, argument: str, name: str) -> tuple[bool, Tensors]:
-    """Return (True, x) for a tuple of tensors, and (False, (x,)) for a tensor. Otherwise raise TypeError."""
+    """Return (True, x) if `x` is a tuple of tensors, or (False, (x,)) if it is a tensor.
+
+    Otherwise raise TypeError.
+    """
     is_tuple = isinstance(x, tuple)
     items = x if is_tuple else (x,)
     for i, item in enumerate(items):
@@ -51,7 +55,10 @@ def _results(function: Function, inputs: Tensors, name: str) -> tuple[bool, Tens
 
 
 def _detach_inputs(inputs: Tensors, create_graph: bool, requires_grad: bool) -> Tensors:
-    """Detach `inputs`. If `create_graph`, inputs that require grad become differentiable views instead."""
+    """Detach `inputs`.
+
+    If `create_graph`, replace inputs that require grad by differentiable views instead.
+    """
     return tuple(
         x.view_as(x) if create_graph and x.requires_grad else x.detach().requires_grad_(requires_grad)
         for x in inputs
@@ -109,7 +116,8 @@ def _check_attached(results: tuple[Tensor | None, ...], subject: str, strict: bo
             raise RuntimeError(_DETACHED[subject].format(i=i))
 
 
-# Error texts of strict mode if a result does not depend on an input, by the `step` of `_fill_missing`.
+# Error texts of strict mode for a result that does not depend on an input. The keys are values of the
+# argument `step` of `_fill_missing`.
 _OF_FIRST = (
     "The jacobian of the user-provided function is independent of input {i}. "
     "This is not allowed in strict mode"
@@ -134,7 +142,10 @@ _CONSTANT = {
 def _fill_missing(
     gradients: tuple[Tensor | None, ...], like: Tensors, strict: bool, create_graph: bool, step: str
 ) -> Tensors:
-    """Replace None by zeros. In strict mode, raise RuntimeError for None and for constant gradients."""
+    """Replace missing gradients (None) by zeros.
+
+    In strict mode, raise RuntimeError for missing or constant ones.
+    """
     filled = []
     for i, (x, y) in enumerate(zip(gradients, like, strict=True)):
         if x is None and strict:
@@ -174,7 +185,7 @@ def _gradients(
 def vjp(func: Function, inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> Any:
     """Return func(*inputs), and the product of `v` and the Jacobian, in the shapes of `inputs`.
 
-    `v` has the shapes of the results. It may be omitted for a single result with one element.
+    `v` has the shapes of the results. It may be omitted if `func` returns a single tensor with one element.
     """
     with ts.enable_grad():
         is_tuple, xs = _as_checked_tuple(inputs, "inputs", "vjp")
@@ -216,8 +227,9 @@ def _vector_of_inputs(v: Any, xs: Tensors, is_tuple: bool, create_graph: bool, n
 def jvp(func: Function, inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> Any:
     """Return func(*inputs), and the product of the Jacobian and `v`, in the shapes of the results.
 
-    `v` has the shapes of `inputs`. It may be omitted for a single argument with one element. The product is
-    computed by two backward passes, which `create_graph` and `strict` require. `ts.func.jvp` is faster.
+    `v` has the shapes of `inputs`. It may be omitted if the only input is a tensor with one element. The
+    product is computed by two backward passes, because forward mode would not support `create_graph` and
+    `strict`. `ts.func.jvp` is faster.
     """
     with ts.enable_grad():
         is_tuple, xs = _as_checked_tuple(inputs, "inputs", "jvp")
@@ -239,7 +251,9 @@ def jvp(func: Function, inputs: Any, v: Any = None, create_graph: bool = False, 
 def _first_derivative_of_scalar(
     func: Function, inputs: Any, v: Any, create_graph: bool, strict: bool, name: str
 ) -> tuple[bool, Tensors, Tensors | None, Tensors, tuple[Tensor | None, ...]]:
-    """Return (True if `inputs` is a tuple, the inputs, the vector `v`, the scalar result, its gradient)."""
+    """Return whether `inputs` is a tuple, then the inputs, the vector `v`, the scalar result and its
+    gradient.
+    """
     is_tuple, xs = _as_checked_tuple(inputs, "inputs", name)
     xs = _detach_inputs(xs, create_graph, True)
     vs = _vector_of_inputs(v, xs, is_tuple, create_graph, name)
@@ -309,7 +323,7 @@ def jacobian(
     The shape of each Jacobian is the shape of the result followed by the shape of the input.
 
     vectorize  compute all rows in one pass
-    strategy   "reverse-mode" by rows, or "forward-mode" by columns, with `vectorize` only
+    strategy   "reverse-mode" (by rows), or "forward-mode" (by columns), which requires `vectorize`
     """
     if strategy not in ("forward-mode", "reverse-mode"):
         raise AssertionError(
@@ -373,7 +387,10 @@ def _all_rows(ys: Tensors, xs: Tensors, create_graph: bool) -> tuple[Tensors, ..
 
 
 def _units(tensors: Tensors) -> Tensors:
-    """Return an identity matrix with one row and column per element, its columns split by tensor."""
+    """Return an identity matrix with one row and one column for each element of `tensors`.
+
+    The columns are split into one block for each tensor.
+    """
     total, first_row, matrices = sum(x.numel() for x in tensors), 0, []
     for x in tensors:
         matrix = x.detach().new_zeros(total, x.numel())

@@ -44,8 +44,9 @@ cdef class Breakpoints(BreakpointsBase):
         return PyByteArray_AS_STRING(self.flags) + stop_point
 
     def request_stop(self, PausedProgram stopped, depth=EVERYWHERE, return_depth=0):
-        """Make `stopped` stop at the next line or return, up to the maximal call depths `depth` and
-        `return_depth`.
+        """Make `stopped` stop at the next line or return.
+
+        `depth` and `return_depth` limit their call depths.
 
         `depth` applies to lines, and `return_depth` to returns. If `stopped` is None, any program may stop
         there.
