@@ -106,9 +106,10 @@ cdef void run_row_in_half_tiles(FloatRow loop, const char *x, npy_intp n, bint b
 
 
 cdef int run_row_kernel(Operator op, IValue *r, const int32_t *at, Rows rows) except -1:
-    """Apply a row kernel to the tensor argument.
+    """Apply the row kernel `rows` to the elements of the first argument, and store the result.
 
-    Half-precision elements are converted to float32 tile by tile.
+    The kernel has functions for float32 and float64. Half-precision elements are converted to float32 in
+    tiles.
     """
     cdef PyArrayObject *x = aligned_float_array(&r[at[0]])
     cdef int kind
@@ -195,8 +196,9 @@ cdef inline void apply_row(Rows rows, floating *x, npy_intp n) noexcept nogil:
 
 
 cdef void elu_in_tiles(const floating *x, npy_intp n, floating alpha, floating scale, floating input_scale, floating *out) noexcept nogil:
-    """Compute ELU with the same order of operations as the record's Python kernel, for bit-identical
-    results.
+    """Compute ELU with results that are bit-identical to those of the operator record's Python kernel.
+
+    Both kernels execute the arithmetic operations in the same order.
     """
     cdef floating scratch[TILE]
     cdef npy_intp count
@@ -282,7 +284,8 @@ cdef int run_formula(Operator op, IValue *r, const int32_t *at, ActivationKind f
 cdef bint read_numbers(IValue *r, const int32_t *at, int count, double *parameters) noexcept:
     """Read the `count` numbers that follow the tensor argument into `parameters`.
 
-    Return False for a half-precision tensor, or if the tensor's dtype cannot represent a number.
+    Return False if the tensor is unsupported (for example half-precision), or if the tensor's dtype cannot
+    represent one of the numbers.
     """
     cdef int i
     if aligned_float_array(&r[at[0]]) == NULL or scalar_type(&r[at[0]]) == HALF or scalar_type(&r[at[0]]) == BFLOAT16:

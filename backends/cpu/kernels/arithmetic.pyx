@@ -78,14 +78,14 @@ cdef void clamp_row(const number *x, npy_intp n, bint has_low, number low, bint 
 
 
 cdef bint can_write(PyArrayObject *x, PyArrayObject *y, PyArrayObject *z) noexcept:
-    """Return whether `x` is writable and overlaps neither `y` nor `z` partially. Both may be NULL."""
+    """Return whether `x` is writable and has no partial overlap with `y` or `z`, each of which may be NULL."""
     if not flags_of(x) & cnp.NPY_ARRAY_WRITEABLE:
         return False
     return (y == NULL or not has_partial_overlap(x, y)) and (z == NULL or not has_partial_overlap(x, z))
 
 
 cdef int return_written(Operator op, IValue *r, const int32_t *at) except -1:
-    """Increment the version counter of the first argument, and return the same tensor as the result."""
+    """Increment the version counter of the first argument, and store this tensor as the operator's result."""
     wrote(<Tensor>r[at[0]].v.o)
     copy_value(&r[at[op.nargs]], &r[at[0]])
     return 0
@@ -378,9 +378,9 @@ cdef int addcdiv_in_place(Operator op, IValue *r, const int32_t *at) except -1:
 # ---------------------------------------------------------------- integer division by a number
 
 cdef void divide(bint rest, const int64_t *x, npy_intp n, int64_t scalar, int64_t *out) noexcept nogil:
-    """Compute x % scalar if `rest`, else x // scalar, with Python's rounding.
+    """Compute Python's x % scalar for each element if `rest` is True, else Python's x // scalar.
 
-    `scalar` is neither 0 nor -1.
+    `scalar` must be neither 0 nor -1.
     """
     cdef npy_intp i
     cdef int64_t left

@@ -70,7 +70,10 @@ cdef inline float rest_of_floats(float x, float y) noexcept nogil:
 
 
 cdef inline floating floor_remainder(floating x, floating y) noexcept nogil:
-    """Return the remainder of floor division, which has the sign of `y`, or of `x` if it is zero."""
+    """Return the remainder of floor division.
+
+    A nonzero remainder has the sign of `y`, and a remainder of zero has the sign of `x`.
+    """
     cdef floating rest = rest_of_floats(x, y) if floating is float else fmod(x, y)
     return rest + y if rest != 0 and (rest < 0) != (y < 0) else rest
 
@@ -321,8 +324,10 @@ cdef int set_loop(Loops loops, int scalar_type, Loop function) except -1:
 
 
 cdef Loops make_loops(str name, int arity, Loop *integral_loops, Loop single, Loop double_):
-    """Create the `Loops` of one operation from its integer loops, and its float and double loops (or
-    NULL).
+    """Create the `Loops` of one operation from C loops for the integer dtypes, float32 and float64.
+
+    `integral_loops` is NULL if the operation has no integer loops. `single` is NULL if the operation has no
+    float32 and float64 loops.
     """
     cdef Loops loops = Loops()
     cdef int i

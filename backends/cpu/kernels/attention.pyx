@@ -64,7 +64,10 @@ cdef bint are_heads(PyArrayObject *a, PyArrayObject *query) noexcept:
 
 
 cdef object with_query_strides(object result, object query, object key, object value, object mask):
-    """Return `result`, copied to the query's strides if PyTorch's result has them (layout rule `like_query`)."""
+    """Return `result`, or a copy of it with the query's strides if PyTorch's result has these strides.
+
+    The condition is the layout rule `like_query`.
+    """
     cdef PyArrayObject *q = <PyArrayObject *>query
     if flags_of(q) & cnp.NPY_ARRAY_C_CONTIGUOUS or not are_heads(q, q):
         return result

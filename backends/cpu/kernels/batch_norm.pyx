@@ -57,7 +57,10 @@ ctypedef struct Moments:
 # ---------------------------------------------------------------- moments of the batch
 
 cdef void sum_channels(const floating *x, Batch *batch, const double *about, double *totals, double *squares) noexcept nogil:
-    """Compute the sums of x - about and of its squares for each channel. A NULL `about` counts as 0."""
+    """Compute the sum of x - about and the sum of (x - about) ** 2 for each channel.
+
+    `about` has one number per channel. A NULL pointer counts as zeros.
+    """
     cdef npy_intp i, c, j, k
     cdef double a = 0, off
     cdef double first[SUMS]
@@ -93,7 +96,11 @@ cdef void sum_channels(const floating *x, Batch *batch, const double *about, dou
 
 
 cdef void compute_moments(const floating *x, Batch *batch, Moments *m) noexcept nogil:
-    """Compute the mean, then the variance of x - mean, in two passes over the batch."""
+    """Compute the mean and the variance of each channel in two passes over the batch.
+
+    The first pass computes the mean. The second pass computes the variance from the differences x - mean, and
+    corrects the rounding error of the mean.
+    """
     cdef double count = <double>(batch.images * batch.inner)
     cdef npy_intp c
     sum_channels(x, batch, NULL, m.mean, m.variance)
@@ -223,8 +230,9 @@ cdef int batch_norm(Operator op, IValue *r, const int32_t *at) except -1:
 # ---------------------------------------------------------------- loops of fusion groups
 
 cdef void scale_tile(Tile *tile, const floating *x, npy_intp n, floating *out) noexcept nogil:
-    """Compute x * scale + shift with the factors of each channel, for elements from index `tile.at` of the
-    tensor.
+    """Compute x * scale + shift for `n` elements, where scale and shift depend on the element's channel.
+
+    `tile.at` is the index in the tensor of the first element.
     """
     cdef const floating *scale = <const floating *>tile.vectors
     cdef const floating *shift = scale + tile.channels

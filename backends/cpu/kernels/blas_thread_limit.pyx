@@ -87,9 +87,10 @@ def limit_scipy_threads():
 
 
 def _restore_in_child():
-    """Restore the number of BLAS threads in a forked child process.
+    """Restore the initial numbers of BLAS threads in a child process after a fork.
 
-    The threads of the parent that have called `begin` do not exist in the child, so they never call `end`.
+    A parent thread between `begin` and `end` does not exist in the child. `end` is therefore never called
+    there.
     """
     global depth
     cdef int i

@@ -81,7 +81,10 @@ cdef bint compute_nll(Classes *c, floating *out) noexcept nogil:
 
 
 cdef bint read_weight(IValue *x, npy_intp classes, int kind, const void **weight) noexcept:
-    """Read optional class weights with the dtype of the scores. Return False for another dtype or length."""
+    """Read the optional class weights into `weight`, which becomes NULL if they are None.
+
+    Return False unless the weights have the scores' dtype `kind` and one element per class.
+    """
     cdef PyArrayObject *a
     weight[0] = NULL
     if x.tag == TAG_NONE:
@@ -215,9 +218,9 @@ cdef bint compute_label_margins(Classes *c, char *is_label, floating *out) noexc
 
 
 cdef bint read_rows(IValue *r, const int32_t *at, PyArrayObject *x, int64_t reduction, Classes *c) noexcept:
-    """Read scores of shape (N, C) or (C) and their labels into `c`.
+    """Read the scores `x` of shape (N, C) or (C), and the reduction, into `c`.
 
-    Return False for unsupported arguments.
+    Return False if the scores, the dtype of the labels or the reduction are unsupported.
     """
     if scalar_type(&r[at[1]]) != INT64 or size_of(x) == 0 or not 1 <= ndim_of(x) <= 2 or not NONE <= reduction <= SUM:
         return False

@@ -56,8 +56,9 @@ cdef ArgumentContiguity worst_contiguity(ArgumentContiguity contiguity, IValue *
 
 
 cdef bint has_layout_rule(Operator op):
-    """Return whether a layout rule of the record makes the result's strides depend on the arguments'
-    strides.
+    """Return whether the strides of the operator's result can depend on the strides of its arguments.
+
+    The strides can depend on them if the record has a layout rule other than "contiguous", or no layout rule.
     """
     for rule in op.record.layout:
         if rule != "contiguous":

@@ -41,7 +41,7 @@ cdef class SubConvolution:
 
 
 cdef inline int64_t row_of_position(SubConvolution p, int64_t q) noexcept nogil:
-    """Return the last row that starts at or before position `q`, by binary search."""
+    """Return the index of the last row whose first position is at most `q`, by binary search."""
     cdef int64_t low = 0, high = p.rows, middle
     while high - low > 1:
         middle = (low + high) // 2

@@ -75,8 +75,9 @@ MAX_SIZE = 1 << 48                     # largest allowed size or offset, so that
 cdef class InputLayout:
     """Memory layout of a convolution's input, along 3 dimensions.
 
-    Along each dimension, the layout has `length` elements for each residue r modulo the stride: the input's
-    elements u * stride + r for u = first, first + 1, ...
+    Along each dimension, the layout has one sequence of `length` elements for each residue r modulo the
+    stride. The sequence contains the input's elements with the indices u * stride + r for u = first, first +
+    1, ...
     """
 
     def __cinit__(self, sizes, strides, firsts, lengths, residues):
@@ -108,9 +109,10 @@ cdef class InputLayout:
 cdef class SubConvolution:
     """One correlation of a convolution: its kernel taps, and the output positions of its results.
 
-    Each entry of `taps` is an offset in a channel of the source, and an index into the weight's three window
-    dimensions. The positions q form rows of `row` results, which are written to output elements that are
-    `output_stride` apart. `row_q` has the first q of each row, `row_offset` the row's offset in an output channel.
+    Each entry of `taps` has two parts: an offset in a channel of the source, and an index into the weight's
+    three window dimensions. The correlation has a result for each position q. A row consists of `row`
+    consecutive positions, whose results are written to output elements that are `output_stride` apart.
+    `row_q` has the first position of each row. `row_offset` has the offset of each row in an output channel.
     """
 
     def __cinit__(self, taps, row_q, row_offset, row, output_stride):
@@ -355,9 +357,10 @@ cdef int compute(Job *job, SubConvolution p, int64_t partition, int64_t partitio
 cdef int compute_depthwise(
     Job *job, SubConvolution p, InputLayout s, int64_t plane, int64_t partition, int64_t partition_count, real *kind
 ) noexcept nogil:
-    """Lay out each channel and sum the products of its taps.
+    """Compute one partition of a depthwise convolution. Return -1 if memory is exhausted.
 
-    This function replaces `compute` if groups have one channel.
+    This function replaces `compute` if each group has one channel. A task lays out one channel of one image
+    and sums the products of the taps' weights and the channel's elements.
     """
     cdef int64_t tasks = job.images * job.groups, slack = job.kernels.lanes
     cdef int64_t task, image, group, filter, tap, q, count
@@ -442,10 +445,10 @@ cdef class Run:
         return compute_depthwise(&self.job, self.phase, self.source, self.plane, partition, partition_count, <float *>NULL)
 
     cdef int run(self, PartitionMethod method, Py_ssize_t partition, Py_ssize_t partition_count, int64_t units) except -1:
-        """Run one partition of `method`.
+        """Run one partition of `method`, without the GIL if `units` is at least MIN_UNITS_WITHOUT_GIL.
 
-        `units` is the estimated work of the partition in the unit of `thread_pool.partition_count`. The GIL
-        is released if it is at least MIN_UNITS_WITHOUT_GIL.
+        `units` is the estimated work of the partition, in the unit that `thread_pool.partition_count`
+        expects.
         """
         cdef int done
         if units < MIN_UNITS_WITHOUT_GIL:
@@ -490,8 +493,10 @@ cdef void *_allocate(object count, Py_ssize_t itemsize) except NULL:
 
 
 cdef int _strides(PyArrayObject *array, int64_t *strides, int lead, Py_ssize_t itemsize) except -1:
-    """Store the strides in elements: of the first `lead` dimensions, then of 3 spatial dimensions (0 if
-    missing).
+    """Write the strides of `array`, counted in elements, to `strides`.
+
+    The strides of the first `lead` dimensions come first. The strides of three spatial dimensions follow,
+    with 0 for each missing spatial dimension.
     """
     cdef int ndim = ndim_of(array), d
     for d in range(lead):

@@ -142,7 +142,11 @@ cdef bytes key_of(ConvArgumentPositions positions, IValue *r, const int32_t *at,
 
 
 def geometry(xp, g, input, weight, bias):
-    """Return `g`. With this function as `compute`, the record's kernel only checks its arguments."""
+    """Return the geometry `g` of a convolution unchanged.
+
+    If this function is the argument `compute` of the record's kernel, the kernel checks its arguments and
+    returns the geometry, but computes no convolution.
+    """
     return g
 
 

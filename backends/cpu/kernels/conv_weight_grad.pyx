@@ -131,7 +131,7 @@ seal(Weights)
 
 
 cdef inline int64_t tap_offset(Weights w, SubConvolution p, int64_t tap) noexcept nogil:
-    """Return the offset of tap `tap` in the weight's window, in elements."""
+    """Return the offset, counted in elements, of kernel tap `tap` from the start of the weight's window."""
     cdef int64_t *index = p.tap_index + 3 * tap
     return index[0] * w.axes[0] + index[1] * w.axes[1] + index[2] * w.axes[2]
 
@@ -187,7 +187,10 @@ cdef int sum_panels(Weights w, SubConvolution p, int64_t first, int64_t last, re
 cdef void sum_panel(
     Weights w, SubConvolution p, int64_t group, int64_t filter, int64_t channel, real *panel, real *sums, real *total
 ) noexcept nogil:
-    """Compute the gradient for one panel of a group's filters and one block of its channels."""
+    """Compute the weight gradient for one panel of filters and one block of channels, both of group `group`.
+
+    The panel starts at filter `filter` of the group, and the block at channel `channel` of the group.
+    """
     cdef int64_t filters = min(w.filters - filter, w.vectors * w.kernels.lanes), lanes = w.kernels.lanes
     cdef int64_t vectors = (filters + lanes - 1) // lanes, wide = vectors * lanes, n = min(w.block, w.channels - channel)
     cdef int64_t plane = w.plane, image, q, depth, c, k, i, tap, since = 0, count = p.taps * n * wide
@@ -263,12 +266,12 @@ cdef int sum_rows(Weights w, SubConvolution p, InputLayout s, int64_t first, int
 # ---------------------------------------------------------------- entry point
 
 def correlate_weights(conv_input, other, out, InputLayout source not None, SubConvolution phase not None, Py_ssize_t groups):
-    """Write the gradient of the weight elements that are taps of `phase` to `out`.
+    """Write to `out` the gradient of the weight elements that are taps of `phase`.
 
     `conv_input` (images, channels, 1 to 3 spatial dimensions) and `other` (images, filters, positions of the
     phase) are C-contiguous float32 or float64 arrays with equal dtypes. `out` has the shape (filters,
-    channels of a group, *window). Other elements of `out` are not written. They must be zero before the call.
-    Infinities and NaN multiplied by padding zeros give NaN.
+    channels of a group, *window). Elements of `out` that are not taps of `phase` are not written, so the
+    caller must set them to zero. The product of an infinity or NaN and a padding zero is NaN.
     """
     cdef Weights w = Weights.__new__(Weights)
     cdef PyArrayObject *x

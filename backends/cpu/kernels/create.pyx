@@ -96,8 +96,8 @@ cdef bint read_sizes(IValue *x, npy_intp *dims, int *nd) noexcept:
 cdef bint store_scalar(IValue *scalar, int kind, char *out) noexcept:
     """Write `scalar` as an element of dtype `kind`.
 
-    Return False if the dtype has a lower category than the scalar (int is lower than float) or cannot
-    represent the value.
+    Return False if the dtype is unsupported, cannot represent the value, or has a lower category than the
+    scalar (for example an int dtype and a float scalar).
     """
     cdef double value
     if scalar.tag != TAG_FLOAT and scalar.tag != TAG_INT and scalar.tag != TAG_BOOL:

@@ -81,7 +81,7 @@ cdef double compute_distance(const char *x, const char *y, Pairs *p, floating ki
 
 
 cdef void compute_distances(const char *x, const char *y, Pairs *p, floating *out) noexcept nogil:
-    """Compute all elements of the result, advancing a multi-dimensional index."""
+    """Compute the distance of each pair of vectors, in row-major order of the result's elements."""
     cdef npy_intp index[MAX_DIMS]
     cdef npy_intp o = 0
     cdef int d

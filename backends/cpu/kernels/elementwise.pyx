@@ -118,9 +118,11 @@ def ufunc_loops(str name not None, str promotion not None="same", str types=None
 
 
 cdef void replace_float_loops(Loops loops):
-    """Replace the float32 and float64 loops of NumPy by those of `broadcast_loops_2d.h`, if they exist.
+    """Replace NumPy's float32 and float64 loops by those that `broadcast_loops_2d.h` has for the operation,
+    if any.
 
-    NumPy's loop becomes the data argument of the new loop, which calls it for unsupported strides.
+    Each new loop has NumPy's loop as its data argument, and calls NumPy's loop for strides that the new loop
+    does not support.
     """
     cdef Arithmetic *replacement = float_arithmetic(loops.name.encode())
     cdef int *kinds = [FLOAT, DOUBLE]
@@ -150,9 +152,10 @@ cdef void add_half_loops(Loops loops) noexcept:
 # ---------------------------------------------------------------- numbers as operands
 
 cdef bint store_number(int scalar_type, IValue *scalar, char *out) noexcept nogil:
-    """Write a Python number as an element of a dtype.
+    """Write the Python number `scalar` to `out` as an element of dtype `scalar_type`.
 
-    Return False if type promotion would change the tensor's dtype.
+    Return False if the dtype cannot represent the number, or if type promotion of a tensor of this dtype and
+    the number would give another dtype.
     """
     cdef int64_t i = scalar.v.i
     if scalar.tag == TAG_FLOAT:
@@ -331,7 +334,10 @@ cdef PyObject *unary_inplace(Loops loops, Tensor x) except? NULL:
 
 
 cdef inline bint rejects_bool(Loops loops, bint with_bool):
-    """Return whether the operation subtracts bools, for which the record's Python kernel raises an error."""
+    """Return whether the operation is a subtraction with a bool operand.
+
+    The record's Python kernel raises an error for such a subtraction.
+    """
     return with_bool and loops.name == "subtract"
 
 
@@ -371,9 +377,10 @@ cdef inline bint is_integral(int kind) noexcept nogil:
 
 
 cdef int common_kind(Loops loops, Tensor x, IValue *other) except -2:
-    """Return the floating ScalarType to which operands of different categories are promoted.
+    """Return the floating ScalarType to which type promotion converts both operands.
 
-    Return -1 if the operands are unsupported.
+    Supported are an integral and a floating operand, and, if `loops.to_float`, two integral operands. Return
+    -1 for other operands.
     """
     cdef Tensor y
     cdef bint to_default
@@ -523,10 +530,10 @@ cdef PyObject *binary_inplace(Loops loops, Tensor x, IValue *other) except? NULL
 
 
 cdef bint write_result(Loops loops, Tensor x, IValue *other, Tensor out) except -1:
-    """Write the result to `out`, which may be an operand.
+    """Compute the operation and write the result to `out`, which may be an operand array.
 
-    Return False, without a result, if a tensor is not contiguous, the dtypes have no loop, the shapes differ,
-    or `out` overlaps an operand partially.
+    Return False without writing a result if a tensor is not contiguous, the dtypes have no loop, the shapes
+    differ, or `out` is another array than an operand but shares memory with the operand.
     """
     cdef PyArrayObject *a
     cdef PyArrayObject *b = NULL

@@ -50,7 +50,11 @@ cdef enum:
 cdef void apply_mask(
     Masking masking, floating *scores, npy_intp rows, npy_intp n, const char *mask, npy_intp down, npy_intp right
 ) noexcept nogil:
-    """Apply the mask to some rows of scores. `mask` points to the mask of the first row."""
+    """Apply the mask to `rows` rows of `n` scores each.
+
+    `mask` points to the mask of the first row. `down` and `right` are the mask's byte strides between rows
+    and between elements of a row.
+    """
     cdef npy_intp i, j
     cdef const char *x
     cdef uint8_t hidden = masking == BOOL_HIDE_MASK
@@ -70,7 +74,10 @@ cdef void apply_mask(
 
 
 cdef void apply_causal_mask(floating *scores, npy_intp first, npy_intp rows, npy_intp n) noexcept nogil:
-    """Set the scores of later keys to -inf: row i of the block keeps the keys 0 to `first` + i."""
+    """Apply the causal mask: set the scores of keys after the query's position to -inf.
+
+    Row i of `scores` has the scores of query `first` + i, which keeps only the keys 0 to `first` + i.
+    """
     cdef npy_intp i, j
     for i in range(rows):
         for j in range(first + i + 1, n):
@@ -87,7 +94,10 @@ cdef bint is_fully_masked(const floating *row, npy_intp n) noexcept nogil:
 
 
 cdef void softmax_masked_rows(int kind, floating *scores, npy_intp rows, npy_intp n, bint has_masked_rows, floating *out) noexcept nogil:
-    """Compute the softmax of each row. If `has_masked_rows`, fully masked rows become zeros."""
+    """Compute the softmax of each row of scores.
+
+    If `has_masked_rows`, a row in which all scores are -inf becomes zeros.
+    """
     cdef npy_intp first = 0, i
     if has_masked_rows:
         for i in range(rows):
@@ -232,9 +242,10 @@ seal(Heads)
 
 
 cdef bint set_stack_strides(Heads h, int which, PyArrayObject *a, int own) except -1:
-    """Store the strides of operand `which`, the array `a`, along all dimensions but the last `own`.
+    """Store the byte strides of `a` along its batch dimensions as the strides of operand `which`.
 
-    Return False if `a` does not broadcast.
+    The batch dimensions are all dimensions except the last `own` dimensions. Return False if they do not
+    broadcast to the shape `h.dims`.
     """
     cdef int d, at
     if ndim_of(a) - own > h.nd:
@@ -267,9 +278,10 @@ cdef bint set_mask(Heads h, PyArrayObject *mask) except -1:
 
 
 cdef object as_blas_operand(Matrix *m, object a, bint transpose):
-    """Set `m` to describe the first matrix of `a` for BLAS, transposed if `transpose`.
+    """Set `m` to describe the first matrix of the stack `a`, or its transpose if `transpose`, for BLAS.
 
-    Return `a`, or the contiguous copy that `m` describes if BLAS cannot read the layout of `a`.
+    If BLAS cannot read the layout of `a`, `m` describes a contiguous copy. Return the array that `m`
+    describes.
     """
     cdef PyArrayObject *x = <PyArrayObject *>a
     cdef int last = ndim_of(x) - 2

@@ -91,9 +91,10 @@ cdef bint can_transform(int kind):
 cdef int transform(
     Transform direction, int kind, char *x, npy_intp n, npy_intp length, char *out, npy_intp m, npy_intp rows, double factor
 ) except -1:
-    """Transform `rows` rows of `n` elements to rows of `m` elements.
+    """Compute the Fourier transforms of `rows` rows, from `n` elements each in `x` to `m` elements each in
+    `out`.
 
-    `length` is the length of the transform.
+    `length` is the number of points of each transform. The results are multiplied by `factor`.
     """
     cdef FftLoop *loop = &loops_for(kind)[LOOPS - 1 if direction == REAL_TO_COMPLEX and length % 2 else <int>direction]
     cdef npy_intp real = 4 if kind == FLOAT else 8
@@ -121,7 +122,7 @@ cdef double factor_of(str norm, npy_intp n, bint forwards):
 
 
 cdef str read_string(IValue *x):
-    """Return an optional string argument, with "" for None. Return None for values of other types."""
+    """Read an optional string argument. Return "" for None, and None for values of other types."""
     if x.tag == TAG_NONE:
         return ""
     return <str>x.v.o if x.tag == TAG_OBJECT and type(<object>x.v.o) is str else None

@@ -101,7 +101,10 @@ cdef void run_tiles(FusedPlan plan, Run *run, char *memory, npy_intp start, npy_
 
 
 cdef void run_chunks(FusedPlan plan, Run *run, char *memory, npy_intp first, npy_intp last) noexcept nogil:
-    """Run the tiles or chunks [first, last) of a stage. Epilogues run after each chunk."""
+    """Run tiles [first, last) of a stage. For a stage with epilogues, run chunks [first, last) instead.
+
+    The epilogues process the results of each chunk when the chunk is complete.
+    """
     cdef npy_intp chunk_index, start, end
     if run.epilogues.count == 0:
         run_tiles(plan, run, memory, first * plan.tile, min(run.size, last * plan.tile))
@@ -131,7 +134,10 @@ cdef int run_on_this_thread(FusedPlan plan, Run *run, Operator op, IValue *r, co
 
 @cython.final
 cdef class ParallelTileRun:
-    """Execution of a stage by several threads. Each has a consecutive range of tiles and separate buffers."""
+    """Execution of a stage by several threads.
+
+    Each thread runs a consecutive range of tiles with its own buffers.
+    """
     cdef FusedPlan plan
     cdef Run *run
     # Strong references that keep the input arrays alive, because other threads may assign new arrays to the
@@ -172,7 +178,10 @@ cdef int run_on_threads(FusedGroup g, FusedPlan plan, Run *run, IValue *r, const
 
 
 cdef int decline(Operator op, IValue *r, const int32_t *at) except -1:
-    """Report that the group did not run: set the first result to False, the others to a placeholder tensor."""
+    """Report that the fusion group did not run.
+
+    The first result becomes False. All other results become a placeholder, one of the tensor arguments.
+    """
     cdef int i, out
     cdef IValue placeholder = r[at[op.tensor_at]]
     for i in range(1, op.nrets):
@@ -259,7 +268,7 @@ cdef object new_slot_array(Layout *layout, int slot, int kind):
 
 
 cdef int add_epilogues(FusedGroup g, FusedPlan plan, Run *run, Layout *layout, IValue *r, const int32_t *at, list owners) except -1:
-    """Add the epilogues of this stage whose input is contiguous to `run.epilogues`."""
+    """Set `run.epilogues` to the epilogues that have a contiguous result of this stage as input."""
     cdef npy_intp shape[MAX_RANK]
     cdef int e, i, slot
     run.epilogues.count, run.epilogues.bytes = 0, 0
@@ -347,9 +356,10 @@ cdef list run_plan(FusedGroup g, FusedPlan plan, Run *run, Operator op, IValue *
 
 
 cdef list try_run_plan(FusedGroup g, FusedPlan plan, Run *run, Operator op, IValue *r, const int32_t *at):
-    """Run a group with epilogues. Return None if it raises an exception.
+    """Run a group with epilogues. Return None if an operator of the group raises an exception.
 
-    The separate operators then run and raise the exception again, with the right source location.
+    For None, the operators run again one by one, so that the exception is raised with the right source
+    location.
     """
     try:
         return run_plan(g, plan, run, op, r, at)

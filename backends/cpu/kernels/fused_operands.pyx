@@ -94,7 +94,7 @@ cdef void init_gather(Gather *g, const char *data, int ndim, npy_intp *shape, np
 
 
 cdef inline bint in_c_order(npy_intp *strides, int ndim) noexcept nogil:
-    """Return whether the nonzero strides do not increase from outer to inner dimensions."""
+    """Return whether the strides are sorted in descending order, apart from zeros. Equal strides are allowed."""
     cdef npy_intp last = 0
     cdef int d
     for d in range(ndim - 1, -1, -1):
@@ -292,7 +292,7 @@ cdef bint set_slot_strides(FusedGroup g, FusedPlan plan, Run *run, Layout *layou
 
 
 cdef void set_result_strides(FusedGroup g, FusedPlan plan, Layout *layout) noexcept:
-    """Set the strides of each step's result to those that its operator would choose outside of a group."""
+    """Set the strides of each step's result to the strides of the same operator's result outside of a group."""
     cdef TileOp *tile_op
     cdef int i, k, slot
     for i in range(plan.count):
@@ -313,7 +313,7 @@ cdef inline npy_intp length(Layout *layout, int slot, int d) noexcept nogil:
 
 
 cdef void set_contiguous_strides(Layout *layout, int slot) noexcept nogil:
-    """Set the strides of a slot to C-contiguous ones, counted in elements."""
+    """Set the strides of a slot to the strides, counted in elements, of a C-contiguous array."""
     cdef npy_intp stride = 1
     cdef int d
     layout.is_contiguous[slot] = True
@@ -468,9 +468,10 @@ cdef void address_materialized(Layout *layout, int slot, char *data, int *order,
 
 
 cdef bint address_input(FusedPlan plan, Run *run, Layout *layout, int slot, npy_intp *shape, int *order) noexcept nogil:
-    """Set the address of an input that one stride describes. For other inputs, add a copy of each tile.
+    """Set the address from which the steps read an input.
 
-    Return False if there are more copies than free buffers.
+    A contiguous input, or a single repeated element, is read in place. For any other input, the elements of
+    each tile are copied to a buffer. Return False if no buffer is free.
     """
     cdef Gather *into = &run.gather[run.gathers]
     cdef npy_intp strides[MAX_RANK]

@@ -112,8 +112,8 @@ cdef int default_kind(FusedPlan plan):
 cdef int common_kind(FusedPlan plan, int first, int second):
     """Return the dtype to which two slots are promoted, or NO_INDEX if the promotion is unsupported.
 
-    PyTorch's rule: within a category (such as float), the dtype of tensors with dimensions has precedence, then
-    that of 0-dim tensors, then that of numbers.
+    PyTorch's rule for operands of one category (such as float): the dtype of a tensor with dimensions has
+    precedence over the dtype of a 0-dim tensor, and both have precedence over the dtype of a number.
     """
     cdef int a = plan.kind[first], b = plan.kind[second]
     cdef uint32_t guard
@@ -138,9 +138,10 @@ cdef int common_kind(FusedPlan plan, int first, int second):
 
 
 cdef int slot_in_dtype(FusedPlan plan, int slot, int other, int kind) noexcept:
-    """Return a slot with the elements of `slot` converted to dtype `kind`.
+    """Return a slot that has the elements of `slot` in dtype `kind`, or NO_INDEX if no conversion exists.
 
-    Return NO_INDEX if no conversion exists.
+    If `other` is the slot of a tensor with dimensions, a 0-dim input is converted once, before the group
+    runs.
     """
     if plan.kind[slot] == kind:
         return slot
@@ -153,7 +154,7 @@ cdef int slot_in_dtype(FusedPlan plan, int slot, int other, int kind) noexcept:
 
 
 cdef int new_slot(FusedPlan plan, int source, int kind) noexcept:
-    """Append a slot for the elements of `source` as dtype `kind`.
+    """Append a slot for the elements of slot `source` in dtype `kind`, and return the index of the new slot.
 
     Return NO_INDEX if there are too many slots.
     """
@@ -166,9 +167,10 @@ cdef int new_slot(FusedPlan plan, int source, int kind) noexcept:
 
 
 cdef int number_slot(FusedPlan plan, int input, int kind) noexcept:
-    """Return the slot for a number or a 0-dim input as dtype `kind`, or NO_INDEX if it is unsupported.
+    """Return the slot that has the number or 0-dim tensor `input` in dtype `kind`.
 
-    The element is converted before the group runs.
+    The element is converted before the group runs. Return NO_INDEX for other inputs and unsupported
+    conversions.
     """
     cdef int slot
     if not plan.is_element[input] or plan.producer[input] != NO_INDEX or plan.guards[input] & OTHER_VALUE:
@@ -442,9 +444,10 @@ cdef class FusedGroup:
         return ""
 
     cdef str choose_choice(self, FusedPlan plan, int op_index, tuple order):
-        """Add the step of a selection by a mask (where). `order` has the argument positions of mask and choices.
+        """Add the step of an operator that selects elements of two operands by a mask (such as where).
 
-        Return the reason if the operator is unsupported, else "".
+        `order` has the argument positions of the mask and of the two operands. Return the reason if the
+        operator is unsupported, else "".
         """
         cdef int slots[3]
         cdef int k, kind = NO_INDEX
@@ -493,10 +496,9 @@ cdef class FusedGroup:
         return ""
 
     cdef str choose_results(self, FusedPlan plan):
-        """Set the slots of the results and of the epilogues' inputs. Return the reason if this is impossible,
-        else "".
+        """Set the slot of each result and of each epilogue's input.
 
-        Each result must be written by a step, and no slot can be returned twice.
+        Return the reason if a slot is not written by a step, or if two results have the same slot, else "".
         """
         cdef int i, slot
         for slot in range(MAX_SLOTS):
@@ -564,8 +566,9 @@ cdef class FusedGroup:
     cdef void free_buffers(self, FusedPlan plan, Schedule *schedule, int at, int *last, bint *in_use, bint before) noexcept:
         """Release the buffers whose last reader is step `at`.
 
-        This function is called twice per step. With `before`, it releases the buffers that the step's result
-        may overwrite. The second call, after the result has a buffer, releases the others.
+        Each step has two calls. The call with `before` set releases the buffers that the step's result may
+        overwrite. After a buffer has been assigned to the result, the call without `before` releases the
+        other buffers.
         """
         cdef TileOp *tile_op = &plan.tile_ops[schedule.order[at]]
         cdef npy_intp width = item_size(plan.kind[tile_op.out])

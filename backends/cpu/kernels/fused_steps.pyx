@@ -169,7 +169,7 @@ cdef bint collect_parameters(IValue *r, const int32_t *at, const bint *used, int
 
 
 cdef PyArrayObject *contiguous_gradient(IValue *tensors, Py_ssize_t i, int kind, list copies) except? NULL:
-    """Return a contiguous copy of gradient `i`, or NULL unless it is a CPU tensor of dtype `kind`.
+    """Return a contiguous copy of gradient `i` if the gradient is a CPU tensor of dtype `kind`, else NULL.
 
     The list `copies` keeps the copy alive.
     """
@@ -230,9 +230,11 @@ ctypedef void (*Step)(const Work *work, const ParameterState *state, const void 
 cdef int run_steps(
     Operator op, IValue *r, const int32_t *at, const bint *used, int lists, int steps_at, Step step, const void *rule
 ) except -1:
-    """Update all parameters. The first `lists` arguments are lists, of which the rule uses those in `used`.
+    """Update all parameters by calls of `step` with the update rule `rule`.
 
-    `steps_at` is the position of the list of step counts, or -1.
+    The first `lists` arguments are lists of tensors. `used` marks the lists that the rule reads or writes.
+    `steps_at` is the position of the argument with the list of step counts, or -1 if there is no such
+    argument.
     """
     cdef Work work
     cdef Py_ssize_t i

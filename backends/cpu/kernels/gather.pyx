@@ -69,8 +69,9 @@ cdef inline bint select_elements_by(
 cdef bint select_elements(
     const element *x, npy_intp outer, npy_intp n, const char *index, bint narrow, npy_intp wrap, npy_intp count, element *out
 ) noexcept nogil:
-    """Select elements by `index` in each of `outer` rows of `n` elements. Return False if an index is not in
-    [-wrap, n).
+    """Select elements by `index` in each of `outer` rows of `n` elements.
+
+    A negative index counts from the end if `wrap` is n. Return False if an index is not in [-wrap, n).
     """
     if narrow:
         return select_elements_by(x, outer, n, index, True, wrap, count, out)
@@ -179,7 +180,9 @@ cdef object select_by_index(
 
 
 cdef inline int store_or_run_record(Operator op, IValue *r, const int32_t *at, object result) except -1:
-    """Store `result`. If it is None, run the Python kernel of the operator record."""
+    """Store `result` as the operator's result. For None, run the Python kernel of the operator record
+    instead.
+    """
     return UNSUPPORTED if result is None else set_result_with_own_dtype(&r[at[op.nargs]], result)
 
 
@@ -248,7 +251,7 @@ cdef bint gather_along(
 
 
 cdef int gather_any(Operator op, IValue *r, const int32_t *at) except -1:
-    """Gather elements of a tensor with any strides, by an index tensor that may be smaller."""
+    """Gather elements of a tensor with any strides. The index tensor may have smaller sizes than the tensor."""
     cdef PyArrayObject *index = read_indices(&r[at[2]])
     cdef PyArrayObject *a
     cdef PyArrayObject *out
@@ -369,7 +372,7 @@ cdef object select_by_indices(int nargs, IValue *r, const int32_t *at, List indi
 
 
 cdef Py_ssize_t only_index(List indices) noexcept:
-    """Return the position in `indices` of the index tensor, or -1 unless exactly one exists."""
+    """Return the position of the index tensor in `indices`. Return -1 for zero or several index tensors."""
     cdef Py_ssize_t i, position = -1
     for i in range(indices.size):
         if list_item(<PyObject *>indices, i).tag == TAG_OBJECT:

@@ -82,9 +82,9 @@ cdef object product_with_epilogue(
 
 
 cdef bint broadcast(npy_intp *dims, int nd, PyArrayObject *a) noexcept:
-    """Broadcast the first `nd` sizes in `dims` with the leading dimensions of `a`.
+    """Broadcast the first `nd` sizes in `dims` with the batch dimensions of `a`, all but the last two.
 
-    Return False if they do not match.
+    Return False if the sizes do not broadcast. Otherwise, `dims` has the broadcast sizes.
     """
     cdef int d, dim
     cdef npy_intp length
@@ -138,7 +138,7 @@ cdef object linear_product(object x, object weight, object bias):
 
 
 cdef object linear_with_epilogue(object x, object weight, object bias, Packed packed, Epilogue epilogue, void *context):
-    """Return x @ weight.T + bias after the `epilogue`, or None if the operands are unsupported."""
+    """Return the result of `epilogue` for x @ weight.T + bias, or None if the operands are unsupported."""
     cdef PyArrayObject *w = <PyArrayObject *>weight
     cdef PyArrayObject *row = <PyArrayObject *>bias
     if ndim_of(w) != 2:
@@ -152,7 +152,7 @@ cdef object linear_with_epilogue(object x, object weight, object bias, Packed pa
 
 
 cdef bint same_batch(PyArrayObject *x, PyArrayObject *y, int nd) noexcept:
-    """Return whether both operands have `nd` dimensions: 2, or 3 with equal numbers of matrices."""
+    """Return whether `x` and `y` are both matrices (nd = 2), or stacks of equally many matrices (nd = 3)."""
     return ndim_of(x) == ndim_of(y) == nd and (nd == 2 or dims_of(x)[0] == dims_of(y)[0])
 
 
@@ -181,7 +181,7 @@ def _linear(general, xp, cnp.ndarray x not None, cnp.ndarray weight not None, cn
 
 
 def _by_record(general, xp, *args):
-    """Run the record's Python kernel, the only kernel of overloads with a result dtype."""
+    """Run the record's Python kernel. Overloads with a result dtype have no kernel in this module."""
     return general(xp, *args)
 
 

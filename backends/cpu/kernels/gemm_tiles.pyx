@@ -40,7 +40,10 @@ cdef int64_t narrow_columns(bint double_) noexcept nogil:
 cdef void pack_columns(
     Kernels *kernels, Matrix *b, int64_t column, int64_t column_end, int64_t k, int64_t depth, int64_t wide, real *to
 ) noexcept nogil:
-    """Pack columns as panels of `wide` columns. The last panel is padded with zeros to whole vectors."""
+    """Pack the columns [column, column_end) as panels of `wide` columns.
+
+    The last panel can be narrower. It is padded with zero columns to a whole number of vectors.
+    """
     cdef int64_t lanes = kernels.lanes, vectors, full_vectors, step, c, i, v
     cdef real *data = <real *>b.data
     while column < column_end:
@@ -81,8 +84,9 @@ cdef void run_panel(
     Kernels *kernels, Matrix *a, int64_t row, int64_t row_end, int64_t k, int64_t depth, real *packed,
     int64_t columns, real *out, int64_t pitch, bint last, GemmEpilogue *finish, int64_t column
 ) noexcept nogil:
-    """Multiply rows of `a` by a panel of `columns` columns, which starts at column `column` of the
-    product.
+    """Multiply the rows [row, row_end) of `a` by one packed panel of `columns` columns.
+
+    The first column of the panel is column `column` of the product.
     """
     cdef int64_t lanes = kernels.lanes, vectors = (columns + lanes - 1) // lanes, wide = vectors * lanes, rows, r, c
     cdef int64_t a_row = a.pitch if a.flag == AS_IT_IS else 1, a_stride = 1 if a.flag == AS_IT_IS else a.pitch

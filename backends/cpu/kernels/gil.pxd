@@ -37,7 +37,11 @@ cdef void reacquire_gil(ReleasedGil away) noexcept
 
 
 cdef inline ReleasedGil leave_gil(npy_intp work, IValue *r, const int32_t *at, int nargs) noexcept:
-    """If `work` (number of elements) is at least RELEASE_GIL_FROM, release the GIL until `take_gil`."""
+    """Release the GIL if `work`, a number of elements, is at least RELEASE_GIL_FROM.
+
+    The caller must pass the returned state to `take_gil`, which takes the GIL again. The arguments are kept
+    alive until then.
+    """
     cdef ReleasedGil gil_state
     if work >= RELEASE_GIL_FROM:
         return release_gil_holding_arguments(r, at, nargs)

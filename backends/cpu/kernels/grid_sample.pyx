@@ -54,7 +54,8 @@ ctypedef struct Sampling:
 cdef inline floating grid_position(floating at, npy_intp size, Sampling *s) noexcept nogil:
     """Convert a coordinate in [-1, 1] to a position along a dimension of `size` elements.
 
-    The padding modes BORDER and REFLECTION move a position outside of the image into the image.
+    With the padding modes BORDER and REFLECTION, a position outside of the image is mapped to a position
+    inside.
     """
     cdef floating low, span, distance, folds, extra, one = 1, half = 0.5, scale = (size - s.align) / 2.0
     at = (at + one) * scale
@@ -85,7 +86,7 @@ cdef inline npy_intp cell_index(floating at, npy_intp size) noexcept nogil:
 
 
 cdef void sample_nearest(const floating *x, const floating *grid, Sampling *s, floating *out) noexcept nogil:
-    """Sample one image: each grid position gets the nearest element."""
+    """Sample one image: write the element that is nearest to each grid position to `out`."""
     cdef npy_intp p, c, row, column, n = s.height * s.width
     for p in range(s.positions):
         column = cell_index[floating](<floating>rint(grid_position[floating](grid[2 * p], s.width, s)), s.width)

@@ -69,7 +69,10 @@ cdef object zeros(int nd, npy_intp *dims, int kind):
 cdef bint add_at_indices(
     const floating *g, const int64_t *pool_indices, npy_intp planes, npy_intp count, npy_intp plane, floating *out
 ) noexcept nogil:
-    """Add each gradient of a plane to `out` at its index. Return False if an index is out of range."""
+    """Add each gradient to the element of the same plane of `out` at the gradient's index in `pool_indices`.
+
+    Return False if an index is out of range.
+    """
     cdef npy_intp p, i
     for p in range(planes):
         for i in range(count):
@@ -154,7 +157,7 @@ cdef int adaptive_max_pool3d(Operator op, IValue *r, const int32_t *at) except -
 cdef bint add_rows(
     const floating *g, const int64_t *indices, npy_intp count, npy_intp width, npy_intp rows, int64_t skipped, floating *out
 ) noexcept nogil:
-    """Add each row of `g` to the row of `out` at its index, except for the index `skipped`.
+    """Add each row i of `g` to the row indices[i] of `out`, unless indices[i] is `skipped`.
 
     Return False if an index is out of range.
     """

@@ -63,10 +63,10 @@ cdef inline bint iterate_index_row(
     bint narrow, IndexOp index_op, uint64_t length, npy_intp stride, npy_intp n, char *array, npy_intp array_stride, const char *index,
     npy_intp index_stride, element *other, npy_intp other_stride
 ) noexcept nogil:
-    """Apply the operation along a row of indices.
+    """Apply the operation to one row of `n` indices. Return False at an index that is out of range.
 
-    Loop invariants are passed as arguments, because the compiler must assume that stores change fields of a
-    structure.
+    The values that are constant in the loop are separate arguments. If they were fields of a structure, the
+    compiler would have to assume that stores change them.
     """
     cdef npy_intp j
     cdef int64_t position

@@ -86,7 +86,7 @@ cdef inline bint read_number(IValue *x, int kind, double *out) noexcept:
 
 
 cdef inline bint same_dtype(IValue *dtype, int kind) noexcept:
-    """Return whether an optional dtype argument is None or equals `kind`."""
+    """Return whether the optional argument `dtype` is None or equals the ScalarType `kind`."""
     return dtype.tag == TAG_NONE or (dtype.tag == TAG_INT and dtype.v.i == kind)
 
 

@@ -158,9 +158,9 @@ cdef void lstm_step_backward(
     npy_intp rows, npy_intp n, const double *saved, const double *before, const double *after, const double *grad,
     const double *through, double *of_cell, double *of_gates
 ) noexcept nogil:
-    """Compute the gradients of gates and cell state of one time step in float64.
+    """Compute the gradients of the gates and of the cell state for one time step, in float64.
 
-    `row_loops.h` has the float32 loop.
+    `row_loops.h` has the equivalent float32 function.
     """
     cdef npy_intp row, i
     cdef double enter, forget, update, out, tanh_cell, of_hidden, of_inside
@@ -187,7 +187,9 @@ cdef void lstm_step_backward(
 
 
 cdef void backward_step(TimeSteps *s, npy_intp k) noexcept nogil:
-    """Compute the gradients of the gates of the k-th time step in backward order."""
+    """Compute the gradients of the gates for the k-th time step of the backward pass, which runs in reverse
+    order.
+    """
     cdef npy_intp t = k if s.reverse else s.times - 1 - k
     cdef npy_intp size = s.batch * s.width * (8 if s.double_ else 4)
     cdef const char *saved = s.saved + 4 * t * size
@@ -334,7 +336,10 @@ cdef LstmBackward compute_gate_gradients(IValue *r, const int32_t *at):
 
 
 cdef object copy_state_gradient(IValue *x, int dtype, npy_intp batch, npy_intp width):
-    """Return a copy of the gradient of a final state. Return zeros for None, and None for an unsupported value."""
+    """Return a copy of the gradient of a final state, or zeros if the gradient is None.
+
+    Return None if the gradient is unsupported.
+    """
     cdef object array
     if x.tag != TAG_NONE:
         array = read_state(x, dtype)

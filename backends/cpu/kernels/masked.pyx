@@ -254,7 +254,11 @@ cdef int masked_fill(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int fill_masked(Operand *operands, int nd, npy_intp *shape, char *scalar_bytes, npy_intp width) except -1:
-    """Write operand 3: the number at `scalar_bytes` where the mask (operand 0) is true, else operand 2."""
+    """Write the result of masked_fill to operand 3.
+
+    Elements whose mask (operand 0) is true become the number at `scalar_bytes`. Other elements are those of
+    operand 2.
+    """
     set_scalar_operand(&operands[1], scalar_bytes, nd)
     return iterate_operands(selection_loop(width), NULL, operands, 4, nd, shape)
 

@@ -156,9 +156,10 @@ cdef class Job:
             self.packed, self.panels = packed, packed.panels
 
     cdef Packed pack(self, Packed before):
-        """Pack the right operand if this makes the product faster. Return the panels, or else `before`.
+        """Pack the right operand if packed columns make the product faster, and return the panels.
 
-        `before` is None or the result of an earlier call, whose panels are used if their shape matches.
+        Otherwise, return `before`, which is None or the result of an earlier call. If the panels in `before`
+        have the right shape, they are used instead of new panels.
         """
         cdef bint double_ = self.kind == 1
         cdef int64_t wide = panel_width(self.algorithm, double_)
@@ -183,7 +184,7 @@ cdef class Job:
     cdef int run_again(self) noexcept nogil:
         """Compute the product again with the current contents of the operands.
 
-        The caller has called `divide`, and also `blas_thread_limit.begin` if `limited` is True.
+        The caller must first call `divide`, and also `blas_thread_limit.begin` if `limited` is True.
         """
         self.next = 0
         return self.run_tasks()
@@ -213,7 +214,11 @@ cdef class Job:
         return 0
 
     cdef int divide_tiles(self, Py_ssize_t partition_count) except -1:
-        """Choose the block size: blocks fit in the L2 cache, and there are at least three for each thread."""
+        """Choose a block size so that a block fits in the L2 cache.
+
+        For more than one partition, the blocks are also small enough for three blocks per partition, if
+        possible.
+        """
         cdef int64_t wide = panel_columns(self.kind == 1)
         cdef int64_t min_tasks = 3 * partition_count if partition_count > 1 else 1
         self.rows = min(self.rows, <int64_t>BLOCK_ROWS)
@@ -318,7 +323,7 @@ def use_tiles(bint use):
 
 
 cdef bint can_use_tiles(int kind, Matrix *a, Matrix *b) noexcept nogil:
-    """Return whether this package's tiles are enabled and are the faster choice for the product."""
+    """Return whether this package's tile kernels are enabled and are faster than BLAS for the product."""
     return (
         tiled and kind < 2 and a.rows > 4 and b.columns >= 16 and a.columns >= 16
         and <double>a.rows * a.columns * b.columns >= MIN_MULTIPLICATIONS_TILED
@@ -342,7 +347,7 @@ cdef bint panels_match(const Panels *panels, Matrix *b, int64_t wide) noexcept n
 
 
 cdef bint packing_pays(GemmAlgorithm algorithm, bint double_, Matrix *a, Matrix *b) noexcept nogil:
-    """Return whether the product, without the time for packing, is faster with packed columns of b."""
+    """Return whether packed columns of `b` make the product faster, apart from the time for packing."""
     return algorithm == BY_TILES or (algorithm == BY_ROWS and skinny_gemm_uses_panels(double_, a, b))
 
 
@@ -364,7 +369,7 @@ cdef int64_t *ITEM_SIZES = [4, 8, 8, 16]
 
 
 cdef int dtype_index(a) except -2:
-    """Return the number of an array's dtype in calls of `gemm`, or -1 for other dtypes."""
+    """Return the code of an array's dtype that `gemm` expects, or -1 for an unsupported dtype."""
     cdef int type_number = cnp.PyArray_TYPE(<cnp.ndarray>a)
     if not cnp.PyArray_ISNOTSWAPPED(<cnp.ndarray>a):
         return -1
@@ -440,9 +445,10 @@ cdef bint multiply_into(
 
 
 cdef bint read_matrix(Matrix *m, PyArrayObject *a, int64_t itemsize) noexcept:
-    """Set `m` to describe the first matrix of a stack for BLAS.
+    """Set `m` to describe the first matrix of the stack `a` for BLAS.
 
-    Return False if the array is not aligned, or neither rows nor columns are contiguous.
+    Return False if `a` is not aligned, or if its matrices have neither contiguous rows nor contiguous
+    columns.
     """
     cdef int last = ndim_of(a) - 2
     if not flags_of(a) & cnp.NPY_ARRAY_ALIGNED:
@@ -493,7 +499,11 @@ cdef int run_stacks(
 
 
 cdef int run_job(Job job, Stacks *s, double total) except -1:
-    """Run the job for each stack. If `total` is large, use several threads or release the GIL."""
+    """Run the job for each stack of matrices in `s`.
+
+    A job with several partitions runs on several threads. Any other job releases the GIL if `total`, the
+    number of multiplications, is large.
+    """
     cdef npy_intp index[MAX_DIMS]
     cdef int d, done
     for d in range(s.n):
@@ -658,7 +668,10 @@ cdef Packed cached_panels_for_rows(int64_t rows, Tensor y, bint transposed):
 cdef int run_matrix_product(
     object x, object y, object result, object bias, Packed packed, GemmAlgorithm algorithm, int kind, int inner, Matrix *left, Matrix *right
 ) except -1:
-    """Compute a product as a job, if it is large or has strides that need np.matmul's loop."""
+    """Compute a product by a `Job`.
+
+    The callers use this function for large products and for strides that require np.matmul's loop.
+    """
     cdef PyArrayObject *a = <PyArrayObject *>x
     cdef PyArrayObject *b = <PyArrayObject *>y
     cdef Job job = Job.__new__(Job)

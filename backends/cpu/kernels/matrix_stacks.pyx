@@ -13,7 +13,10 @@ from ts._core.tensor.ndarray cimport PyArrayObject, dims_of, ndim_of, strides_of
 
 
 cdef bint read_stacks(Stacks *s, PyArrayObject *x, PyArrayObject *y, PyArrayObject *z) noexcept:
-    """Read the leading dimensions into `s`. Return False if an operand does not broadcast to the product."""
+    """Read the batch dimensions (all but the last two) of the operands and of the product into `s`.
+
+    Return False if an operand does not broadcast to the product.
+    """
     cdef PyArrayObject **arrays = [x, y, z]
     cdef npy_intp stride[3]
     cdef npy_intp length
@@ -49,9 +52,10 @@ cdef bint read_stacks(Stacks *s, PyArrayObject *x, PyArrayObject *y, PyArrayObje
 
 
 cdef bint next_stack(Stacks *s, npy_intp *index, char **left, char **right, char **out) noexcept nogil:
-    """Advance `index` and the pointers along all batch dimensions except the last, along which the caller iterates.
+    """Advance `index` and the three pointers to the next index of the batch dimensions, except for the last
+    one.
 
-    Return False after the last index.
+    The caller iterates along the last batch dimension. Return False after the last index.
     """
     cdef int d = s.n - 2
     while d >= 0:

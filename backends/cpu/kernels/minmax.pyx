@@ -124,7 +124,11 @@ cdef void epilogue_extremes(const void *args, const char *x, npy_intp rows, char
 
 
 cdef bint read_extremes(bint largest, int kind, int ndim, const npy_intp *dims, IValue *reduced, bint keepdim, EpilogueArgs *args) noexcept:
-    """Set `args` for a reduction over `reduced` (NULL: all dimensions). Return False for unsupported arguments."""
+    """Set `args` for an epilogue that computes the maximum (if `largest`) or the minimum.
+
+    The epilogue reduces the dimensions `reduced`, or all dimensions for NULL. Return False for unsupported
+    arguments.
+    """
     cdef Shape s
     cdef int d
     if kind == HALF or (kind > DOUBLE and kind != BOOL) or not read_lengths(ndim, dims, reduced, keepdim, &s) or s.inner != 1:
@@ -160,7 +164,10 @@ register_epilogue("aten::amin", epilogue_smallest)
 # ---------------------------------------------------------------- indices of minima and maxima
 
 cdef void find_bool_extremes(bint largest, const npy_bool *x, Shape *s, int64_t *indices) noexcept nogil:
-    """Find the first row of each column with the extreme value. A nonzero byte counts as True."""
+    """Store the row index of the first True (if `largest`) or the first False of each column, or else 0.
+
+    A nonzero byte counts as True.
+    """
     cdef npy_intp i, j
     for j in range(s.inner):
         indices[j] = 0
@@ -184,9 +191,9 @@ cdef void select_values(const char *x, npy_intp width, Shape *s, const int64_t *
 cdef void find_extremes(
     bint largest, PyArrayObject *a, int kind, char *x, npy_intp width, Shape *s, char *values, int64_t *indices
 ) noexcept nogil:
-    """Find the extremes of `x` along axis n of the shape `s`. `a` only provides the dtype.
+    """Find the extremes of `x` along axis n of the shape `s`, and store their indices.
 
-    `values` may be NULL.
+    `a` only provides the dtype. If `values` is not NULL, the extremes are stored there.
     """
     cdef npy_intp o
     for o in range(s.outer):

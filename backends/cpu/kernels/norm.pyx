@@ -160,7 +160,10 @@ cdef npy_intp normalized_size(int ndim, const npy_intp *dims, List shape) noexce
 
 
 cdef bint read_normalized_shape(IValue *x, int kind, int ndim, const npy_intp *dims, List shape, npy_intp n, void **data) noexcept:
-    """Read an optional tensor whose shape is the normalized shape. Return False for other values."""
+    """Store the address of the elements of the optional tensor `x` in `data` (NULL for None).
+
+    Return False unless `x` is None or a tensor of dtype `kind` with the normalized shape.
+    """
     cdef PyArrayObject *w
     cdef int d, first = ndim - <int>shape.size
     if not read_vector(x, kind, n, False, data):
@@ -381,9 +384,9 @@ cdef void epilogue_double_scales(const void *args, const char *x, npy_intp rows,
 
 
 cdef bint read_rows(int kind, int ndim, const npy_intp *dims, IValue **others, EpilogueArgs *args) noexcept:
-    """Set the sizes, dtype and weight of a normalization as an epilogue. `others` are its shape and weight.
+    """Set the sizes, dtype and weight in `args` for a normalization that runs as an epilogue.
 
-    Return False if the arguments are unsupported.
+    `others` has the normalized shape and the weight. Return False if the arguments are unsupported.
     """
     cdef int d
     if kind != FLOAT and kind != DOUBLE:

@@ -256,7 +256,10 @@ ctypedef struct Batch:
 
 
 cdef inline double scale_of(floating spread, Batch *s) noexcept nogil:
-    """Return 1 / standard deviation. `spread` is this value in training, and the running variance otherwise."""
+    """Return the reciprocal of the standard deviation.
+
+    In training, `spread` is this reciprocal. Otherwise, `spread` is the running variance.
+    """
     return <double>spread if s.training else 1 / sqrt(spread + s.eps)
 
 

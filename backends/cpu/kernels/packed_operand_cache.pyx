@@ -50,7 +50,10 @@ cdef enum:
 
 @cython.final
 cdef class CacheEntry:
-    """Cache entry of an operand of earlier products. From the second use on, it has the operand's panels."""
+    """Cache entry of an operand of earlier products.
+
+    The entry also has the packed panels of the operand if the operand has been used often enough.
+    """
 
     cdef Matrix matrix
     cdef bint double_
@@ -181,9 +184,10 @@ def last_use(CacheEntry entry not None):
 
 
 cdef void drop_handed_out(PyObject *array, bint by_address) noexcept:
-    """Drop the panels of an array that is exposed to the program, because later writes are not detected.
+    """Drop the panels of an array when the program gets access to the array's memory.
 
-    If `by_address`, the address was exposed, and the array is never packed again.
+    The cache does not detect writes through this access. If `by_address`, the program got the address of the
+    memory, and the array is never packed again.
     """
     cdef Py_ssize_t i
     cdef PyObject *owning

@@ -85,9 +85,9 @@ cdef inline char *write_fill(PadGeometry *p, char *out, npy_intp count) noexcept
 
 
 cdef char *write_row(PadGeometry *p, const char *row, char *out) noexcept nogil:
-    """Write one row of the result to `out`, from the source row `row`, and return the address after it.
+    """Write one row of the result to `out`, and return the address after the row.
 
-    If `row` is NULL, the result has only fill values.
+    The elements are those of the source row `row`, plus padding. If `row` is NULL, all are the fill value.
     """
     cdef int d = p.nd - 1
     cdef npy_intp n = p.new[d], i = 0, at, inside
@@ -207,7 +207,8 @@ cdef bint read_geometry(PadGeometry *p, PyArrayObject *a, IValue *pads) noexcept
 cdef bint read_fill(IValue *value, int kind, char *out) noexcept:
     """Write the fill value to `out` as an element of dtype `kind`. None, False and 0 are zeros of any dtype.
 
-    Return False if `store_scalar` does not support another number.
+    `store_scalar` converts other numbers. Return False if it does not support the number and for other
+    values.
     """
     if value.tag == TAG_NONE or (value.tag == TAG_INT and value.v.i == 0) or (value.tag == TAG_BOOL and value.v.i == 0):
         memset(out, 0, MAX_ELEMENT_BYTES)

@@ -66,7 +66,10 @@ cdef int bind_loops(Operator op) except -1:
 
 
 cdef int bind_output(Operator op, Loops loops) except -1:
-    """Set the kernel of an `out=` variant, whose last argument is the output, if a kernel fits its arguments."""
+    """Set the kernel of the `out=` overload `op`, whose last argument is the output.
+
+    Do nothing if no kernel fits the overload's arguments.
+    """
     cdef Kernel kernel
     if op.nargs == loops.arity + 1:
         kernel = run_unary_out if loops.arity == 1 else run_binary_out
@@ -78,9 +81,10 @@ cdef int bind_output(Operator op, Loops loops) except -1:
 
 
 cdef inline bint is_one(IValue *alpha, IValue *x) noexcept:
-    """Return whether the factor `alpha` is 1, or 1.0 if `x` is a contiguous float32 or float64 tensor.
+    """Return whether the factor `alpha` equals 1 and is valid for `x`.
 
-    For 1.0 and an integer tensor, the record's kernel raises an error.
+    1.0 is valid only if `x` is a contiguous float32 or float64 tensor. For an integer tensor, the record's
+    kernel raises an error.
     """
     if alpha.tag == TAG_INT:
         return alpha.v.i == 1
@@ -123,9 +127,9 @@ cdef int run_binary_inplace(Operator op, IValue *r, const int32_t *at) except -1
 
 
 cdef int compute_output(Operator op, IValue *r, const int32_t *at, IValue *other) except -1:
-    """Write the result to the last argument.
+    """Compute the operation and write the result to the operator's last argument.
 
-    The record's Python kernel runs if the loops cannot write to this argument directly.
+    If the loops cannot write to this argument directly, the record's Python kernel runs.
     """
     cdef IValue *x = &r[at[0]]
     cdef IValue *out = &r[at[op.nargs - 1]]
@@ -175,8 +179,9 @@ cdef int run_scaled_inplace(Operator op, IValue *r, const int32_t *at) except -1
 
 
 cdef bint can_scale_in_place(IValue *x, IValue *y, IValue *alpha) noexcept:
-    """Return whether `x` and `y` are CPU tensors of one floating dtype without shared memory, and `alpha` a
-    number.
+    """Return whether `x` and `y` are CPU tensors of one floating dtype, and `alpha` is a number.
+
+    Also return False if the tensors have different arrays that share memory.
     """
     cdef PyArrayObject *a
     cdef PyArrayObject *b

@@ -231,7 +231,10 @@ cdef int max_pool3d(Operator op, IValue *r, const int32_t *at) except -1:
 # ---------------------------------------------------------------- means
 
 cdef int64_t count_elements(PoolGeometry *p, int d, int64_t i, Divisor divisor) noexcept nogil:
-    """Return the number of elements of window `i` along dimension `d`, with padding if WITH_PADDING."""
+    """Return the number of elements of window `i` along dimension `d`.
+
+    Elements of the padding count only if `divisor` is WITH_PADDING.
+    """
     cdef int64_t start = i * p.stride[d] - p.padding[d]
     if divisor == WITH_PADDING:
         return min(start + p.kernel[d], p.windows.size[d] + p.padding[d]) - start

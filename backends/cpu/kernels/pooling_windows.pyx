@@ -136,7 +136,7 @@ cdef int64_t *_numbers(array, Py_ssize_t count) except NULL:
 
 @cython.final
 cdef class Table:
-    """Starts and ends of the windows along three dimensions, which the constructor checks."""
+    """Start and end index of each pooling window along three dimensions. The constructor checks the indices."""
 
     cdef Windows windows
     cdef object owners                   # keeps the owners of the memory behind the pointers alive
@@ -231,8 +231,9 @@ cdef int _run(Table table, x, out, more, bint mean) except -1:
 
 
 def max_of_windows(Table table not None, x, out, index):
-    """Write the maximum of each window to `out`, and its index in the plane to `index` unless that is
-    None.
+    """Write the maximum of each window to `out`, and the index of the maximum in its plane to `index`.
+
+    If `index` is None, write only the maxima.
     """
     if x.dtype.char not in "fdlq" or x.itemsize < 4:
         raise TypeError("max_of_windows: expected float32, float64 or int64")

@@ -90,8 +90,9 @@ cdef void fill_uniform(MersenneTwister stream, floating *out, npy_intp n) noexce
 cdef void fill_blocks(MersenneTwister stream, floating *out, npy_intp n, bint narrow, floating mean, floating deviation) noexcept:
     """Fill `out` with `n` >= 16 normal numbers.
 
-    If `n` is not a multiple of 16, the last 16 elements are computed again from 16 new uniform numbers. If
-    `narrow`, no uniform numbers are drawn before for the last `n` % 16 elements.
+    If `n` is not a multiple of 16, the last 16 elements are computed again from 16 new uniform numbers. The
+    preceding step draws one uniform number for each of the `n` elements, or, if `narrow`, only for complete
+    blocks of 16.
     """
     cdef npy_intp full_length = n - n % BLOCK
     fill_uniform(stream, out, full_length if narrow else n)

@@ -110,8 +110,9 @@ cdef void step(
     Cell kind, bint double_, npy_intp rows, npy_intp n, const void *input_gates, const void *hidden_gates, const void *bias, void *cell,
     void *hidden, void *saved_gates
 ) noexcept nogil:
-    """Update the state by one time step, from the contributions of the input and of the hidden state to the
-    gates.
+    """Update the state by one time step.
+
+    `input_gates` has the contributions of the input to the gates, `hidden_gates` those of the hidden state.
     """
     if kind == LSTM and double_:
         lstm_step(rows, n, <const double *>input_gates, <const double *>hidden_gates, <double *>cell, <double *>hidden, <double *>saved_gates)
@@ -161,9 +162,9 @@ cdef class Weights:
         return new_matrix(rows, self.width * gate_count(self.kind), self.dtype)
 
     cdef bint compute_input_gates(self, object x, object gates) except -1:
-        """Write the product of each row of `x` and w_ih, plus the biases, to `gates`.
+        """Write the input's contributions to the gates, x @ w_ih.T plus the biases, to `gates`.
 
-        A bias that `candidate_bias` returns is not added. Return False if the product is unsupported.
+        The bias that `candidate_bias` returns is not added. Return False if the product is unsupported.
         """
         cdef bint biased = self.b_ih is not None or self.b_hh is not None
         cdef PyArrayObject *result = <PyArrayObject *>gates
@@ -184,7 +185,10 @@ seal(Weights)
 
 
 cdef void fill(Weights w, floating *out, npy_intp rows, npy_intp n) noexcept:
-    """Fill each row of `out` with the sum of the biases, without the bias that `candidate_bias` returns."""
+    """Fill each row of `out` with the sum of the biases b_ih and b_hh.
+
+    The part of b_hh that `candidate_bias` returns is not added.
+    """
     cdef npy_intp i, row
     cdef floating *first = NULL if w.b_ih is None else <floating *>data_of(<PyArrayObject *>w.b_ih)
     cdef floating *second = NULL if w.b_hh is None else <floating *>data_of(<PyArrayObject *>w.b_hh)
@@ -198,9 +202,9 @@ cdef void fill(Weights w, floating *out, npy_intp rows, npy_intp n) noexcept:
 
 
 cdef bint has_shape(object array, npy_intp rows, npy_intp columns) noexcept:
-    """Return whether an array has shape (rows, columns), or (rows,) if `columns` is 0.
+    """Return whether `array` is None or has the shape (rows, columns).
 
-    Return True for None.
+    If `columns` is 0, the shape must be (rows,).
     """
     cdef PyArrayObject *a = <PyArrayObject *>array
     if array is None:
@@ -233,7 +237,10 @@ ctypedef struct Steps:
 
 
 cdef int finish_step(Steps *s, Job back) noexcept nogil:
-    """Finish a time step after the product with the hidden state. Return -1 if memory is exhausted."""
+    """Compute the rest of a time step, after the product of the hidden state and its weight.
+
+    Return -1 if memory is exhausted.
+    """
     cdef npy_intp size = 8 if s.double_ else 4
     if s.reverse:
         s.row -= s.rows
@@ -291,8 +298,9 @@ cdef bint run_layer(
 
     `x` has the rows of all time steps, `sizes` the batch size of each time step. `hidden` and `cell` are
     updated in place to the last state. The hidden states of all rows are written to `out`, whose rows are
-    `pitch` elements apart. The gates of all rows are written to `input_gates`. If `cells` is not NULL, these
-    are the activated gates, and the cell states are written to `cells`.
+    `pitch` elements apart. `input_gates` receives the input's contributions to the gates of all rows. If
+    `cells` is not NULL, `input_gates` receives the activated gates instead, and `cells` the cell states of
+    all rows.
     """
     cdef npy_intp *count = <npy_intp *>data_of(<PyArrayObject *>sizes)
     cdef npy_intp times = size_of(<PyArrayObject *>sizes), total = dims_of(<PyArrayObject *>input_gates)[0], size = item_size(w.dtype)
@@ -395,9 +403,10 @@ cdef Weights make_weights(Cell kind, int dtype, list arrays, bint biased):
 
 
 cdef Packed cached_panels_of(IValue *x, npy_intp rows):
-    """Return the cached packed transpose of a weight for products with `rows` rows, or None if not cached.
+    """Return the cached packed transpose of a weight for products with `rows` rows, or None if it is not
+    cached.
 
-    The cache does not return it while the caller has a reference to the weight's array.
+    The caller must not have a reference to the weight's array, because the cache would then return None.
     """
     return cached_panels_for_rows(rows, <Tensor>x.v.o, True) if is_tensor(x) else None
 
@@ -437,7 +446,11 @@ cdef tuple read_states(Cell kind, IValue *state, int dtype, int nd):
 
 
 cdef object read_batch_sizes(IValue *packed, npy_intp times, npy_intp batch, npy_intp total):
-    """Return the batch size of each time step as a new array, or None if it contradicts `batch` or `total`."""
+    """Return the batch size of each time step as a new array.
+
+    Return None if the batch sizes contradict `batch`, the first batch size, or `total`, the number of all
+    rows.
+    """
     cdef npy_intp t, rows, row_count = 0
     cdef PyArrayObject *a = NULL
     cdef npy_intp *count

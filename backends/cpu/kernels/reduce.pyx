@@ -393,7 +393,10 @@ cdef int run_reduction(
 cdef inline int run_reduction_with_dtype(
     Operator op, IValue *r, const int32_t *at, Reduction reduction, IValue *dims, bint keepdim, IValue *dtype
 ) except -1:
-    """Run a reduction with an optional dtype argument. The loops support only the tensor's own dtype."""
+    """Run a reduction with an optional dtype argument.
+
+    The record's Python kernel runs if the argument differs from the tensor's dtype.
+    """
     if dtype.tag != TAG_NONE and not (contiguous_array_or_null(&r[at[0]]) != NULL and same_dtype(dtype, scalar_type(&r[at[0]]))):
         return UNSUPPORTED
     if dtype.tag != TAG_NONE and dtype.v.i not in (FLOAT, DOUBLE, INT64):

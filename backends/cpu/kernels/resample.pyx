@@ -290,9 +290,10 @@ cdef int _sum_along(x, out, int axis, index, weight, int fraction_bits) except -
 
 
 def weighted_picks(x, out, index, weight):
-    """Write weighted sums of elements of `x` (N, C, n) to `out` (N, C, m). Index and weight are (N, m, taps).
+    """Write weighted sums of elements of `x` (N, C, n) to `out` (N, C, m).
 
-    The index -1 selects the value 0 instead of an element.
+    `index` and `weight` have the shape (N, m, taps). Each sum has `taps` terms. The index -1 selects the
+    value 0 instead of an element.
     """
     _require_arrays((x, out, index, weight))
     if x.dtype.char == "B":

@@ -34,9 +34,10 @@ cnp.import_array()
 # ---------------------------------------------------------------- reshape
 
 cdef bint read_sizes(List sizes, npy_intp count, npy_intp *dims) noexcept:
-    """Read a shape for `count` > 0 elements, with at most one size -1.
+    """Read the shape `sizes`, in which one size may be -1, into `dims`.
 
-    Return False if the shape does not match.
+    The size -1 is replaced so that the shape has `count` > 0 elements. Return False if the shape cannot have
+    `count` elements.
     """
     cdef npy_intp known_size = 1
     cdef Py_ssize_t i
@@ -200,7 +201,7 @@ cdef int expand_as(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int store_expanded(Operator op, IValue *r, const int32_t *at, PyArrayObject *a, int nd, npy_intp *dims) except -1:
-    """Store a view of `a` expanded to the sizes `dims`. A size -1 keeps the dimension."""
+    """Store a view of `a` expanded to the sizes `dims`. A size of -1 stands for the unchanged size of `a`."""
     cdef npy_intp strides[MAX_DIMS]
     cdef int i, extra = nd - ndim_of(a)
     cdef npy_intp n, room = INT64_MAX // cnp.PyArray_ITEMSIZE(<cnp.ndarray>a)

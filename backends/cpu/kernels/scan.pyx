@@ -36,7 +36,10 @@ ctypedef fused scanned:
 cdef void scan_columns(
     bint product, const scanned *x, npy_intp n, npy_intp stride, npy_intp width, scanned *out
 ) noexcept nogil:
-    """Scan each of `width` columns. Rows are `stride` elements apart."""
+    """Compute the cumulative products (if `product`) or cumulative sums of `width` columns of `n` rows.
+
+    Rows are `stride` elements apart.
+    """
     cdef double total[COLUMNS]
     cdef int64_t integer_total[COLUMNS]
     cdef npy_intp i, j

@@ -70,9 +70,10 @@ cdef inline bint are_disjoint(PyArrayObject *a, PyArrayObject *b) noexcept nogil
 
 
 cdef object new_target(IValue *x, bint in_place, PyArrayObject *index, PyArrayObject *other):
-    """Return the array that the kernel writes: a copy of the tensor's array, or the array itself if `in_place`.
+    """Return the array that the kernel writes: a copy of the tensor's array, or the array itself if
+    `in_place`.
 
-    Return None if the tensor cannot be written in place.
+    Return None if `in_place` is True but the kernel cannot write to the array.
     """
     cdef Tensor t = <Tensor>x.v.o
     if in_place:
@@ -143,7 +144,10 @@ cdef bint write_neutral(IndexIterator *walk, IndexOp index_op, int kind, char *a
 
 
 cdef bint count_indices(IndexIterator *walk, int64_t *counted, const char *index) noexcept nogil:
-    """Add 1 to `counted`, which has the shape of the destination, for each index at the indexed position."""
+    """Count the indices of each position: for each index, add 1 to the element of `counted` at the index.
+
+    `counted` has the shape of the destination.
+    """
     cdef int64_t one = 1
     cdef IndexIterator ones = walk[0]
     cdef npy_intp size = walk.width
@@ -374,7 +378,10 @@ cdef int index_put(Operator op, IValue *r, const int32_t *at) except -1:
 cdef int fill_masked(
     Operator op, IValue *r, const int32_t *at, PyArrayObject *a, IValue *by, PyArrayObject *value, bint in_place, bint adds
 ) except -1:
-    """Write one value, or add it if `adds`, where a mask of the tensor's shape is true."""
+    """Write one value to the elements for which a mask of the tensor's shape is true.
+
+    Addition of the value (`adds`) is unsupported.
+    """
     cdef PyArrayObject *mask = contiguous_array_or_null(by)
     cdef npy_intp i, n
     cdef npy_intp width = item_size(value)

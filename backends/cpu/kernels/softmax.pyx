@@ -142,7 +142,9 @@ cdef enum SoftmaxKind:
 
 
 cdef double infinite_max_or_nan(const float *x, npy_intp n, double peak) noexcept nogil:
-    """Return NaN if the row `x` has a NaN, else `peak`, its infinite maximum."""
+    """Return NaN if the row `x` has a NaN, else `peak`. The caller passes the row's infinite maximum as
+    `peak`.
+    """
     cdef npy_intp i
     for i in range(n):
         if x[i] != x[i]:
@@ -176,7 +178,7 @@ cdef void softmax_last_dim_f32(SoftmaxKind what, const float *x, npy_intp rows, 
 cdef void softmax_last_dim(SoftmaxKind what, floating *x, npy_intp rows, npy_intp n, floating *out, floating *scratch) noexcept nogil:
     """Compute the function `what` (softmax, log_softmax or logsumexp) of each row of `n` elements.
 
-    `scratch` is a buffer of one tile. SOFTMAX uses `out` instead.
+    `scratch` is a buffer of one tile. For softmax, `scratch` is unused, because `out` serves as the buffer.
     """
     cdef npy_intp tile = max(<npy_intp>1, TILE // n), count, i, j
     cdef floating *exponentials

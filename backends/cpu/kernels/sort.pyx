@@ -32,7 +32,11 @@ cdef inline void swap(Item *a, Item *b) noexcept nogil:
 # ---------------------------------------------------------------- heaps
 
 cdef void sift(Item *first, Py_ssize_t hole, Py_ssize_t length, Item value) noexcept nogil:
-    """Fill the hole in a heap of `length` items: move larger children up, then insert `value`."""
+    """Insert `value` into a heap of `length` items at or below the free position `hole`.
+
+    The larger child moves up until the free position is a leaf. Then `value` moves up from there to its
+    place.
+    """
     cdef Py_ssize_t top = hole, child = hole, parent
     while child < (length - 1) // 2:
         child = 2 * (child + 1)
@@ -131,7 +135,10 @@ cdef int depth_limit(Py_ssize_t n) noexcept nogil:
 
 
 cdef void quicksort(Item *first, Item *last, int depth) noexcept nogil:
-    """Sort [first, last), except for ranges of at most INSERTION_SORT_LENGTH items, which stay unsorted."""
+    """Sort [first, last), except for the order inside ranges of at most INSERTION_SORT_LENGTH items.
+
+    The caller then sorts these ranges by insertion sort.
+    """
     cdef Item *cut
     while last - first > INSERTION_SORT_LENGTH:
         if depth == 0:
@@ -181,8 +188,9 @@ cdef void select_smallest(Item *items, Py_ssize_t n, Py_ssize_t k, bint ordered)
 
 
 cdef Py_ssize_t quickselect(Item *a, Py_ssize_t n, Py_ssize_t k) noexcept nogil:
-    """Return the original index of the k-th smallest item, by quickselect with the median of three as
-    pivot.
+    """Return the original index of the k-th smallest item, counted from 0, by quickselect.
+
+    The pivot is the median of three items.
     """
     cdef Py_ssize_t low = 0, high = n - 1, i, j
     cdef Item pivot
@@ -253,7 +261,7 @@ def argsort(const int64_t[:, ::1] keys not None):
 
 
 def smallest(const int64_t[:, ::1] keys not None, Py_ssize_t k, bint ordered=True):
-    """Return the indices of the k smallest keys of each row. They are sorted if `ordered`."""
+    """Return the indices of the k smallest keys of each row, in ascending order of the keys if `ordered`."""
     cdef Py_ssize_t rows = keys.shape[0], n = keys.shape[1], row, i
     if not 0 <= k <= n:
         raise ValueError(f"smallest: k must be in [0, {n}], got {k}")

@@ -75,7 +75,8 @@ cdef double c_gammaln(double x) noexcept nogil:
 cdef double quantile(double tail, double offset) noexcept nogil:
     """Return the normal quantile (inverse CDF) at 1/2 + `offset`, by a rational approximation.
 
-    `tail` is 1/2 - |offset|. It is an argument, because this difference may be too small to compute exactly.
+    `tail` is 1/2 - |offset|. The caller passes it, because the subtraction would be inexact for a tiny
+    `tail`.
     """
     cdef double r, numerator, denominator
     if fabs(offset) <= 0.425:

@@ -172,9 +172,10 @@ cdef int stft_center(Operator op, IValue *r, const int32_t *at) except -1:
 cdef void overlap_add(
     const floating *frames, const floating *window, Frames *f, floating *signal, floating *weight
 ) noexcept nogil:
-    """Overlap-add the windowed frames of a signal.
+    """Add each frame, multiplied by the window, to the samples of `signal` at the frame's position
+    (overlap-add).
 
-    Unless it is NULL, `weight` receives the sum of the squared window weights of each sample.
+    If `weight` is not NULL, the squared window is added to `weight` at the same positions.
     """
     cdef npy_intp k, i
     cdef floating w = 1
@@ -191,9 +192,9 @@ cdef void overlap_add(
 cdef bint divide(
     const floating *signal, const floating *weight, npy_intp first, npy_intp last, npy_intp length, floating *out
 ) noexcept nogil:
-    """Divide the samples [first, last) by their weights and append zeros.
+    """Write the samples [first, last), divided by their weights, to `out`, followed by zeros up to `length`.
 
-    Return False if a weight is too small.
+    Return False if the weight of one of these samples is too small.
     """
     cdef npy_intp i
     for i in range(first, last):

@@ -67,8 +67,10 @@ cdef void set_scalar_operand(Operand *operand, char *scalar_bytes, int ndim) noe
 
 
 cdef int compare_dimensions(Operand *operands, int count, npy_intp *shape, int a, int b) noexcept nogil:
-    """Compare two dimensions: return 1 if `a` belongs outside of `b`, -1 if inside, 0 if their strides are
-    equal.
+    """Compare two dimensions: return 1 if `a` must be outer to `b`, -1 if `b` must be outer, else 0.
+
+    The dimension with the larger stride is outer, without regard to strides of 0. For equal strides, `a` is
+    outer if it has the larger size.
     """
     cdef npy_intp first, second
     cdef int k
@@ -140,7 +142,10 @@ cdef object new_result(Operand *operands, int count, int ndim, npy_intp *shape, 
 
 
 cdef void move_longest_inside(Operand *operands, int count, npy_intp *dims, int n) noexcept nogil:
-    """Swap the last and the longest dimension, so that the loop is called less often."""
+    """Swap the longest dimension with the last dimension.
+
+    The inner loop runs along the last dimension, and is called less often if this dimension is long.
+    """
     cdef int d, k, longest = n - 1
     for d in range(n - 1):
         if dims[d] > dims[longest]:

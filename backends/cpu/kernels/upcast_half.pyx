@@ -26,7 +26,7 @@ cdef bint is_half_tensor(IValue *x) noexcept:
 
 
 cdef bint can_upcast(Operator op, IValue *r, const int32_t *at) except -1:
-    """Return whether the arguments can be computed in float32.
+    """Return whether the operator can be computed in float32 for its 16-bit floating-point arguments.
 
     All tensors must be CPU tensors of one 16-bit dtype without overlapping elements. Numbers must not exceed
     MAX_HALF_NUMBER, and an argument `dtype` must be None.

@@ -44,7 +44,10 @@ cdef inline npy_intp item_bytes(int kind) noexcept nogil:
 
 
 cdef inline bint has_contiguous_rows(PyArrayObject *a, npy_intp width) noexcept:
-    """Return whether rows are non-empty, aligned and contiguous, and `width` divides the row stride, which is >= 0."""
+    """Return whether the rows of a non-empty array are aligned and contiguous.
+
+    The byte stride between rows must also be a non-negative multiple of `width`, the size of an element.
+    """
     cdef int last = ndim_of(a) - 1
     if size_of(a) == 0 or not flags_of(a) & cnp.NPY_ARRAY_ALIGNED or (dims_of(a)[last] != 1 and strides_of(a)[last] != width):
         return False

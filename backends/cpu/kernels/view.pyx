@@ -62,7 +62,10 @@ cdef bint view_select(View *v, IValue **others, int result_index, int result_cou
 
 
 cdef inline int64_t slice_bound(IValue *x, int64_t missing, int64_t n) noexcept:
-    """Return the slice bound `x`, or `missing` for None, as an index from the start, clamped to [0, n]."""
+    """Return the slice bound `x` as an index from the start, clamped to [0, n].
+
+    For None, the bound is `missing`. A negative bound counts from the end.
+    """
     cdef int64_t i = missing if x.tag == TAG_NONE else x.v.i
     if i < 0:
         i += n
@@ -111,7 +114,7 @@ cdef int narrow(Operator op, IValue *r, const int32_t *at) except -1:
 # ---------------------------------------------------------------- split, chunk, unbind
 
 cdef int store_chunks(IValue *r, const int32_t *at, int axis, int64_t size, IValue *out) except -1:
-    """Store a list of views with length `size` along `axis`. The last view may be shorter."""
+    """Store a list of consecutive views of size `size` along dimension `axis`. The last view may be smaller."""
     cdef PyArrayObject *a = cpu_array(&r[at[0]])
     cdef npy_intp dims[MAX_DIMS]
     cdef npy_intp strides[MAX_DIMS]
@@ -132,7 +135,10 @@ cdef int store_chunks(IValue *r, const int32_t *at, int axis, int64_t size, IVal
 
 
 cdef bint view_chunk_at(View *v, int axis, int64_t size, int result_index, int result_count) noexcept:
-    """Change `v` to chunk `result_index` of length `size`. Return False if there are not `result_count` chunks."""
+    """Restrict `v` to chunk number `result_index` of a split along `axis` into chunks of size `size`.
+
+    Return False if the split does not give `result_count` chunks.
+    """
     if (v.dims[axis] - 1) // size + 1 != result_count:
         return False
     v.offset = result_index * size * v.strides[axis]
@@ -328,7 +334,7 @@ cdef int unsqueeze(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int store_squeezed(IValue *r, const int32_t *at, PyArrayObject *a, int axis, IValue *out) except -1:
-    """Store a view without dimension `axis`, which stays if its size is not 1.
+    """Store a view without dimension `axis` if this dimension has size 1, else a view with all dimensions.
 
     If `axis` is negative, all dimensions of size 1 are removed.
     """

@@ -72,8 +72,9 @@ cdef int check_nan(Node node, list results) except -1:
 
 
 cdef int warn_of(Node node) except -1:
-    """Issue a warning with the source lines that created `node`, then one for each node on the chain of
-    `parent_` entries.
+    """Issue a warning with the source lines that created `node`, then one warning for each of its ancestors.
+
+    The parent of a node is the entry `parent_` of the node's metadata.
     """
     cdef Node parent
     seen = set()

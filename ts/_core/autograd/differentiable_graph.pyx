@@ -150,7 +150,10 @@ cdef class GraphRule(Rule):
 
 
 cdef object make_plan(GraphRule rule, list args, list requires_grad):
-    """Return a plan of a graph for the given arguments and `requires_grad` flags, or None if unsupported."""
+    """Create a plan of the rule's graph for the given arguments and their `requires_grad` flags.
+
+    Return None if no plan supports such arguments.
+    """
     # Making the plan calls the graph's function. This call must not be reported as the last executed
     # function.
     executed = last_executed()
@@ -372,7 +375,9 @@ cdef class GraphNode(SavingNode):
 
 
 def bind(Operator op not None, GraphRule rule not None):
-    """Set the differentiation rule of `op`, which is used for calls with an argument that requires grad."""
+    """Set `rule` as the differentiation rule of `op`. Calls of `op` use the rule if an argument requires
+    grad.
+    """
     op.rule = rule
 
 

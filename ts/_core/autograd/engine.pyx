@@ -60,7 +60,7 @@ cdef class GraphTask:
         return 0
 
     cdef NodeTask task_of(self, Node node):
-        """Return the task of `node` in this pass, which is created at the first call."""
+        """Return the task of `node` in this pass. The first call for a node creates the task."""
         cdef NodeTask task = node.task
         if task is not None and task.run is self:
             return task
@@ -184,7 +184,7 @@ cdef class GraphTask:
     cdef int call_before(self, NodeTask task) except -1:
         """Call the tensor hooks of the node's results, then the prehooks of the node.
 
-        Then add the gradients to `grad` of the results with `retain_grad()`.
+        Then, for each result with `retain_grad()`, add the gradient of the result to its attribute `grad`.
         """
         cdef Hooks hooks = task.node.hooks
         cdef list gradients = task.gradients
@@ -208,9 +208,9 @@ cdef class GraphTask:
 
 
 cdef Node checked_start(object node, Py_ssize_t output):
-    """Return `node`, from which a backward pass starts.
+    """Return `node` after a check that a backward pass can start at result number `output` of `node`.
 
-    Raise IndexError if it has no result number `output`.
+    Raise IndexError if `node` is not a backward node or has no such result.
     """
     if not isinstance(node, Node) or not 0 <= output < (<Node>node).result_count:
         raise IndexError(f"backward cannot start at {node!r}: expected a backward node with a result {output}")
@@ -284,7 +284,10 @@ cdef extern from "Python.h":
 
 
 cdef bint is_ours(Tensor gradient) except -1:
-    """Return whether the engine may write to a CPU gradient in place, because nothing else refers to its memory."""
+    """Return whether the engine may write to `gradient` in place.
+
+    The gradient must be a CPU tensor with writable memory to which nothing else refers.
+    """
     return (
         gradient.backend == BACKEND_CPU
         and not is_layered(gradient)

@@ -73,7 +73,7 @@ cdef object saved_or_none(FunctionNode node, int i):
 
 
 cdef list gradients_by_edge(FunctionNode node, tuple gradients_by_argument):
-    """Return a list with a gradient for each edge, from the gradients for each argument that `backward` returned."""
+    """Convert the gradients that `backward` returned, one per argument, to a list with one gradient per edge."""
     cdef list results = [None] * node.edge_count
     cdef int i, edge, n = len(node.edge_at), count = len(gradients_by_argument)
     while count > n and gradients_by_argument[count - 1] is None:

@@ -26,9 +26,9 @@ cdef inline bint forbids_writes(Tensor view) noexcept:
 
 
 cdef int refresh(Tensor view) except -1:
-    """Replace the node of a view if the base was written in place after the node was created.
+    """Create a new backward node for a view whose base was written in place after the old node was created.
 
-    Raise RuntimeError for a view that does not allow such writes, such as a result of `unbind`.
+    Raise RuntimeError if the view does not allow writes to its base. An example is a result of `unbind`.
     """
     cdef AutogradMeta history = history_of(view)
     cdef Tensor base = view.base
@@ -47,7 +47,11 @@ cdef int refresh(Tensor view) except -1:
 
 
 cdef int move_retained(Tensor t, Node before, int output) except -1:
-    """Move the entry of `t` in `Hooks.retained` from result `output` of the node `before` to its new node."""
+    """Move the `retain_grad()` entry of `t` from the hooks of its previous node to the hooks of its current
+    node.
+
+    `t` was result number `output` of the previous node `before`.
+    """
     if before is None or before.hooks is None:
         return 0
     reference = before.hooks.retained.get(output)
@@ -59,7 +63,7 @@ cdef int move_retained(Tensor t, Node before, int output) except -1:
 
 
 cdef int set_history_of_written(Tensor t, Node node, int output) except -1:
-    """Set the history of a tensor that is no view, after an in-place write, to result `output` of `node`."""
+    """Record that `t`, which is not a view, is result number `output` of `node` after an in-place write."""
     cdef AutogradMeta history = history_of(t)
     before, output_before = history.node, history.output
     set_history(t, node, output)
@@ -102,7 +106,7 @@ cdef str UNRECORDED_WRITE = (
 
 
 cdef int raise_written_view(Tensor t, str is_being) except -1:
-    """Raise RuntimeError for a view that forbids in-place writes to its memory."""
+    """Raise RuntimeError for an in-place write to the memory of a view that forbids such writes."""
     node = t.history.node
     if t.history.creation == IN_INFERENCE:
         raise RuntimeError(UNRECORDED_WRITE.format(mode="inference", block="inference_mode", is_being=is_being, now="in normal mode"))
@@ -158,7 +162,7 @@ cdef int require(Node node) except -1:
 
 
 def node_of(Tensor x not None):
-    """Return the backward node of `x` and its output number.
+    """Return the backward node of `x`, and the number of `x` among the results of the node.
 
     For a leaf, the node is its AccumulateGrad node.
     """

@@ -87,7 +87,10 @@ cdef int accumulate(Tensor leaf, Tensor gradient, bint owned) except -1:
 
 
 cdef Tensor detach_subclass_gradient(Tensor leaf, Tensor gradient):
-    """Return a gradient whose class defines `__torch_dispatch__` detached, or as a copy in the layout of the leaf."""
+    """Return a detached version of a gradient whose class defines `__torch_dispatch__`.
+
+    If the sizes or strides differ from those of the leaf, the result is a copy with the layout of the leaf.
+    """
     cdef Tensor result
     if tuple(gradient.array.shape) == tuple(leaf.array.shape) and gradient.stride() == leaf.stride():
         return detached_from(gradient)

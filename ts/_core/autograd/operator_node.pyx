@@ -65,8 +65,9 @@ cdef class OperatorNode(SavingNode):
             release(&result)
 
     def __getattr__(self, str name):
-        """Return the saved value of a formula parameter (`_saved_self`), or its `SavedTensor`, which can
-        register hooks (`_raw_saved_self`).
+        """Return the saved value of a formula parameter, for example of `self` for the name `_saved_self`.
+
+        For a name such as `_raw_saved_self`, return the `SavedTensor`, on which hooks can be registered.
         """
         cdef IValue value
         cdef int i = self.saved_index(name)
@@ -88,7 +89,9 @@ cdef class OperatorNode(SavingNode):
         return [*object.__dir__(self), *["_saved_" + name for name in self.saved_names() if name]]
 
     cdef list saved_names(self):
-        """Return the name of the saved value of each formula parameter, or None for gradient parameters."""
+        """Return one entry per formula parameter: the name of the saved value, or None if the parameter is a
+        gradient.
+        """
         cdef int i
         if self.formula is None:
             return []
@@ -125,9 +128,10 @@ cdef int run_formula(Function function, IValue *values, IValue *result) except -
 
 
 cpdef object bare(object error):
-    """Return `error`, an exception of an operator or formula, without stack lines of running scripts.
+    """Return the exception `error` of an operator or formula, without the stack trace of the running scripts.
 
-    If `error` was raised while another exception was handled, return this other exception.
+    If `error` is a RuntimeError, NotImplementedError or MemoryError that was raised while another exception
+    was handled, return the other exception.
     """
     if isinstance(error, ScriptRuntimeError):
         error.stack = []

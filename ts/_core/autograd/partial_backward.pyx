@@ -17,7 +17,10 @@ from ts._core.autograd.engine import sequence_of, work_within
 
 
 cdef class PartialBackward(GraphTask):
-    """A backward pass with several roots, each of which is a list of edges."""
+    """Backward pass that is divided into steps. Each call of `resume` continues from one root.
+
+    A root is a list of edges.
+    """
 
     cdef list roots                    # the roots: each is a list of edges (node, output number)
     cdef dict missing  # node -> number of edges to it along which no gradient has arrived yet
@@ -73,7 +76,9 @@ cdef class PartialBackward(GraphTask):
         return task
 
     cdef int count_edge(self, Node node) except -1:
-        """Count one edge to `node` as delivered. If it is the last one, make the node ready to run."""
+        """Record the delivery of one edge to `node`. If all edges to `node` are delivered, make it ready to
+        run.
+        """
         cdef Py_ssize_t left = self.missing[node] - 1
         self.missing[node] = left
         if left == 0:
@@ -114,9 +119,9 @@ cdef list as_edges(list edges):
 
 
 def reach(list roots not None, type kind not None):
-    """Return {node: bits} for the reachable nodes of class `kind`.
+    """Return a dictionary from each reachable node of class `kind` to a bit mask of roots.
 
-    Bit `i` is set if root `i` reaches the node.
+    Bit `i` is set if the node is reachable from root number `i`.
     """
     cdef dict bits = {}, masks = {}
     cdef Node node, to

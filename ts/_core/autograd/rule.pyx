@@ -6,9 +6,9 @@ from ts._core.late_binding import resolve
 
 
 cdef class Formula:
-    """Derivative formula: `function` receives the values described by `sources`.
+    """Derivative formula: `function` computes gradients from the values that `sources` describes.
 
-    It returns the gradients of the arguments with the numbers in `argument_indices`.
+    The results of `function` are the gradients of the arguments with the numbers in `argument_indices`.
     """
 
     def __init__(self, Function function not None, sources, tuple argument_indices not None, tuple requires_grad not None):

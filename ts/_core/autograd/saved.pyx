@@ -71,10 +71,11 @@ cdef void drop_saved(SavingNode node) noexcept:
 # ---------------------------------------------------------------- saved tensors
 
 cdef Tensor without_history(Tensor t):
-    """Return a tensor on the memory of `t` without autograd history, which would form a cycle with the saving node.
+    """Return a tensor that shares the memory of `t` but has no autograd history.
 
-    The version counter of `t` would keep the history alive too. It is moved to the returned tensor if the memory
-    is unshared, else to a VersionCounter.
+    The history would form a reference cycle with the node that saves the tensor. The version counter of `t`
+    would keep the history alive too. Therefore, the counter is moved to the returned tensor if the memory is
+    unshared, else to a VersionCounter.
     """
     cdef Tensor result
     if t.owner is not None or t.backend != BACKEND_CPU or is_layered(t) or not is_alone(<PyObject *>t.array):
@@ -88,7 +89,7 @@ cdef Tensor without_history(Tensor t):
 
 
 cdef bint is_alone(PyObject *array) noexcept:
-    """Return whether the reference counts of the array, and of its base if any, are 1."""
+    """Return True if the array has reference count 1, and its base array, if present, also has reference count 1."""
     cdef PyObject *base = PyArray_BASE(array)
     return Py_REFCNT(array) == 1 and (base == NULL or Py_REFCNT(base) == 1)
 

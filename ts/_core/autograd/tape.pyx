@@ -152,7 +152,7 @@ cdef int invoke_with_tape(Operator op, IValue *r, const int32_t *at, PyObject *c
 cdef int leave(Operator op, IValue *r, const int32_t *at) except -1:
     """Report that a fusion group or differentiable graph did not run: set the first result to False.
 
-    The caller ignores the other results, which are set to an argument tensor.
+    The other results are set to one of the tensor arguments, and the caller ignores them.
     """
     cdef int i
     cdef IValue any
@@ -258,7 +258,10 @@ cdef Node record_missing_node(Operator op, IValue *r, const int32_t *at):
 
 
 cdef int connect_input(Node node, int edge, IValue *x) except -1:
-    """Connect an argument to the edges from number `edge` on. Return the number of edges used."""
+    """Connect edge number `edge` of `node` to the argument `x`.
+
+    If `x` is a list, connect one edge per item, from number `edge` on. Return the number of edges.
+    """
     cdef Py_ssize_t k
     cdef IValue item
     if is_list(x):
@@ -288,9 +291,9 @@ cdef int save_argument(OperatorNode node, int i, Rule rule, Operator op, IValue 
 
 
 cdef int save_early(OperatorNode node, int i, Operator op, IValue *r, const int32_t *at) except -1:
-    """If parameter `i` of the formula is REQUIRES_GRAD or a property of an argument, save its value.
+    """Save the value of formula parameter `i` before the operator runs.
 
-    The operator has not run yet.
+    Do nothing unless the parameter is REQUIRES_GRAD or a property of an argument.
     """
     cdef Source *source = &node.formula.sources[i]
     if source.origin == REQUIRES_GRAD:
@@ -315,7 +318,10 @@ cdef int save_list(Saved *saved, List items, bint are_results) except -1:
 
 
 cdef Tensor clone_tensor(Tensor t):
-    """Return a copy of a tensor, with its history, to be saved before an in-place write."""
+    """Return a copy of a tensor before an operator writes to the tensor in place.
+
+    The copy has the autograd history of the tensor, and is saved in its place.
+    """
     return operator_function("clone")(t)
 
 

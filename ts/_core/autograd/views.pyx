@@ -80,9 +80,9 @@ cdef class ViewNode(Node):
         return last + 2 - last % 2     # AS_COMPLEX needs pairs of elements
 
     cdef object in_memory(self, base_like):
-        """Return the elements of `base_like`, a tensor with the base's shape, in the base's memory order.
+        """Return the elements of `base_like` in the base's memory order, reinterpreted in the view's dtype.
 
-        They are reinterpreted in the view's dtype.
+        `base_like` is a tensor with the base's shape.
         """
         run = operator_function
         flat = run("zeros")([self.length()], dtype=base_like.dtype, device=base_like.device)
@@ -193,7 +193,10 @@ cdef ViewNode view_geometry(Tensor view, Tensor base, Tensor base_like):
 
 
 def gather_view(Tensor view not None, Tensor base not None, Tensor base_like not None):
-    """Return the elements at the positions of `view` in `base_like`, a tensor with the shape of `base`, as a copy."""
+    """Return a copy of the elements of `base_like` at the positions that `view` selects from `base`.
+
+    `base_like` is a tensor with the shape of `base`.
+    """
     where = view_geometry(view, base, base_like)
     return where.gather_view_from(where.in_memory(base_like))
 

@@ -66,7 +66,7 @@ cdef inline List list_of(IValue *x):
 cdef bint items_match(Operator op, IValue *a, IValue *b) except -1:
     """Return whether two items are equal.
 
-    Tensors are equal if bool(a == b), which raises for tensors with several elements.
+    Tensors are compared by bool(a == b). The conversion to bool raises for tensors with several elements.
     """
     if op.data == of_tensors:
         # Hold references to the tensors during the comparison. The comparison may run code that removes them
@@ -280,7 +280,10 @@ cdef int sort_items(List x, bint descending) except -1:
 
 
 cdef int sort_tagged(List x, bint descending) except -1:
-    """Sort a list in place. As in Python, scripts that run during comparisons see an empty list."""
+    """Sort a list in place. Raise RuntimeError if scripts that run during comparisons change the list.
+
+    As in Python, the list is empty for these scripts during the sort.
+    """
     cdef Py_ssize_t size = x.size, capacity = x.capacity
     cdef void *items = x.items
     cdef bint changed

@@ -70,7 +70,7 @@ cdef int identity(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef object hashable(IValue *x):
-    """Return a Python value that has the hash of `x`, or raise RuntimeError for lists and dicts."""
+    """Convert `x` to a Python value with the same hash. Raise RuntimeError for lists and dicts."""
     cdef Py_ssize_t i
     value = box_shallow(x)
     if isinstance(value, (List, Dict)):
@@ -112,7 +112,10 @@ cdef int choose(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int tuple_item(Operator op, IValue *r, const int32_t *at) except -1:
-    """Return the tuple item at an index that is computed at run time, unlike that of the instruction TUPLE_GET."""
+    """Return the tuple item at an index that is computed at run time.
+
+    The instruction TUPLE_GET requires an index that is known at compile time.
+    """
     cdef Tuple x
     cdef int64_t i = r[at[1]].v.i
     if r[at[0]].tag != TAG_OBJECT or type(<object>r[at[0]].v.o) is not Tuple:
@@ -129,8 +132,9 @@ cdef int tuple_item(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int tuple_unpack(Operator op, IValue *r, const int32_t *at) except -1:
-    """Return the tuple itself: the several results of `prim::TupleUnpack` are passed as one tuple in a
-    register.
+    """Return the tuple argument itself.
+
+    `prim::TupleUnpack` has several results, which are passed as one tuple in one register.
     """
     if r[at[0]].tag != TAG_OBJECT or type(<object>r[at[0]].v.o) is not Tuple:
         # The schema declares type Any for the argument, so the bytecode verifier does not check that it is a

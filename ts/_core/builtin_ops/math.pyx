@@ -105,8 +105,10 @@ cdef int real_predicate(Operator op, IValue *r, const int32_t *at) except -1 nog
 
 
 cdef int complex_predicate(Operator op, IValue *r, const int32_t *at) except -1:
-    """Compute a predicate of a complex number: isnan and isinf are True if one component satisfies them,
-    isfinite if both do.
+    """Compute isnan, isinf or isfinite of a complex number.
+
+    isnan and isinf are True if they are True for at least one component. isfinite is True if both components
+    are finite.
     """
     cdef double complex z = complex_of(&r[at[0]])
     cdef bint real = (<Unary *>op.data).of_real(z.real) != 0, imag = (<Unary *>op.data).of_real(z.imag) != 0
@@ -209,7 +211,7 @@ cdef list predicate(str name, FloatUnary real):
 
 
 def c_function(Operator op not None):
-    """Return the address of an operator's C function on one double, or None for other operators.
+    """Return location and signature of the operator's C function on one double, or None for other operators.
 
     The result has the form that `scalar.c_function` describes.
     """
