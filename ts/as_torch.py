@@ -88,8 +88,7 @@ class _Finder(importlib.metadata.DistributionFinder):
                 raise
             message = f"No module named {name!r}: PyTorch 2.13 has no such module, or ts has no {ts_name}"
             raise ModuleNotFoundError(message, name=name) from None
-        # The entry for `name` is removed, because the import system would execute the module again if it
-        # existed
+        # Remove the entry for `name`. Otherwise, the import system would execute the module again.
         sys.modules.pop(name, None)
         is_package = hasattr(module, "__path__")
         return importlib.machinery.ModuleSpec(name, _LoadedModuleLoader(module), is_package=is_package)

@@ -59,7 +59,10 @@ def maybe_get_bdim(tensor: Tensor) -> int:
 
 
 def maybe_get_level(tensor: Tensor) -> int:
-    """Return the nesting depth, from 1, of the transform that wraps a tensor, or -1 if none does."""
+    """Return the nesting depth, from 1, of the transform that wraps a tensor, or -1 without such a transform.
+
+    The outermost transform has depth 1.
+    """
     return level_stack.depth(layer_of(tensor).level) if is_functorch_wrapped_tensor(tensor) else -1
 
 

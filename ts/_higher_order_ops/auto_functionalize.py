@@ -48,9 +48,7 @@ def _parameters(operator: Any) -> Any:
 
 
 def _argument(name: str, kwargs: Mapping[str, Any], bases: Sequence[Tensor]) -> Any:
-    """Return the view of a base, or list of views, described by the entries of `kwargs` that start with
-    `name`.
-    """
+    """Return the view of a base, or the list of views, that the entries of `kwargs` for `name` describe."""
     length = kwargs.get(f"{name}_length")
     if length is not None:
         return [_argument(f"{name}_{k}", kwargs, bases) for k in range(length)]

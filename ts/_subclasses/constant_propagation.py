@@ -23,7 +23,8 @@ class Constant:
     """Known elements of a fake tensor.
 
     tensor   real tensor with the elements
-    shared   list with one bool, shared by all views of the memory. The bool is False if the elements are no longer known
+    shared   list with one bool, shared by all views of the memory. The bool is False if the elements are no
+             longer known
     """
 
     __slots__ = ("shared", "tensor")
@@ -57,9 +58,10 @@ def _with_elements(x: Any) -> Any:
 
 
 def carry(op: Any, values: list[Any], result: Any) -> None:
-    """If the elements of all arguments are known, compute those of `result`, which are then known as well.
+    """Compute the elements of `result` if the elements of all arguments are known.
 
-    Otherwise, mark the elements of arguments that the operator writes as unknown.
+    The elements of `result` are then known as well. Otherwise, mark the elements of arguments that the
+    operator writes as unknown.
     """
     if not any(is_fake(x) and layer_of(x).constant is not None for x in tensors_in(values)):
         return

@@ -35,7 +35,7 @@ _STATE = {
 
 
 class OptState(Enum):
-    """Stage of an optimizer since the last `update`: gradients scaled, gradients unscaled, or `step` called."""
+    """Stage of an optimizer since the last `update`: gradients scaled or unscaled, or `step` called."""
 
     READY = 0
     UNSCALED = 1
@@ -56,7 +56,8 @@ class _OptimizerState:
 class GradScaler:
     """Loss scale that adapts to the range of the gradients, with the semantics of `torch.amp.GradScaler`.
 
-    growth_factor    factor by which the scale is multiplied after `growth_interval` consecutive steps with finite gradients
+    growth_factor    factor by which the scale is multiplied after `growth_interval` consecutive steps with
+                     finite gradients
     backoff_factor   factor by which the scale is multiplied after a step with a non-finite gradient
     enabled          if False, losses and gradients are unchanged, and `step` calls the optimizer's `step`
 

@@ -155,7 +155,10 @@ class AliasDb:
         )
 
     def has_writers(self, item: Value | Node) -> bool:
-        """Return whether a node of the graph writes to a value, or to an input or output of a node."""
+        """Return whether a node of the graph writes to `item`.
+
+        If `item` is a node, this means its inputs and outputs.
+        """
         if isinstance(item, Value):
             return bool(self._reachable_from(item) & self._written)
         return any(self._reachable_from(value) & self._written for value in (*item.inputs(), *item.outputs()))

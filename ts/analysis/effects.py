@@ -103,7 +103,7 @@ def is_nondeterministic(node: Node) -> bool:
 
 
 def reshapes(node: Node) -> bool:
-    """Return whether `node` changes sizes or strides of its first input in place, as `resize_` and `t_` do."""
+    """Return whether `node` changes sizes or strides of its first input in place, as `resize_` does."""
     return _flags(node)[2]
 
 
@@ -133,7 +133,7 @@ def reads_history(node: Node) -> bool:
 
 
 def may_return_self(node: Node) -> bool:
-    """Return whether `node` may return its first input itself although its schema has no annotation for it."""
+    """Return whether `node` may return its first input itself without a corresponding alias annotation."""
     operator = None if node.kind() in STRUCTURAL else node.operator()
     return operator is not None and operator.record is not None and operator.record.gives_self
 

@@ -97,7 +97,7 @@ def _check_outputs(node: Node, types: Iterable[Type]) -> None:
 
 
 def _is_acceptable_type(type: Type, expected: Type) -> bool:
-    """Return whether a parameter of type `expected` accepts a `type`, ignoring dtypes and shapes."""
+    """Return whether a parameter of type `expected` accepts values of `type`, ignoring dtypes and shapes."""
     both_tensors = isinstance(type, TensorType) and isinstance(expected, TensorType)
     return both_tensors or type.is_subtype_of(expected)
 

@@ -47,8 +47,8 @@ class MissingFeature:
     """Feature that an archive requires and `ts` lacks.
 
     kind      "version" of the format, "operator", "overload" of an operator (none accepts the arguments),
-              "class" defined neither in the archive nor in `ts`, "backend" to which a part of the model is
-              delegated, "code" that fails to compile for another reason
+              "class" that neither the archive nor `ts` defines, "backend" to which the model delegates a
+              part, "code" that fails to compile for another reason
     name      `aten::relu`, `__torch__.torch.classes.quantized.Conv2dPackedParamsBase`, ...
     locations uses of the feature: source lines (`code/__torch__/net.py:12`) and pickles (`data.pkl`)
     why       the compiler's message, for "overload" and "code"

@@ -56,7 +56,8 @@ def read(
 
     map_location  target of tensors: a device, a dictionary from device names in the archive to device
                   names, None for the devices in the archive, or a function. The function receives a
-                  storage's elements on the CPU and the device name. It returns the moved elements, or None if they should stay on the CPU.
+                  storage's elements on the CPU and the device name. It returns the moved elements, or None
+                  if they should stay on the CPU.
     extra_files   dictionary whose keys name additional records. Its values are set to their contents.
     policy        limits on the archive's code, which apply to loading and to later calls. All code is
                   compiled at once if the policy restricts operators, or if untrusted code may write files.
@@ -160,8 +161,7 @@ class ModuleReader(TensorLoader):
         return Global(name) if call is None else Global(full, call)
 
     def definition(self, name: str) -> Global:
-        """Return the unpickling rules of `name`, a class or enum of the archive or a class of packed
-        parameters.
+        """Return the unpickling rules of `name`: a class or enum of the archive, or packed parameters.
 
         Raise ArchiveError if the archive does not define `name`.
         """

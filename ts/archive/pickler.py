@@ -55,9 +55,7 @@ _BUILDERS: Final[dict[Type, str]] = {
 
 
 def check_state_methods(type: ClassType) -> None:
-    """Raise ArchiveError if a class's `__setstate__` does not accept the result of the class's
-    `__getstate__`.
-    """
+    """Raise ArchiveError if a class's `__setstate__` does not accept the result of its `__getstate__`."""
     returned = type.methods["__getstate__"].schema.returns[0].type
     expected = type.methods["__setstate__"].schema.arguments[-1].type
     if not returned.is_subtype_of(expected):

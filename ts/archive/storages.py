@@ -91,8 +91,8 @@ def _address(array: NDArray[Any]) -> int:
 def _root(array: NDArray[Any]) -> NDArray[Any]:
     """Return the array that owns the memory of the view `array`.
 
-    Return a contiguous copy of `array` if this memory is not one block without gaps. Also return a copy if
-    the strides or the offset of `array` are not multiples of the element size.
+    Return a contiguous copy of `array` if this memory is not one block without gaps. Also return a copy if a
+    stride of `array` is negative, or if a stride or the offset is not a multiple of the element size.
     """
     root = array
     while isinstance(root.base, np.ndarray):
@@ -191,10 +191,7 @@ def read_storage(data: NDArray[np.uint8], type: StorageType, numel: int, locatio
 
 
 def view(storage: Storage, offset: int, size: tuple[int, ...], stride: tuple[int, ...]) -> NDArray[Any]:
-    """Return a view of a storage that has the elements of a tensor.
-
-    Raise ArchiveError if it is out of bounds.
-    """
+    """Return a view of a storage with the elements of a tensor. Raise ArchiveError if it is out of bounds."""
     layout_numbers = (offset, *size, *stride)
     if len(size) != len(stride) or any(type(n) is not int or n < 0 for n in layout_numbers):
         raise ArchiveError(

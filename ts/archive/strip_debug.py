@@ -32,9 +32,8 @@ def strip_debug(records: ZipRecords, path: str | os.PathLike[str]) -> int:
 
 
 def _method(entry: zipfile.ZipInfo) -> int:
-    """Return the compression method for a copied record: the record's own method if PyTorch reads it, else
-    another.
+    """Return the compression method for a copied record: stored if the record is stored, else deflated.
 
-    PyTorch reads only stored and deflated records.
+    PyTorch supports only these two methods.
     """
     return zipfile.ZIP_STORED if entry.compress_type == zipfile.ZIP_STORED else zipfile.ZIP_DEFLATED

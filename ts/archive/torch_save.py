@@ -497,11 +497,11 @@ class _ZipTensorLoader(TensorLoader):
         return storage
 
     def tensor(self, storage: Any, *storage_ref: Any) -> Tensor:
-        """Return the tensor for a loaded storage and the remaining fields of the tensor's storage reference."""
+        """Return the tensor for a loaded storage and the remaining fields of its storage reference."""
         return super().tensor(storage.stored if isinstance(storage, LoadedStorage) else storage, *storage_ref)
 
     def rebuild_old_tensor(self, storage: Any, offset: Any, size: Any, stride: Any) -> Tensor:
-        """Rebuild a tensor from a file of PyTorch before 0.4, whose storage references lack `requires_grad`."""
+        """Rebuild a tensor of a file of PyTorch before 0.4, whose storage references lack `requires_grad`."""
         return self.tensor(storage, offset, size, stride, False, None)
 
     def rebuild_tensor_of_dtype(
@@ -527,9 +527,7 @@ class _ZipTensorLoader(TensorLoader):
         return self.tensor(typed, offset, size, stride, grad, hooks, marks)
 
     def quantized_tensor(self, storage: Any, *storage_ref: Any) -> Tensor:
-        """Return the float tensor for a quantized tensor in the file, given its integers and quantization
-        parameters.
-        """
+        """Return a dequantized tensor from integers and quantization parameters in the file."""
         return quantized.tensor(
             self.map_to_device,
             storage.stored if isinstance(storage, LoadedStorage) else storage,

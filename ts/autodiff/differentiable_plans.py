@@ -5,7 +5,7 @@ can represent the operators. In this case, autograd records the operators indivi
 
     forward(x, w) -> y, s            y is the result, and s are intermediate values that backward reads
     backward(grad, x, w, s)          for the gradient of y
-    backward(grad_s, x, w, s)        for the gradient of s, which exists only if backward is itself differentiated
+    backward(grad_s, x, w, s)        for the gradient of s, if backward is itself differentiated
 
 To save fewer values, backward recomputes views and cheap elementwise functions of saved values.
 """
@@ -78,7 +78,7 @@ class _Planner:
         return DifferentiablePlan(forward, len(outputs), requires_grad, bases, saves, self.backward)
 
     def hidden_base(self, position: ValuePosition) -> ValuePosition | None:
-        """Return the position of the intermediate value of which the output at `position` is a view, or None."""
+        """Return the position of the intermediate value that the output at `position` views, or None."""
         start, trace = position, self.trace
         while position[0] >= 0 and _is_view(trace.lines[position[0]]):
             position = trace.position[identity(trace.lines[position[0]][1][0])]
@@ -133,6 +133,6 @@ def _is_cheap(line: Line) -> bool:
 
 
 def _is_view(line: Line) -> bool:
-    """Return whether the result is a view: its schema marks it as an alias of the first argument, a tensor."""
+    """Return whether the schema marks the result as a view: an alias of the first argument, a tensor."""
     returned = line[0].schema.returns
     return bool(returned) and returned[0].alias is not None and isinstance(line[1][0], Tensor)

@@ -109,9 +109,7 @@ class Trace:
                 yield identity(x), (line_index, i)
 
     def _check_outputs(self) -> None:
-        """Raise UntraceableError if an output occurs both with and without `requires_grad`, as after
-        `detach`.
-        """
+        """Raise UntraceableError if an output occurs both with and without `requires_grad` (`detach`)."""
         # identity of a tensor -> set of the values of `requires_grad` with which it occurs as an argument or
         # result
         grad_flags: dict[int, set[bool]] = {}

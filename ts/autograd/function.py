@@ -76,8 +76,7 @@ class BackwardCFunction(FunctionNode, FunctionCtx):
     _forward_cls: type[_OneLevel]
 
     def apply(self, *gradients: Any) -> Any:
-        """Return the gradients of the arguments, from the method `backward` or `vjp` that the function
-        overrides.
+        """Return the gradients of the arguments, by the method `backward` or `vjp` (the overridden one).
         """
         function = self._forward_cls
         if function.backward is _OneLevel.backward:

@@ -228,8 +228,8 @@ def jvp(func: Function, inputs: Any, v: Any = None, create_graph: bool = False, 
     """Return func(*inputs), and the product of the Jacobian and `v`, in the shapes of the results.
 
     `v` has the shapes of `inputs`. It may be omitted if the only input is a tensor with one element. The
-    product is computed by two backward passes, because forward mode would not support `create_graph` and
-    `strict`. `ts.func.jvp` is faster.
+    product is computed by two backward passes, because `create_graph` and `strict` require them.
+    `ts.func.jvp` needs no backward pass and is faster.
     """
     with ts.enable_grad():
         is_tuple, xs = _as_checked_tuple(inputs, "inputs", "jvp")
@@ -251,9 +251,7 @@ def jvp(func: Function, inputs: Any, v: Any = None, create_graph: bool = False, 
 def _first_derivative_of_scalar(
     func: Function, inputs: Any, v: Any, create_graph: bool, strict: bool, name: str
 ) -> tuple[bool, Tensors, Tensors | None, Tensors, tuple[Tensor | None, ...]]:
-    """Return whether `inputs` is a tuple, then the inputs, the vector `v`, the scalar result and its
-    gradient.
-    """
+    """Return whether `inputs` is a tuple, the inputs, the vector `v`, the scalar result, and its gradient."""
     is_tuple, xs = _as_checked_tuple(inputs, "inputs", name)
     xs = _detach_inputs(xs, create_graph, True)
     vs = _vector_of_inputs(v, xs, is_tuple, create_graph, name)

@@ -1,4 +1,4 @@
-"""Matrix products on the CPU, by BLAS, by loops in C, or by the inner loop of np.matmul."""
+"""Matrix products on the CPU, by BLAS, by register tiles (`simd_tiles.h`), or by the loop of np.matmul."""
 
 from cpython.ref cimport PyObject
 from libc.stdint cimport int64_t

@@ -403,8 +403,9 @@ def legacy(
 ) -> Tensor:
     """Implement `Tensor(2, 3)` (with this shape) and `Tensor([1, 2])` (default dtype).
 
-    PyTorch does not initialize the elements of `Tensor(2, 3)`. Here they are zeros, so that modules which do not
-    initialize their parameters give the same results in each run. An active tracer records the tensor as a result of `function`.
+    PyTorch does not initialize the elements of `Tensor(2, 3)`. Here they are zeros, so that modules which do
+    not initialize their parameters give the same results in each run. An active tracer records the tensor as
+    a result of `function`.
     """
     _warn_constructed(function)
     target_dtype = dtypes.get_default_dtype() if dtype is None else dtype

@@ -157,10 +157,10 @@ class Indexing:
     def _apply(self, x: Tensor, index: Any, skip_whole: bool) -> tuple[Tensor, list[Tensor | None]]:
         """Apply all items of a subscript except index tensors.
 
-        Return the resulting view and the indices of this view.
+        Return the resulting view and the list of indices.
 
-        The indices are the index tensors, with None for each dimension before the last index tensor that has
-        no index tensor.
+        The list has the index tensors in order. Before an index tensor, it has None for each dimension of the
+        view that has no index tensor.
         """
         items = [self._item(item) for item in _items(index)]
         if not x.array.ndim and not isinstance(index, (tuple, Tensor)):

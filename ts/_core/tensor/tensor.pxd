@@ -103,8 +103,8 @@ cdef inline bint needs_grad(Tensor t) noexcept:
 cdef inline bint is_rebased(Tensor t) noexcept:
     return t.history is not None and t.history.rebased
 
-# Pointer to the function that returns the backward node of a view after an in-place write to the view's base.
-# Autograd sets the pointer.
+# Type of the function that returns the backward node of a view after an in-place write to the base of the
+# view. Autograd sets the function by `set_node_of_view`.
 ctypedef object (*NodeOf)(Tensor view)
 cdef int set_node_of_view(NodeOf function) except -1
 

@@ -1519,9 +1519,10 @@ class TensorMeta(type):
 
 
 cdef bint allow_assignment(object cls, object name) except -1:
-    """Clear the immutability flag of the class `Tensor` if its dictionary contains attribute `name`.
+    """Clear the immutability flag of the class `Tensor`, so that its attribute `name` can be set or deleted.
 
-    Return whether the flag was cleared.
+    Return whether the flag was cleared. It is not cleared for attributes that `type` itself sets, and for
+    other classes.
     """
     if cls is not Tensor or hasattr(type(type.__dict__.get(name)), "__set__"):
         return False

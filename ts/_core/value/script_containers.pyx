@@ -53,7 +53,10 @@ cdef TypeSpec EMPTY_DICT_SPEC = TypeSpec(KIND_DICT, (STR_SPEC, TENSOR_SPEC), "Di
 
 
 cdef bint may_change_type(PyObject *core, TypeSpec own, TypeSpec expected) except -1:
-    """Return whether an empty container without other references may be replaced by one of type `expected`."""
+    """Return whether an empty container may be replaced by one of type `expected`.
+
+    It must have no other references.
+    """
     return expected is not None and own.kind == expected.kind and Py_REFCNT(core) == 1 and len(<object>core) == 0
 
 
