@@ -3,7 +3,7 @@
 Their points fill the unit cube more evenly than random points.
 
     engine = SobolEngine(dimension=3, scramble=True, seed=1)
-    engine.draw(8)                        a tensor (8, 3), whose sequence the next call continues
+    engine.draw(8)                        a tensor (8, 3). The next call continues the sequence
 
 The direction numbers of Joe and Kuo are read from SciPy's data file.
 """
@@ -86,7 +86,7 @@ class SobolEngine:
     def _advance(self, n: int) -> Numbers:
         """Return the next `n` points in Gray code order as 30-bit integers, and advance the state.
 
-        Each point is the XOR of the previous point and direction numbers.
+        Each point is the XOR of the previous point and one direction number per dimension.
         """
         first = self.num_generated
         flips = self.sobolstate.numpy()[:, _lowest_zero_bits(max(first - 1, 0), n - (first == 0))]
@@ -100,7 +100,8 @@ class SobolEngine:
     def _scramble(self, directions: Numbers) -> Numbers:
         """Scramble the sequence (linear matrix scrambling, digital shift).
 
-        Set `shift` to random shifts. Return the direction numbers times random triangular bit matrices.
+        Set `shift` to random digital shifts. Return the direction numbers, multiplied by random triangular
+        matrices of bits.
         """
         generator = ts.Generator()
         if self.seed is None:

@@ -36,11 +36,12 @@ def load(
 ) -> Any:
     """Read a value from a file of `torch.save` or `ts.save`.
 
-    `map_location` selects the device of tensors: a device, a dictionary from device names in the file to
-    device names, or a function of a tensor and its device name that returns the moved tensor, or None. Unless
-    `weights_only` is False, only built-in types and those of `add_safe_globals` are constructed. With `mmap`,
-    large tensors of a file are mapped into memory: pages are read on first access, and writes do not change
-    the file. `encoding` decodes strings written by Python 2, or leaves them as bytes if it is "bytes".
+    `map_location` selects the device of tensors. It is a device, or a dictionary from device names in the
+    file to device names, or a function. The function gets a tensor and its device name, and returns the moved
+    tensor, or None for the default. Unless `weights_only` is False, only objects of built-in types and of
+    types registered by `add_safe_globals` are constructed. With `mmap`, large tensors of a file are mapped
+    into memory: pages are read on first access, and writes do not change the file. `encoding` decodes strings
+    written by Python 2, or leaves them as bytes if it is "bytes".
 
     With `weights_only=False`, files of `jit.save` are read by `jit.load`, with a warning.
     """

@@ -4,9 +4,10 @@
     %b : Tensor = aten::tanh(%z)           =>    %c : Tensor = prim::DifferentiableGraph_1(%z)
     %c : Tensor = aten::relu(%b)                 with prim::DifferentiableGraph_1 = graph(%z : Tensor): ...
 
-Each differentiable operator becomes a group, which absorbs the operators that compute its arguments if they
-can be moved next to it without passing a node with side effects. Operators that are not connected stay in
-separate groups, unlike in `create_autodiff_subgraphs`, whose groups are as large as possible.
+Each differentiable operator becomes a group. A group absorbs the operators that compute its arguments, unless
+there is a node with side effects between such an operator and the group. Operators that are not connected
+stay in separate groups, unlike in `create_autodiff_subgraphs`, which creates groups that are as large as
+possible.
 """
 
 from __future__ import annotations
@@ -32,8 +33,8 @@ def slice_autodiff_subgraphs(
 ) -> bool:
     """Create groups of `kind` with at least `threshold` operators. Return True if a group was created.
 
-    A group that reads a value in `results` does not contain the node that computes this value. With
-    `has_lists`, the groups contain the lists of tensors that they read.
+    A group that reads a value in `results` does not contain the node that computes this value. If
+    `has_lists`, the groups contain the nodes that construct the lists of tensors that they read.
     """
     if has_lists:
         _copy_shared_lists(graph.block(), is_differentiable)
@@ -88,7 +89,7 @@ class _Slicer:
         return changed
 
     def _absorb_producers(self, group: Node, barrier: Node) -> bool:
-        """Move the nodes after `barrier` that compute inputs of `group` into `group`."""
+        """Move nodes that compute inputs of `group` into `group`. Only nodes after `barrier` are moved."""
         changed, merged = False, True
         while merged:
             producers = {value.node() for value in group.inputs()}
@@ -151,7 +152,7 @@ def _sink_constants(group: Node) -> None:
 
 
 def _copy_shared_lists(block: Block, is_differentiable: Callable[[Node], bool]) -> None:
-    """Copy each list of tensors for each differentiable operator that reads the list."""
+    """Copy lists of tensors, so that each differentiable operator that reads a list has a copy of its own."""
     for node in list(block.nodes()):
         for inner in node.blocks():
             _copy_shared_lists(inner, is_differentiable)

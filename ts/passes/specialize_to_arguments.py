@@ -12,9 +12,10 @@
       ... `if b is not None`, `y.is_cuda` ...
 
 Queries are operators whose results are known from tensor types (`peephole_types`), tests for None, and
-`isinstance`.  Argument types are propagated only through operators on which a query depends.
-`queried_arguments` returns the arguments whose types determine the condition of a branch.  Sizes are never
-known, and neither are dtypes that depend on the default dtype, because both may change between calls.
+`isinstance`. Argument types are propagated only to those operators that a query depends on.
+`queried_arguments` returns the indices of the arguments whose types determine the condition of a branch.
+Sizes are never known, and neither are dtypes that depend on the default dtype, because both may change
+between calls.
 """
 
 from __future__ import annotations
@@ -35,11 +36,11 @@ from ts.passes.peephole import simplify
 from ts.passes.peephole_types import ARGUMENT_QUERIES, TENSOR_QUERIES, may_query_types
 from ts.passes.shape_analysis import RANK_BY_SIZES, Analysis, is_elementwise, tensors_in
 
-# Kinds of declared types that may be less precise than the type of an argument
+# kinds of types that, as the declared type of a parameter, may be less precise than the type of the argument
 _OPEN_TYPES: Final = frozenset({"OptionalType", "AnyType", "UnionType"})
 _CASTS: Final = frozenset({"prim::unchecked_cast", "prim::unchecked_unwrap_optional"})
 _CALLS: Final = frozenset({"prim::CallFunction", "prim::CallMethod", "prim::PythonOp", "prim::fork"})
-_MAX_ROUNDS: Final = 4  # maximum number of rounds, each of which may decide queries for the next round
+_MAX_ROUNDS: Final = 4  # maximum number of rounds. A round can make more queries decidable in the next round
 
 
 def queried_arguments(graph: Graph) -> list[int]:
@@ -70,8 +71,8 @@ def _specialize(graph: Graph, argument_types: Mapping[int, Type]) -> bool:
             inputs[i].set_type(type)
         propagation = _TypePropagation(graph, queries.needed)
         propagation.run_on_types()
-        # An input without sample has an unknown type, because it may alias a tensor that the graph resizes or
-        # reshapes in place.
+        # The type of an input without sample is unknown, because the input may be an alias of a tensor that
+        # the graph resizes or reshapes in place.
         for i in argument_types:
             if inputs[i] not in propagation.samples and inputs[i].type().is_subtype_of(TENSOR):
                 inputs[i].set_type(TENSOR)
@@ -113,7 +114,10 @@ def _fold_queries(graph: Graph) -> bool:
 
 
 def _declare(graph: Graph, declared: Mapping[Value, Type]) -> None:
-    """Restore the declared types of inputs, and insert casts to the specialized types for their readers."""
+    """Restore the declared types of inputs.
+
+    Nodes that read an input read a cast of it to its specialized type instead.
+    """
     for value, type in declared.items():
         specialized = value.type()
         if specialized == type:
@@ -145,7 +149,7 @@ class _TypeQueries:
     def arguments(self) -> list[int]:
         """Return the sorted indices of the arguments whose types decide a query."""
         if not may_query_types(self.graph) or any(node.kind() in _CALLS for node in self.graph.all_nodes()):
-            # a callee may change the shape of a tensor argument, so no query is decided by argument types
+            # Argument types decide no query, because a callee may change the shape of a tensor argument.
             return []
         indices: set[int] = set()
         for node in self.graph.all_nodes():
@@ -165,7 +169,7 @@ class _TypeQueries:
         if value in self._input_index:
             return frozenset((self._input_index[value],)) if _may_be_tensor(value.type()) else None
         if value not in self._dependencies:
-            # a loop-carried value may depend on itself: the recursion ends at this entry
+            # This entry ends the recursion if a loop-carried value depends on itself.
             self._dependencies[value] = None
             self._dependencies[value] = self._result_dependencies(value)
         return self._dependencies[value]
@@ -258,7 +262,7 @@ def _decides_branch(node: Node, depth: int = 8) -> bool:
 
 
 def _has_query_result_type(value: Value) -> bool:
-    """Return whether type queries, or computations with their results, may have the type of `value`."""
+    """Return whether `value` has a type that results of type queries, or of computations with them, have."""
     return value.type().kind() in ("BoolType", "IntType", "ListType", "StringType", "DeviceObjType")
 
 
@@ -305,7 +309,7 @@ class _TypePropagation(Analysis):
         return results
 
     def device_of_results(self, node: Node, tensors: list[TensorType]) -> str | None:
-        """Return the tensors' common device, or None for operators that may move tensors."""
+        """Return the common device of `tensors`, or None if the operator may move a tensor."""
         if not tensors or any(value.type().kind() == "DeviceObjType" for value in node.inputs()):
             return None
         record = getattr(node.operator(), "record", None)

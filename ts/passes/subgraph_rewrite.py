@@ -5,9 +5,10 @@
                  %r = aten::mul(%q, %c)              return (%r)''', graph)
                  return (%r)''',
 
-An occurrence is a set of nodes of one block with the kinds, attributes and data flow of the pattern, whose
-values are used outside only through the pattern's outputs. Constants and attribute reads must be equal to
-those of the pattern. Of occurrences that overlap, only the first one in program order is replaced.
+An occurrence is a set of nodes of one block with the kinds, attributes and data flow of the pattern. Nodes
+outside of the occurrence may only use the values that correspond to outputs of the pattern. Constants and
+attribute reads must be equal to those of the pattern. Of occurrences that overlap, only the first one in
+program order is replaced.
 """
 
 from __future__ import annotations
@@ -44,7 +45,10 @@ class SubgraphRewriter:
         self._patterns.append((_graph(pattern), _graph(replacement)))
 
     def run_on_graph(self, graph: Graph, accept: Filter | None = None) -> bool:
-        """Apply all patterns to the occurrences that `accept` accepts. Return whether the graph changed."""
+        """Replace all occurrences of the registered patterns for which `accept` is true.
+
+        Return whether the graph changed.
+        """
         changed = False
         for pattern, replacement in self._patterns:
             changed |= _Rewriter(pattern, replacement, accept).visit(graph.block())
@@ -71,7 +75,7 @@ def find_matches(pattern: Graph, block: Block) -> list[dict[Value, Value]]:
 
 
 class _Match:
-    """Match of a pattern ending at a given node, found backwards from the pattern's last node."""
+    """Match of a pattern with given nodes as its last node, found backwards from this node."""
 
     def __init__(self, pattern: Graph, block: Block) -> None:
         self.pattern = pattern
@@ -165,7 +169,10 @@ class _Rewriter:
         return changed
 
     def _insertion_points(self, matches: list[dict[Value, Value]], block: Block) -> list[Node | None]:
-        """Return for each match the insertion point of the replacement, or None if writes forbid a move."""
+        """Return for each match the insertion point of its replacement.
+
+        It is None if writes forbid to move the matched nodes there.
+        """
         graph = block.owning_graph()
         writes = graph.analysis(AliasDb) if matches and may_write(graph) else None
         return [self._insertion_point(match, writes) for match in matches]

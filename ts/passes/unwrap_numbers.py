@@ -3,8 +3,8 @@
     %1 : Long() = prim::Constant[value={2}]()                 %1 : int = prim::Constant[value=2]()
     %2 : Tensor = aten::mul(%x, %1)                     =>    %2 : Tensor = aten::mul(%x, %1)
 
-`x * 2` has the dtype of `x`. With an int64 tensor instead of 2, it may have another dtype. The tracer and the
-archive reader mark such constants by the tensor attribute `is_wrapped_number`.
+The product `x * 2` has the dtype of `x`. If 2 were an int64 tensor, the product could have another dtype. The
+tracer and the archive reader mark such constants by the tensor attribute `is_wrapped_number`.
 """
 
 from __future__ import annotations
@@ -16,14 +16,20 @@ from ts.ir.graph import Graph, Node
 
 
 def as_number(value: Any) -> Any:
-    """Return `value`. If it is a 0-dim tensor, mark it as a wrapped number, which stands for a number."""
+    """Return `value`.
+
+    If it is a 0-dim tensor, mark it as a wrapped number, that is, as a tensor that stands for a number.
+    """
     if isinstance(value, Tensor) and not value.ndim:
         value.is_wrapped_number = True  # type: ignore[attr-defined]
     return value
 
 
 def unwrap_numbers(graph: Graph) -> bool:
-    """Replace wrapped number constants by numbers if the operator has an overload for them."""
+    """Replace tensor constants that stand for numbers.
+
+    If the operator has an overload for numbers, a number replaces the tensor.
+    """
     changed = False
     for node in graph.find_all_nodes("prim::Constant"):
         if getattr(node.get("value"), "is_wrapped_number", False):

@@ -4,9 +4,10 @@
       aten::linear          5 .. 60           cpu_parent = forward
       fused relu_mul       61 .. 80
 
-An event is a child of the innermost event on the same thread whose time range contains it. In scripts, an
-operator begins a label. It starts before and ends within the label, so that neither contains the other. Calls
-to other processes (`is_async`) are not nested, because the thread does other work while it waits.
+An event is a child of the innermost event on the same thread whose time range contains it. In a script, a
+label is begun by an operator, whose event starts before the label and ends within it. Neither of the two
+events contains the other. Calls to other processes (`is_async`) are not nested, because the thread does other
+work while it waits.
 """
 
 from __future__ import annotations
@@ -98,12 +99,16 @@ class FunctionEvent:
 
 
 def function_events(raw_events: Iterable[Event], origin: int) -> list[FunctionEvent]:
-    """Convert recorded events to FunctionEvents, sorted by start. `origin` is time zero in nanoseconds."""
+    """Convert recorded events to FunctionEvents, sorted by start.
+
+    Their times are relative to `origin`, a time in nanoseconds.
+    """
     events: list[FunctionEvent] = []
     threads: dict[int, int] = {}
     for raw in raw_events:
         if name_of(raw).startswith("profiler::"):
-            # a script sets a label by these operators, and the label is a separate event
+            # Scripts begin and end labels by these operators. They are skipped, because a label has an event
+            # of its own.
             continue
         end = max(raw.end, raw.start)  # an unfinished event has length 0
         interval = Interval((raw.start - origin) / 1e3, (end - origin) / 1e3)

@@ -208,7 +208,7 @@ class profile:
 
     @property
     def peak_memory(self) -> int:
-        """Maximum memory that the thread allocated while recording, in bytes (with `profile_memory`)."""
+        """Peak number of bytes that the thread had allocated while recording. Requires `profile_memory`."""
         return self._finished_recording().peak_bytes
 
     def export_chrome_trace(self, path: Any) -> None:

@@ -61,13 +61,13 @@ class record_function:
         return self
 
     def __exit__(self, exc_type: Any, exc_value: Any, traceback: Any) -> None:
-        # the list is empty if `_call_end_callbacks_on_future` was called, which ends the label later
+        # After a call of `_call_end_callbacks_on_future`, which ends the label later, the list is empty.
         if self._labels:
             label = self._labels.pop()
             leave_label(label) if isinstance(label, int) else ops.profiler._record_function_exit(label)
 
     def _call_end_callbacks_on_future(self, fut: Future[Any]) -> Future[Any]:
-        """End the label when `fut` completes, and not at the end of the `with` block.
+        """End the label when the future `fut` completes, instead of at the end of the `with` block.
 
         Return a future with the same value, which completes after the end of the label.
         """

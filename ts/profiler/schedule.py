@@ -31,8 +31,8 @@ def schedule(
 ) -> Callable[[int], ProfilerAction]:
     """Return a schedule of cycles: `wait` ignored steps, `warmup` discarded steps, `active` recorded steps.
 
-    `repeat` is the number of cycles, or 0 for no limit. `skip_first` steps precede the first cycle. With
-    `skip_first_wait`, the first cycle has no `wait` steps.
+    `repeat` is the number of cycles, or 0 for no limit. `skip_first` steps precede the first cycle. If
+    `skip_first_wait` is true, the first cycle begins without the `wait` steps.
     """
     step_counts = {
         "wait": wait,

@@ -63,7 +63,10 @@ def frombuffer(
 def asarray(
     obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | None = None, requires_grad: bool = False
 ) -> Tensor:
-    """Convert `obj` to a tensor. Memory is shared unless `copy`, the dtype or the device need a copy."""
+    """Convert `obj` to a tensor.
+
+    The tensor shares the memory of `obj`, unless `copy` is true or another dtype or device requires a copy.
+    """
     if (active := current_modes()) is not None:
         options = {"dtype": dtype, "device": device, "copy": copy, "requires_grad": requires_grad or None}
         explicit_options = {name: value for name, value in options.items() if value is not None}

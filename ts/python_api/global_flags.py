@@ -3,8 +3,8 @@
     ts.use_deterministic_algorithms(True)
     ts.set_float32_matmul_precision("high")
 
-For every value of the flags, operators of `ts` are deterministic, compute float32 in full precision and keep
-subnormal numbers. The functions only store the values.
+The functions only store the values. Whatever the values are, operators of `ts` are deterministic, compute
+float32 in full precision and keep subnormal numbers.
 """
 
 from __future__ import annotations
@@ -76,12 +76,18 @@ def get_float32_matmul_precision() -> str:
 
 
 def set_flush_denormal(mode: bool) -> bool:
-    """Return True if `mode` is False. Subnormals (denormals) are never flushed to zero."""
+    """Return whether the request is satisfied, which is True if `mode` is False.
+
+    Subnormals (denormals) are never flushed to zero.
+    """
     return not mode
 
 
 def set_warn_always(b: bool, /) -> None:
-    """Set whether one-time warnings are repeated. Python's filters control all other warnings."""
+    """Set whether warnings that are normally emitted once are emitted every time.
+
+    Python's filters control all other warnings.
+    """
     if not isinstance(b, bool):
         raise TypeError(f"setWarnOnlyOnce expects a bool, but got {type(b).__name__}")
     _other_flags["warn always"] = b

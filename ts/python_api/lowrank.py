@@ -12,7 +12,10 @@ from ts._core.tensor.tensor import Tensor
 
 
 def _approximate_range(A: Any, q: int, niter: int, M: Any) -> Any:
-    """Return orthonormal columns near the top q singular vectors of A - M (randomized range finder)."""
+    """Return q orthonormal columns that approximate the span of the top q singular vectors of A - M.
+
+    The method is the randomized range finder.
+    """
     X = ts.randn(A.shape[-1], q, dtype=A.dtype, device=A.device)
     Q = ts.linalg.qr(_multiply_centered(A, X, M)).Q
     for _ in range(niter):
@@ -40,7 +43,10 @@ def svd_lowrank(A: Tensor, q: int | None = 6, niter: int | None = 2, M: Any = No
 
 
 def pca_lowrank(A: Tensor, q: int | None = None, center: bool = True, niter: int = 2) -> Any:
-    """Return the principal components (PCA) of the rows of A, which are centered if `center` is True."""
+    """Return the principal components (PCA) of the rows of A.
+
+    If `center` is True, the rows are centered first.
+    """
     m, n = A.shape[-2:]
     if q is None:
         q = min(6, m, n)

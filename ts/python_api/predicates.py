@@ -63,6 +63,7 @@ def typename(obj: Any, /) -> str:
     return f"{prefix}{kind.__qualname__}"
 
 
-# `Overridable` lets classes of arguments, and modes, override a function by `__torch_function__`.
+# `Overridable` makes a function overridable: by the class of an argument or by a mode, which define
+# `__torch_function__`.
 for _name in ("_assert", "is_floating_point", "is_complex", "numel", "get_device"):
     globals()[_name] = Overridable(globals()[_name])

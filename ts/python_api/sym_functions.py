@@ -21,7 +21,7 @@ FAILED = "Expected cond to be True, but got False."
 
 
 def _apply_symbolic(name: str, *arguments: Any) -> Any:
-    """Apply an operation if an argument is symbolic. Otherwise, return None."""
+    """Apply the operation `name` symbolically if an argument is a symbolic number. Otherwise, return None."""
     for x in arguments:
         if isinstance(x, SymNumber):
             return x.node.operate(name, *arguments)

@@ -3,8 +3,8 @@
     ts.set_num_threads(1)            matrix products, convolutions, fusion groups ... run on one thread
     ts.get_num_threads()             1
 
-The number applies to the threads of `ts.backends.cpu.thread_pool`, which run the partitions of kernels. It
-does not apply to BLAS and LAPACK: a call inside of an operator uses one thread
+The number limits the threads of `ts.backends.cpu.thread_pool`, which run the partitions of kernels. It does
+not apply to BLAS and LAPACK: a BLAS or LAPACK call inside of an operator uses one thread
 (`ts.backends.cpu.kernels.blas_thread_limit`), and the program's own NumPy calls use the number that the
 library is configured for. Forked tasks (`ts.jit.fork`) run on other threads (`ts.set_num_interop_threads`).
 """

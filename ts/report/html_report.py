@@ -18,7 +18,8 @@ from ts.ir.visualization import STYLE
 from ts.profiler.table import time_text
 from ts.report.report_data import FunctionReport, Line, Module, ReportData, TextLine
 
-# lower limits of the heat levels of a line, as fractions of the duration of the call
+# lower limits of the heat levels (colors) of a source line: the line's time as a fraction of the time of the
+# call
 _HEATS = (0.005, 0.02, 0.08, 0.2, 0.4)
 _MAX_OPEN_SECTIONS = 6  # number of sections that are expanded when the page is opened
 

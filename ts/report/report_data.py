@@ -12,9 +12,10 @@ Input: a function or method, with arguments for the measurement. Output: `Report
       operators              sorted by time, with their kernels
 
 Line times: operators are measured in a profiled call, where the time of a fusion group is divided equally
-among the lines of its operators. The remaining time of an unprofiled call is interpreter time. It is divided
-among the lines in proportion to the instructions that they execute, which a third call counts. All times are
-scaled so that their sum is the time of the unprofiled call.
+among the lines of its operators. An unprofiled call takes longer than its operators. The difference is
+interpreter time, which is divided among the lines in proportion to the number of instructions that they
+execute. A third call counts these instructions. All times are scaled so that their sum is the time of the
+unprofiled call.
 """
 
 from __future__ import annotations
@@ -50,7 +51,8 @@ from ts.runtime.script_method import ScriptMethod
 
 SourceLocation = tuple[str, int]  # file name (or source text without a file) and line number
 _MAX_DRAWN_NODES: Final = 2_000  # maximum number of nodes of a drawing
-# total time after which a measurement makes no further calls of the function, but at least three calls
+# total time after which a measurement ends. It makes at least three calls of the function even if they take
+# longer
 _MAX_MEASURING_SECONDS: Final = 0.5
 _MAX_CALLS: Final = 200
 _MIN_INSTRUCTION_SECONDS: Final = 2e-9
@@ -126,7 +128,7 @@ class ReportData:
     modules: Module | None = None
     call: float | None = None  # seconds of a call, or None if not measured
     between: float = 0.0  # seconds of `call` that are not in operators
-    # True if executed instructions were counted, so that the times of lines include shares of `between`
+    # True if executed instructions were counted. The times of lines then include shares of `between`
     is_counted: bool = False
     operators: list[EventGroup] = field(default_factory=list)
 
@@ -143,7 +145,8 @@ def collect(
     script = function.function if isinstance(function, ScriptMethod) else function
     functions = _FunctionTable(script)
     measured = None
-    # measure first, because the report shows the fusion groups that the measured calls have executed
+    # Measure before the report is built, because it shows the fusion groups that the measured calls have
+    # executed.
     if args is not None:
         receiver = (function.owner._object,) if isinstance(function, ScriptMethod) else ()
         measured = _Measurements(script, receiver, tuple(args), dict(kwargs or {}))
@@ -178,7 +181,8 @@ class _FunctionTable:
                 self.numbers[function] = len(self.reports)
                 self.reports.append(self._function_report(function))
                 waiting += _callees(function.graph)
-        # graph texts contain numbers of functions, so all functions must have numbers first
+        # All functions must have numbers before a graph is formatted, because graph texts contain the numbers
+        # of functions.
         for function, index in self.numbers.items():
             self.reports[index].graph = self.text_lines(function.graph)
             self.reports[index].picture = self.picture(function.graph)
@@ -288,7 +292,10 @@ class _Measurements:
     def _count_instructions(
         self, function: ScriptFunction
     ) -> tuple[Bag[SourceLocation], Bag[SourceLocation]]:
-        """Count executed instructions and executions of each line. Return empty counts on timeout."""
+        """Count the executed instructions and the executions of each line.
+
+        If a call exceeds the time limit, return empty counts.
+        """
         counter = InstructionCounter()
         instructions: Bag[SourceLocation] = Bag()
         times: Bag[SourceLocation] = Bag()
@@ -349,7 +356,7 @@ def _total(pairs: Sequence[tuple[Event, FunctionEvent]]) -> float:
 
 
 def _is_called_for(raw_event: Event, event: FunctionEvent) -> bool:
-    """Return True for a call of an operator by a bytecode instruction, not by another operator."""
+    """Return True if a bytecode instruction called the operator, and False if another operator did."""
     enclosing = event.cpu_parent
     while enclosing is not None and enclosing.kind != "operator":
         enclosing = enclosing.cpu_parent
@@ -373,7 +380,8 @@ def _stacks(raw_event: Event) -> list[Any]:
         return []
     stacks = [code.lines[index]]
     if _is_group(raw_event.what) and index + 1 < len(code.instructions):
-        # the operators that the group replaces follow it, and a JUMP_IF skips them
+        # The group's instruction is followed by a JUMP_IF, which skips the instructions of the operators that
+        # the group replaces.
         opcode, target, *_ = code.instructions[index + 1]
         if opcode == NUMBER["JUMP_IF"] and target > index:
             called = [

@@ -9,11 +9,11 @@ if an earlier process stored it:
 
     ~/.cache/ts/1f/9a…c3.json           the path, see `bytecode/disk_cache`
 
-The name of a file is the hash of all inputs of the compilation. These are the archive's source and constants,
-or the function's source and the values of its globals (`function_fingerprint`), this build of `ts`, and the
-default dtype. The content is untrusted: its hash must match, names are resolved in the loaded archive, and
-`Code` verifies the instructions. Files that fail a check are ignored. Only a folder owned by the user is
-used.
+The name of a file is the hash of all inputs of the compilation. The inputs are this build of `ts`, the
+default dtype, and either the source and constants of the archive, or the source of the function and the
+values of its globals (`function_fingerprint`). The content is untrusted: its hash must match, names are
+resolved in the loaded archive, and `Code` verifies the instructions. Files that fail a check are ignored.
+Only a folder owned by the user is used.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ class Entry:
             self._function.adopt(arguments, data["declaration"], data["by_name"], result)
         except LimitExceeded:
             raise
-        except Exception:  # the cache file is invalid: without code, the caller compiles the function
+        except Exception:  # The cache file is invalid. If None is returned, the caller compiles the function.
             return None
         return code
 
@@ -135,7 +135,7 @@ def entry_of(
     `prepare(graph, name)` to compile each subgraph, and `plans` to create the table of specializations.
     """
     # The cache does not store functions in which all calls are inlined (`set_inline_everything_mode`). This
-    # mode is off if its module, `inline`, was not imported.
+    # mode is off if the module `inline`, which implements it, was not imported.
     inline = sys.modules.get("ts.passes.inline")
     if inline is not None and inline.get_inline_everything_mode():
         return None
@@ -150,13 +150,14 @@ def entry_of(
 
 
 def _digest(function: ScriptFunction) -> tuple[str, str] | None:
-    """Return strings that identify a function in all processes, or None if the function is not cached."""
+    """Return strings that identify `function` in all processes, or None if its code is not cached."""
     unit = function.unit
     if unit is None:
         return None if function.digest is None else ("scripted", function.digest)
     if unit.policy.restricted or unit.fingerprint is None:
         return None
-    # An archive has separate code with and without trust: only trusted code can write files.
+    # Trusted and untrusted archives have separate cache entries, because only code of trusted archives can
+    # write files.
     space = f"{unit.fingerprint} trusted" if unit.policy.is_trusted else unit.fingerprint
     return space, function.qualified_name
 

@@ -39,7 +39,10 @@ _limit_before = 0
 
 
 def run_with_large_stack(work: Callable[[], _T]) -> _T:
-    """Return `work()`. After a failed call, `work` is called again, so it must not have side effects."""
+    """Return `work()`, if necessary computed with a large stack.
+
+    `work` may be called a second time after it has failed, so it must not have side effects.
+    """
     try:
         return work()
     except (RecursionError, NestingError):

@@ -26,8 +26,8 @@ def deep_copy(value: Any, memo: dict[int, Any]) -> Any:
     existing = memo.get(id(value))
     if existing is not None:
         return existing
-    # The id of `value` is a key of the memo. As in the module `copy`, the memo keeps `value` alive, so that
-    # the id is not reused.
+    # Store `value` in the memo, as the module `copy` does. The memo thus keeps `value` alive, so that its id,
+    # a key of the memo, is not reused.
     memo.setdefault(id(memo), []).append(value)
     if isinstance(value, Object):
         # stored before the attributes are copied, because an attribute may refer to the object

@@ -120,7 +120,8 @@ def executed_graph(function: ScriptFunction) -> Graph:
 def executed_graph_for(function: ScriptFunction, variant: GraphVariant, inputs: Sequence[Any]) -> Graph:
     """Return a copy of the graph of `function`, transformed for `variant` and specialized to `inputs`.
 
-    The variant WRITTEN, and functions with breakpoints or autocast blocks, are not specialized.
+    The graph is not specialized if `variant` is WRITTEN, or if the function has breakpoints or autocast
+    blocks.
     """
     if variant is GraphVariant.WRITTEN or function.holds_breakpoint or has_autocast(function.as_compiled()):
         return transform_graph(function.as_compiled(), variant)
@@ -165,7 +166,10 @@ def last_executed_optimized_graph() -> Graph | None:
 
 
 class FunctionVariant(Function):
-    """Variant of the function `original` with the same signature. It calls the same variant of callees."""
+    """Variant of the function `original` with the same signature.
+
+    A variant calls the same variant of each callee.
+    """
 
     variant: GraphVariant
 
@@ -190,7 +194,10 @@ class Unoptimized(FunctionVariant):
 
 
 class Differentiated(FunctionVariant):
-    """Variant that runs while autograd records. Without tensors in its graph, it runs the optimized code."""
+    """Variant that runs while autograd records.
+
+    If its graph has no tensors, it runs the code of the optimized variant.
+    """
 
     variant = GraphVariant.DIFFERENTIATED
 
@@ -257,10 +264,10 @@ def cache_entry(function: ScriptFunction, variant: GraphVariant = GraphVariant.O
 def _compile_code(function: ScriptFunction, variant: GraphVariant) -> CompiledCode:
     """Return the code of a function, and its program if the code can be serialized.
 
-    The code of a function with specializations only selects a specialization.
+    If the function has specializations, its code contains only the selection of a specialization.
     """
     graph, name = function.as_compiled(), function.name
-    # without program: the code refers to the class `_Block`, which other processes do not have
+    # The program is None, because the code refers to the class `_Block`, which other processes do not have.
     if has_autocast(graph):
         return prepare_graph(graph, name, function.policy, variant), None
 

@@ -25,7 +25,8 @@ _values: dict[str, Any] = {
     "llga": False, "te_must_use_llvm_cpu": False, "te_generate_block_code": False, "autocast_mode": True,
     "cat_wo_conditionals": False, "opt_conditionals": False,
 }  # fmt: skip
-# Name of a setter in `torch._C` -> flag that it sets. Setters return the previous value of the flag, or None.
+# Dict from the name of a setter in `torch._C` to the flag that it sets. A setter returns the flag's previous
+# value, or None.
 _SETTERS: Final = {
     "_jit_set_profiling_executor": "profiling_executor", "_jit_set_profiling_mode": "profiling_mode",
     "_jit_set_bailout_depth": "bailout_depth", "_jit_set_num_profiled_runs": "num_profiled_runs",

@@ -14,8 +14,9 @@ Input: an optimized graph, and the `Code` that executed it.  Output: the graph w
         -> (%y2)
 
 In bytecode, these checks are part of the operators `prim::FusionGroup` and `prim::DifferentiableGraph`. The
-types are those of the call that created the group's execution plan (`FusedPlan`). The plan is also executed
-for tensors of other sizes, if their dtypes are equal. A group that did not run is replaced by its nodes.
+checked types are those of the call that created the group's execution plan (`FusedPlan`). Unlike these
+checks, the plan also accepts tensors of other sizes with the same dtypes. A group that did not run is
+replaced by its nodes.
 """
 
 from __future__ import annotations
@@ -51,7 +52,10 @@ def add_executor_nodes(graph: Graph, code: Any) -> Graph:
 
 
 def match_groups(records: Iterable[Any], nodes: Iterable[Node]) -> list[tuple[Any, Node | None]]:
-    """Return (record, node) pairs, where `node` has the program of the fusion group `record`, or is None."""
+    """Return a pair (record, node) for each fusion group.
+
+    `node` has the same program as the group's record, or is None if no node has this program.
+    """
     unmatched = [(program_of_graph(node["Subgraph"])[0], node) for node in nodes]
     pairs = []
     for record in records:
@@ -105,7 +109,8 @@ def _guard_differentiable_graph(node: Node, rule: Any) -> None:
 def _insert_guarded(node: Node, check_kind: str, types: Sequence[Any], kind: str, fallback: Graph) -> Node:
     """Replace `node` by a check of its tensor inputs and a `prim::If`.
 
-    Return the new node of kind `kind` in the first block. The second block calls the function of `fallback`.
+    The first block contains a new node of kind `kind`, which is returned. The second block calls the function
+    of `fallback`.
     """
     graph, inputs = node.owning_graph(), node.inputs()
     checked = [i for i, type in enumerate(types) if type.is_subtype_of(TENSOR)]

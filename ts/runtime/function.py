@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 ToCompile = Union["ParsedFunction", Callable[[], "ParsedFunction"]]
 
 scripted_functions: EnumerableWeakSideTable[ScriptFunction] = EnumerableWeakSideTable("script")
-# functions that the running compilation has scripted so far, or None if none is running
+# functions that the running compilation has scripted so far, or None if no compilation is running
 _session: list[Callable[..., Any]] | None = None
 
 
@@ -76,7 +76,8 @@ class ScriptFunction(Function):
         self.__name__ = self.__qualname__ = name
         self.__doc__: str | None = None
         self.__annotations__ = {}
-        self._parsed = parsed  # definition, or function that parses it. None after the function was compiled
+        # the parsed definition, or a callable that parses it, or None after the compilation
+        self._parsed = parsed
         self._definition = _definition(parsed)
         self.holds_breakpoint = False  # True if the function calls `breakpoint`
         self._graph: Graph | None = None
@@ -142,7 +143,10 @@ class ScriptFunction(Function):
 
     @property
     def digest(self) -> str | None:
-        """Digest of the inputs of the compilation, equal in all processes, or None if unknown."""
+        """Digest of the compilation's inputs, or None if an input is unknown.
+
+        The digest is equal in all processes.
+        """
         fingerprint = self.fingerprint
         if fingerprint is None or any(callee.digest is None for callee in fingerprint.scripted):
             return None
@@ -157,7 +161,10 @@ class ScriptFunction(Function):
 
     @property
     def schema(self) -> FunctionSchema:
-        """Schema with name, parameters and results, from the declaration if compilation has not ended yet."""
+        """Schema with name, parameters and results.
+
+        Until the compilation ends, the schema is that of the declaration.
+        """
         if not (self.waits and self._declare()):
             self.ensure_compiled()
         if self._schema is None:
@@ -241,7 +248,10 @@ class ScriptFunction(Function):
                 preallocate_frames(self._compile)
 
     def _declare(self) -> bool:
-        """Parse the function if necessary. Return True if its declaration determines the schema."""
+        """Parse the function if necessary.
+
+        Return True if its schema is known from the declaration, without compilation.
+        """
         if self._schema is None:
             from ts.frontend import compile
 
@@ -291,7 +301,10 @@ class ScriptFunction(Function):
         return to_bytes(self.archived(), _extra_files)
 
     def archived(self, method: str = "forward") -> Object:
-        """Return a script object of a placeholder class with the function as `method`, for archives."""
+        """Return a script object for archives.
+
+        Its class is a placeholder that has the function as the method `method`.
+        """
         from ts.bytecode.typespec import object_class
         from ts.frontend.source_importer import ImportedModule
         from ts.ir.schema import Argument, FunctionSchema
@@ -315,7 +328,10 @@ class ScriptFunction(Function):
     def adopt(
         self, arguments: list[tuple[Any, ...]], declaration: str, by_name: int, result: TypeSpec
     ) -> None:
-        """Set the signature stored with cached code, so that the graph is compiled only when it is needed."""
+        """Set the signature that was stored with cached code.
+
+        The graph is then compiled only when it is needed.
+        """
         with build_lock():
             if self._graph is None and not self._adopted:
                 super().__init__(self.name, arguments, declaration, by_name, result)
@@ -344,7 +360,10 @@ class ScriptFunction(Function):
         return created
 
     def definition(self) -> ParsedFunction | None:
-        """Return the parsed source, or None for a function from a graph. Parse again if necessary."""
+        """Return the parsed source, or None for a function from a graph.
+
+        If the parsed source was released, parse again.
+        """
         definition = self._definition
         return definition() if callable(definition) else definition
 
@@ -387,7 +406,10 @@ class ScriptFunction(Function):
 
 
 def _annotations(function: Any) -> dict[str, Any]:
-    """Return a function's annotations. Since Python 3.14, undefined names become forward references."""
+    """Return the annotations of a function.
+
+    Under Python 3.14 and later, undefined names in them become forward references.
+    """
     if sys.version_info >= (3, 14):
         import annotationlib
 
@@ -459,8 +481,8 @@ def compile_function(
 ) -> ScriptFunction:
     """Return the scripted function for a Python function, and compile the function if it is not cached.
 
-    With a `declaration` of `ts.jit.overload`, the function has the types of the declaration, and the result
-    is not cached. If the compilation fails, the functions that it has added to the cache are removed.
+    If `declaration` (by `ts.jit.overload`) is passed, the function has its types, and the result is not
+    cached. If the compilation fails, the functions that it has added to the cache are removed.
     """
     function = inspect.unwrap(function)
     if declaration is not None:
@@ -469,7 +491,8 @@ def compile_function(
     if script is not None and script.is_compiled:
         return script
     with build_lock(), gc_disabled():
-        # another thread may have compiled the function while this one waited for the lock
+        # Search again, because another thread may have compiled the function while this one waited for the
+        # lock.
         script = scripted_functions.get(function)
         return preallocate_frames(_compile_anew, function) if script is None else script
 
@@ -535,7 +558,10 @@ def _script_from_cache(function: Any, fingerprint: FunctionFingerprint | None) -
 
 
 def forget(function: object) -> None:
-    """Remove a function from the memo of `script`, to compile it again with types from example calls."""
+    """Remove a function from the memo of `script`.
+
+    The next `script` call compiles it again, with types inferred from example calls.
+    """
     if inspect.isfunction(function):
         scripted_functions.forget(inspect.unwrap(function))
 

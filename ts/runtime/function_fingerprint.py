@@ -5,9 +5,9 @@
     fingerprint.frozen                            copy of the function with its current globals
     fingerprint.source                            its current source
 
-Values that can be encoded are numbers, strings and tuples of them, dtypes, devices, types of annotations,
-functions and operators of `ts`, functions of `math` and the builtins, and scripted functions with a
-fingerprint.  Functions that use other values (for example a class or a list) are not stored in the code
+The following values can be encoded: numbers, strings, and tuples of both, dtypes, devices, types in
+annotations, functions and operators of `ts`, functions of `math`, builtins, and scripted functions that have
+a fingerprint. Functions that use other values (for example a class or a list) are not stored in the code
 cache.
 """
 
@@ -63,7 +63,8 @@ class FunctionFingerprint:
 
 def fingerprint_of(function: FunctionType) -> FunctionFingerprint | None:
     """Return the fingerprint of a function, or None if the function uses a value without encoding."""
-    # If `example_types` was not imported, no types are inferred from example calls.
+    # If the module `example_types` was not imported, no types of this function were inferred from example
+    # calls.
     observed = sys.modules.get("ts.frontend.example_types")
     if observed is not None and observed.is_observed(function):
         return None
@@ -122,7 +123,10 @@ class _NameCollector:
                         self._record_attribute(inner)
 
     def encode(self) -> list[Any]:
-        """Return sorted (name, encoded value) pairs for all names, and for attributes of modules."""
+        """Return sorted pairs (name, encoded value).
+
+        The names are those that the function uses, and the names of attributes of modules.
+        """
         encoded = [[word, self._meaning(word)] for word in sorted(self._identifiers)]
         return [*encoded, *sorted(self._attributes.items())]
 
@@ -157,7 +161,7 @@ class _NameCollector:
                 return to_ts(scope[name])
         if name in _PACKAGE_NAMES:
             return sys.modules["ts"]
-        # in a recursive function, the name will be bound to the scripted function
+        # The function is recursive, and the name will be bound to the scripted function.
         if name == self._function.__name__:
             raise _NotFingerprintableError
         return vars(builtins).get(name, _ABSENT)

@@ -6,8 +6,9 @@
 A compilation or import creates tens of thousands of objects, most of which stay alive: syntax, graph, code.
 Python's collector would scan them repeatedly, for a third of the time, and find little garbage. Inside the
 context, the collector is disabled. Afterwards, new objects are promoted to the oldest generation without a
-scan. Dropped copies of graphs are cyclic garbage, so a full collection runs when the objects promoted this
-way exceed a quarter of all objects. Python's own collector has the same rule.
+scan. Copies of graphs become cyclic garbage, which is in the oldest generation, too. Therefore, a full
+collection runs when the objects promoted in this way are more than a quarter of all objects. Python's own
+collector has the same rule.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ from contextlib import contextmanager
 from typing import Final
 
 _MIN_OBJECTS_FOR_COLLECTION: Final = 200_000  # promoted objects before a full collection, about 25 MB
-# If the program has frozen objects (`gc.freeze`), this number of calls of `_promote_objects` does nothing,
-# because counting frozen objects is slow.
+# After `_promote_objects` has found objects frozen by the program (`gc.freeze`), this many calls of it do
+# nothing, because counting frozen objects is slow.
 _SKIPPED_CHECKS: Final = 100
 _checks_to_skip = 0
 _promoted_objects = 0  # number of objects that were promoted since the last full collection
@@ -41,12 +42,15 @@ def gc_disabled() -> Iterator[None]:
 
 
 def _promote_objects() -> None:
-    """Move all objects to the oldest generation. After many such moves, run a full collection instead."""
+    """Move all objects to the oldest generation.
+
+    If many objects were moved since the last full collection, run a full collection instead.
+    """
     global _promoted_objects, _threshold, _checks_to_skip
     if _checks_to_skip:
         _checks_to_skip -= 1
         return
-    # `gc.unfreeze` below would also unfreeze the objects that the program has frozen
+    # Do nothing if the program has frozen objects, because `gc.unfreeze` below would unfreeze them, too.
     if gc.get_freeze_count():
         _checks_to_skip = _SKIPPED_CHECKS
         return
@@ -64,5 +68,8 @@ def _promote_objects() -> None:
 
 
 def _count_objects() -> int:
-    """Return the number of objects that the collector tracks, without keeping the list of these objects."""
+    """Return the number of objects that the collector tracks.
+
+    The list of these objects is released at once.
+    """
     return next(map(len, iter(gc.get_objects, None)))

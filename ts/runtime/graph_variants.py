@@ -36,7 +36,10 @@ AnyCompiledCode = TypeVar("AnyCompiledCode", bound=CompiledCode)
 
 
 class GraphVariant(Enum):
-    """Variant of a graph. Its value is the name of the `ScriptFunction` method for the same variant."""
+    """Variant of a graph.
+
+    The enum value is the name of the method of `ScriptFunction` that returns the variant of the function.
+    """
 
     WRITTEN = "without_optimisation"  # not optimized
     OPTIMIZED = ""
@@ -92,7 +95,10 @@ def run_late_passes(graph: Graph, variant: GraphVariant) -> None:
 
 
 def copy_unoptimized(graph: Graph) -> Graph:
-    """Return a copy of the graph to execute, including raising code that PyTorch's passes remove."""
+    """Return an unoptimized copy of the graph to execute.
+
+    It includes unused code that may raise, which PyTorch's passes remove.
+    """
     from ts.passes.preserve_raising_code import graph_to_execute
 
     return graph_to_execute(graph).copy()

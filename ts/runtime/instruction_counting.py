@@ -22,7 +22,8 @@ from ts.runtime.graph_variants import prepare_program
 class CountedFunction(Function):
     """Function that runs the code of `original` with counters.
 
-    `instrumented` maps `ScriptFunction`s to their `CountedFunction`s, so that callees are counted, too.
+    `instrumented` is a dict from each `ScriptFunction` to its `CountedFunction`. The counted code calls the
+    latter, so that callees are counted, too.
     """
 
     def __init__(

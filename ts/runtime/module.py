@@ -95,7 +95,10 @@ def _deletion_error(name: str) -> RuntimeError:
 
 
 class _CompiledMethod:
-    """Descriptor of a method: compiled modules get the compiled method, other modules the Python method."""
+    """Descriptor of a method.
+
+    An access returns the compiled method for a compiled module, else the Python method.
+    """
 
     def __init__(self, name: str, python: Callable[..., Any]) -> None:
         self.name = name
@@ -141,8 +144,8 @@ class ScriptModule(Module):
         inherited = dict(cls._script_methods)
         marked = {name: m for name, m in vars(cls).items() if isinstance(m, ScriptMethodMarker)}
         for name in marked:
-            # without the marker in the class, attribute access reaches `__getattr__`, which finds the
-            # compiled method
+            # The marker is removed from the class, so that an attribute access reaches `__getattr__`, which
+            # finds the compiled method.
             delattr(cls, name)
         cls._script_methods = {**inherited, **{name: m.function for name, m in marked.items()}}
         own_init = vars(cls).get("__init__", cls.__init__)
@@ -180,7 +183,7 @@ class ScriptModule(Module):
         return self._of_class(name)
 
     def _of_class(self, name: str) -> Any:
-        """Return attribute `name` that is not in the script object, such as an ignored method or `plan`.
+        """Return the attribute `name` from outside of the script object, such as an ignored method or `plan`.
 
         Raise AttributeError for unknown names.
         """
@@ -273,7 +276,10 @@ class ScriptModule(Module):
         _wrappers[id(handle)] = self
 
     def _reconstruct(self, module: ScriptModule) -> None:
-        """Use the compiled object of `module` for this module. Methods marked as ignored stay callable."""
+        """Make this module a wrapper of the script object of `module`.
+
+        Methods marked as ignored stay callable.
+        """
         cls = self._concrete.python_class
         for name in dir(cls):
             member = getattr(cls, name, None)
@@ -487,9 +493,9 @@ def script_module(instance: Module) -> ScriptModule:
 
 
 def scripted_with(instance: Module, methods: Iterable[str], share_types: bool) -> ScriptModule:
-    """Return the scripted module for `instance`, with only `methods` compiled.
+    """Return the scripted module for `instance`, of which only the methods in `methods` are compiled.
 
-    Submodules are scripted as by `script`.
+    Submodules are scripted as `script` does it, with their usual methods.
     """
     with build_lock():
         instance = prepared(instance, {})
@@ -564,8 +570,8 @@ def compile_entry_points(concrete: ConcreteModule) -> None:
     with build_lock():
         pending = _mark_compiled(concrete)
         try:
-            # Modules with hooks come first: the signatures of hooks must be checked before the calls of these
-            # modules are compiled, whose errors would be less clear.
+            # Modules with hooks come first. The signatures of their hooks are thus checked before calls of
+            # these modules are compiled, because errors in the calls would be less clear.
             for each in pending:
                 if each.pre_hooks or each.hooks:
                     compile_all(each.entry_points())
@@ -649,7 +655,7 @@ _MODULE_ATTRIBUTES: Final = frozenset(vars(Module()))
 
 
 def module_of(handle: Object) -> ScriptModule:
-    """Return the scripted module of a script object, which is created if there is none."""
+    """Return the scripted module of a script object. If it does not exist yet, create it."""
     with build_lock():
         existing = _wrappers.get(id(handle))
         if existing is not None:

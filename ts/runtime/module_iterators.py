@@ -22,7 +22,10 @@ def debug_module_iterators(module: Any) -> dict[str, list[Any]]:
         module = vars(module).get(name, module)
 
     def as_module(value: Any) -> Any:
-        """Return `value`, or its handle if `value` is a module and the caller passed a handle."""
+        """Return `value`.
+
+        If the caller passed a handle and `value` is a module, return the handle of `value` instead.
+        """
         if value is module:
             return original
         is_wrapped = isinstance(original, ModuleHandle) and hasattr(value, "_concrete")
@@ -46,7 +49,10 @@ def debug_module_iterators(module: Any) -> dict[str, list[Any]]:
 
 
 def _named_attributes(module: Any, prefix: str, is_recursive: bool) -> Iterator[tuple[str, Any]]:
-    """Yield (name, value) for the attributes of a module. A child precedes the child's attributes."""
+    """Yield (name, value) for the attributes of a module and of its children.
+
+    A child precedes its own attributes.
+    """
     for name in module._concrete.type.attributes:
         if name not in module._modules:
             yield f"{prefix}{name}", getattr(module, name)

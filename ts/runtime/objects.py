@@ -115,7 +115,7 @@ def _object_with_interface(instance: Any, interface: InterfaceType) -> Object:
     type = handle.cls.type
     why_not = ""
     if type.is_module() and type.concrete is not None and type.concrete.compiled:
-        # A compiled module gets no further methods, even if the interface requires one that it lacks.
+        # If the interface requires a method that a compiled module lacks, the method is not compiled for it.
         lacking = [method for method in interface.methods if method not in type.methods]
         why_not = "".join(
             f"Class '{handle.cls.name}' does not have method '{method}'.\n" for method in lacking
@@ -152,7 +152,10 @@ def instance_of(handle: Object) -> Any:
 
 
 def _live_class(handle: Object) -> Any:
-    """Return the program's class with the name and attributes of an archived object's class, or None."""
+    """Return the program's class that corresponds to an archived object's class, or None.
+
+    The program's class must have the same name and attributes.
+    """
     type = handle.cls.type
     live = None if type.unit is None else live_type(type.qualified_name())
     if isinstance(live, ClassType) and live.attributes.keys() == type.attributes.keys():
@@ -266,7 +269,7 @@ def script_instance(obj: Any) -> RecursiveScriptClass:
 
 
 def _type_of_object(value: object) -> ClassType | None:
-    """Return the type of a graph constant that is a script object, as in frozen modules, else None."""
+    """Return the type of a graph constant if it is a script object, as in frozen modules, else None."""
     type = value.cls.type if isinstance(value, Object) else None
     return type if isinstance(type, ClassType) and not isinstance(type, ModuleType) else None
 

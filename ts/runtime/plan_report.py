@@ -98,7 +98,10 @@ def _memory_lines(function: Any) -> Iterator[str]:
 
 
 def _code_of(function: Any) -> Any:
-    """Return the code whose loops the report lists: the first specialization, or else the general code."""
+    """Return the code whose loops the report lists.
+
+    It is the first specialization if there is one, else the general code.
+    """
     if not is_optimizing():
         return function.compiled_code
     plans = _specializations_of(function)
@@ -179,14 +182,14 @@ def _code_lines(code: Any, result: tuple[Graph, _UngroupedNodes]) -> Iterator[st
 
 
 class _UngroupedNodes(NamedTuple):
-    """Nodes in no fusion group, each with the reason, and nodes that were moved out of loops."""
+    """Nodes outside of fusion groups, each with the reason, and nodes that were moved out of loops."""
 
     rejected: dict[Node, str]
     moved: dict[Node, None]
 
 
 def _run_passes(graph: Graph, is_begun: bool = False) -> tuple[Graph, _UngroupedNodes]:
-    """Run the passes on a graph. Return the graph, and the reasons why nodes are not fused.
+    """Run the passes on a graph. Return the graph, and for each node that is not fused the reason.
 
     `is_begun` is True if the passes before the specialization have run already.
     """
@@ -225,7 +228,7 @@ class _Group(NamedTuple):
 
 
 def _match_groups(records: list[Any], graph: Graph) -> Iterator[tuple[Any, _Group | None]]:
-    """Yield each record of a fusion group, paired with the group in `graph` that has its program, or None."""
+    """Yield pairs of a fusion group's record and the group in `graph` with the same program, or None."""
     for record, node in match_groups(records, graph.find_all_nodes(KIND)):
         if node is None:
             yield record, None
@@ -373,14 +376,15 @@ def _loop_states(code: Any, loops: Iterable[Loop]) -> Iterator[str]:
         elif not _is_in_line(code, loop.end):
             named = f"a loop in a function called in line {line}"
         else:
-            # A loop may have two versions: one for elements of tensors, and one for other arguments.
+            # A loop in the source may be two loops in the graph: a version that computes with numbers instead
+            # of tensor elements, and the original.
             named = f"{'a version of ' if line in own else ''}the loop in line {line}"
         cause = _format_line_numbers(_lines_at(code, [loop.cause])) if loop.cause >= 0 else ""
         yield f"  {named} is interpreted: {loop.reason}{cause}"
 
 
 def _format_call_lines(lines: set[int]) -> str:
-    """Return text with the lines that call inlined functions with loops, or ""."""
+    """Return text with the line numbers of calls whose inlined functions contain loops, or ""."""
     return f" (in functions called{_format_line_numbers(lines).replace(' (', ' in ')}" if lines else ""
 
 

@@ -2,10 +2,11 @@
 
     preallocate_frames(work, x)        work(x)
 
-CPython allocates the frames of a thread in chunks of 16 KB and releases the last chunk as soon as it is
-empty: a loop that calls functions at the end of a chunk allocates and releases a chunk per call. This happens
-about a thousand times during the import of NumPy, and costs 7 ms. A frame larger than a chunk gets a separate
-chunk of twice its size. The rest of this chunk holds the frames of the functions that it calls.
+CPython allocates the frames of a thread in chunks of 16 KB, and releases the last chunk as soon as it is
+empty. If a loop calls functions while the current chunk is almost full, each call allocates and releases a
+chunk. This happens about a thousand times during the import of NumPy, and costs 7 ms. A frame larger than a
+chunk gets a separate chunk of twice its size. The rest of this chunk holds the frames of the functions that
+are called from the large frame.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from typing import Any, Final, TypeVar
 
 T = TypeVar("T")
 
-# stack size of the frame of `preallocate_frames`, for which Python allocates a chunk of 256 KB
+# stack size of the frame of `preallocate_frames`. It is so large that Python allocates a chunk of 256 KB for
+# it
 _FRAME_SIZE_WORDS: Final = 16_384
 
 

@@ -8,8 +8,8 @@ ENTER_SPECIALIZATION, and the code of each specialization.
         if x.dim() == 1: ...                f(ones(4, 5), None)      runs that code
         if b is not None: ...               f(ones(3), None)         compiles another specialization
 
-General code is compiled for arguments without a specialization: if the maximum number of specializations is
-reached, or if the properties of the arguments do not simplify the graph.
+Calls run general code if the maximum number of specializations is reached, or if the properties of the
+arguments do not simplify the graph.
 """
 
 from __future__ import annotations
@@ -64,8 +64,8 @@ class Specializer:
     def entry_program(self, tested_arguments: Sequence[int]) -> SerializedCode:
         """Return the program that selects a specialization by the arguments at indices `tested_arguments`.
 
-        Of more than `MAX_GUARDED_ARGUMENTS` arguments, only the first ones are tested. Branches on the others
-        remain in the specializations.
+        If there are more than `MAX_GUARDED_ARGUMENTS` such arguments, only the first ones are tested.
+        Branches that depend on the other arguments remain in the specializations.
         """
         from ts.bytecode.typespec import register_class, result_spec, type_spec
 
@@ -85,7 +85,7 @@ class Specializer:
         )
 
     def make(self, values: Sequence[Any]) -> Any:
-        """Return code specialized to the properties of `values`, or None if these simplify nothing."""
+        """Return code specialized to the properties of `values`, or None if they simplify nothing."""
         kind = ArgumentSignature.of(zip(self._tested_arguments, values, strict=True))
         self.kinds.append(kind)
         try:
@@ -106,7 +106,10 @@ class Specializer:
         return graph
 
     def base_graph_for(self, kind: ArgumentSignature | None) -> tuple[Graph, list[Node]]:
-        """Return a copy of the unoptimized graph for signature `kind`, and the type queries thus decided."""
+        """Return a copy of the unoptimized graph for signature `kind`.
+
+        Also return the type queries that `kind` decides.
+        """
         from ts.passes.specialize_to_arguments import type_queries
 
         graph = self._begin()

@@ -1,4 +1,4 @@
-"""String conversion of tensors in scripts, which differs from Python's.
+"""String conversion of tensors in scripts, which differs from that in Python.
 
 Input: a value that a script passes to `print`, `str` or `format`. Output: the string that PyTorch prints:
 

@@ -68,7 +68,8 @@ _RESPONSE_HEADERS: Final = CIMultiDict(
 # A response object stores the number of bytes that it reserves in the memory budget under this key.
 _BUDGET_KEY: Final = "reserved_bytes"
 _LOOPBACK_HOSTS: Final = frozenset({"localhost", "127.0.0.1", "::1"})
-# Smaller bodies are written without a timeout: they fit into an empty write buffer, so writing does not wait.
+# Bodies of at most this size are written without a timeout, because they fit into an empty write buffer, so
+# that writing does not wait.
 _MAX_UNTIMED_BODY_BYTES: Final = 32 << 10
 _SPARE_PROGRAM_WORKERS: Final = 3
 
@@ -263,7 +264,10 @@ class App:
         return self._reserve_response(response)
 
     def _reserve_response(self, response: Response) -> web.Response:
-        """Convert a worker's response to an HTTP response, and reserve its size until it is sent."""
+        """Convert a worker's response to an HTTP response.
+
+        Its size is reserved in the memory budget until it is sent.
+        """
         self._budget.reserve(len(response.body))
         http_response = _response(response.status, response.type, response.body)
         http_response[_BUDGET_KEY] = len(response.body)
@@ -379,7 +383,8 @@ async def serve(options: Options, *, started: Callable[[str], None] | None = Non
             await stop_event.wait()
         finally:
             acceptor.close()
-            # In this step, the event loop creates the tasks of the last connections. The shutdown needs them.
+            # During this pause, the event loop creates the tasks of the connections accepted last, so that
+            # the shutdown can wait for them.
             await asyncio.sleep(0)
             server.pre_shutdown()
             await server.shutdown(limits.grace_seconds)

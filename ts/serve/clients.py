@@ -22,7 +22,7 @@ _MAX_CLIENT_NAME_CHARS: Final = 100
 
 
 class Client:
-    """Sender of requests: the name in the fair queues, and the number of consecutive successes."""
+    """Sender of requests, with its name in the fair queues and its number of consecutive successes."""
 
     __slots__ = ("_success_count", "name")
 
@@ -45,7 +45,10 @@ class Client:
 
 
 class ClientRegistry:
-    """Clients, by connection, or by name in an LRU cache if a proxy header identifies them."""
+    """Clients of the server.
+
+    They are found by connection, or, if a proxy header identifies clients, by name in an LRU cache.
+    """
 
     def __init__(self, header: str | None) -> None:
         self._header = header
@@ -55,7 +58,8 @@ class ClientRegistry:
     def find_client(self, request: web.BaseRequest) -> Client:
         """Return the client that sent a request."""
         if self._header is not None and (value := request.headers.get(self._header)):
-            # The nearest proxy appends the last name. A client can forge the names before it.
+            # Only the last name is used: the nearest proxy appends it, whereas a client can forge all names
+            # before it.
             return self._find_by_name(value.rpartition(",")[2].strip()[:_MAX_CLIENT_NAME_CHARS])
         connection = request.protocol
         client: Client | None = getattr(connection, "client", None)

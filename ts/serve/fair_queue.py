@@ -30,7 +30,8 @@ class ClientUsage:
     """Recent processor seconds of each client, with exponential decay."""
 
     def __init__(self) -> None:
-        # client name -> (processor seconds, time of their last update), least recent update first
+        # dict from client name to (processor seconds, time of the last update), ordered by this time, oldest
+        # first
         self._usage: dict[str, tuple[float, float]] = {}
 
     def add(self, client: str, seconds: float) -> None:
@@ -68,7 +69,10 @@ class FairQueue(Generic[T]):
         return len(self._queues.get(client, ()))
 
     def idle_seconds(self) -> float:
-        """Return the seconds since the last `pop` or since the queue became non-empty. 0 means empty."""
+        """Return the seconds since the last `pop`, or since the queue became non-empty if this is later.
+
+        For an empty queue, return 0.
+        """
         return time.monotonic() - self._last_progress if self._count else 0.0
 
     def put(self, client: str, item: T) -> None:
@@ -100,6 +104,6 @@ class FairQueue(Generic[T]):
         self._count -= 1
         self._last_progress = time.monotonic()
         if queue:
-            # The client moves to the end, since `min` chooses the first of several clients with equal usage.
+            # Move the client to the end, because `min` selects the first of several clients with equal usage.
             self._queues[client] = queue
         return item

@@ -28,7 +28,7 @@ from ts.serve.ipc_protocol import pack, receive
 WorkerMain = Callable[[socket.socket], None]
 # address space for Python itself, in addition to the memory limit of the program
 _ADDRESS_SPACE_HEADROOM_BYTES: Final = 256 << 20
-# The kernel kills a process that is running this long after the time limit of its request.
+# The kernel kills a worker process that still runs this many seconds after the time limit of its request.
 _KILL_GRACE_SECONDS: Final = 0.5
 _WALL_CLOCK_FACTOR: Final = 3  # limit of elapsed time divided by the limit of processor time
 
@@ -37,7 +37,8 @@ def main(arguments: list[str]) -> None:
     """Load the model or the compiler, then fork workers until the control socket is closed."""
     control = socket.socket(fileno=int(arguments[0]))
     settings = json.loads(arguments[1])
-    # the parent process handles Ctrl-C: it closes its end of the control socket, which ends this process
+    # Ctrl-C is ignored here. The parent process handles it and closes its end of the control socket, which
+    # ends this process.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the kernel reaps exited workers
     try:
@@ -124,7 +125,7 @@ def set_wall_clock_limit(seconds: float) -> None:
 def lower_priority(nice: int) -> None:
     """Lower the process priority by raising the nice level to `nice`.
 
-    A higher level is kept, because only root may lower it.
+    If the nice level is already higher, it is kept, because only root may lower it.
     """
     current = os.getpriority(os.PRIO_PROCESS, 0)
     if nice > current:

@@ -54,7 +54,7 @@ class Gauge:
 
 
 class Histogram:
-    """Histogram. A bucket is defined by its inclusive upper bound, and the last bucket is unbounded."""
+    """Histogram with buckets. Each bucket has an inclusive upper bound, and the last bucket has no bound."""
 
     def __init__(self, name: str, help: str, buckets: Sequence[float]) -> None:
         self._name, self._help, self._buckets = name, help, buckets

@@ -8,7 +8,7 @@ in seconds, or the reason for a retry:
 Requests run one after the other, or stacked: the tensors of requests with equal dtypes and trailing sizes are
 concatenated along the first dimension, passed to one call, and the result is split again. If a stacked call
 fails, each of its requests runs alone, so that no request fails because of another. A request that exceeds
-the time limit of the batch is returned for a retry with the full limit.
+the short time limit of the batch is returned to the scheduler, which retries it with the full limit.
 """
 
 from __future__ import annotations
@@ -61,9 +61,9 @@ def error_body(status: int, code: str, message: str) -> bytes:
 def retry_result(header: dict[str, Any], used: float) -> Result | None:
     """Return the retry result of a request that exceeded its time limit, or None for no retry.
 
-    `used` is the processor time in seconds. If it is at most half of the limit, other processes had the
-    processor, and the reason of the retry is "late". Otherwise, the reason is "slow". After an attempt with
-    the full limit, only a late request is retried, once.
+    `used` is the processor time of the request in seconds. If `used` is at most half of the limit, other
+    processes occupied the processor, and the reason for the retry is "late". Otherwise, the reason is "slow".
+    After an attempt with the full limit, a request is retried only for the reason "late", and only once.
     """
     reason = "slow" if used > header["seconds"] / 2 else "late"
     is_final = header["final"] or (header["last"] and reason == "slow")
@@ -115,7 +115,10 @@ class ServedModel:
         return {"model": self._name, "method": self._method, "inputs": inputs, "outputs": outputs}
 
     def exceeds_memory_growth(self) -> bool:
-        """Return True if the peak memory exceeds the initial peak by more than the maximum growth."""
+        """Return True if the peak memory has grown by more than the permitted growth.
+
+        The growth is relative to the peak at the first call.
+        """
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
         self._initial_peak_bytes = self._initial_peak_bytes or peak
         return peak - self._initial_peak_bytes > _MAX_MEMORY_GROWTH_BYTES
@@ -142,7 +145,8 @@ class ServedModel:
                 if i not in values:
                     set_cpu_time_limit(seconds)
                     values[i] = self._run_single_request(inputs, seconds)
-                # The message is full. The HTTP process sends this request and the following ones again.
+                # The message has no space for this response. The HTTP process sends this request and the
+                # following ones again.
                 if size > self._max_response_bytes:
                     result, body = {"retry": "large"}, b""
                 elif isinstance(values[i], TimeExceeded) and (
@@ -187,9 +191,12 @@ class ServedModel:
     def _run_stacked(
         self, batch: Sequence[Inputs], seconds: float, set_cpu_time_limit: Callable[[float], None]
     ) -> dict[int, Any]:
-        """Run groups of requests in stacked calls, and return a dict: index in the batch -> value.
+        """Run groups of requests in stacked calls.
 
-        The dict lacks requests that cannot be stacked, and those of failed calls: they must run alone.
+        Return a dict from the index of a request in the batch to its value.
+
+        Requests that cannot be stacked, and requests of failed calls, are not in the dict. They must run
+        alone.
         """
         groups: dict[Any, list[int]] = {}
         for i, inputs in enumerate(batch):
@@ -218,7 +225,9 @@ class ServedModel:
 
 
 def _stacking_key(inputs: dict[str, Any], index: int) -> Any:
-    """Return the key of a request, or `index` if it must run alone. Requests with equal keys are stacked.
+    """Return the stacking key of a request, or `index` if it must run alone.
+
+    Requests with equal keys are stacked.
 
     The key has the name, dtype and trailing sizes of each tensor, and the name, type and value of each other
     argument.
@@ -268,7 +277,10 @@ def _split_rows(value: Any, rows: list[int]) -> list[Any]:
 
 
 def _int64_json_inputs(inputs: Inputs, kind: str) -> list[str]:
-    """Return the names of int64 tensors in JSON inputs, that is, of numbers without a decimal point."""
+    """Return the names of int64 tensors in JSON inputs.
+
+    These are tensors whose numbers have no decimal point.
+    """
     if kind != "json" or isinstance(inputs, Exception):
         return []
     return [name for name, x in inputs.items() if isinstance(x, ts.Tensor) and x.dtype == ts.int64]

@@ -197,7 +197,10 @@ def _decode_tensor(value: Any, name: str) -> ts.Tensor:
 
 
 def _array_from_lists(value: Any, name: str) -> NDArray[Any]:
-    """Convert nested lists of numbers to an array of bool, int64 or float32, as `ts.tensor` does."""
+    """Convert nested lists of numbers to an array.
+
+    Its dtype is bool, int64 or float32, as for `ts.tensor`.
+    """
     try:
         array = np.array(value)
     except (ValueError, OverflowError, RecursionError):
@@ -291,8 +294,8 @@ def _read_entry(file: zipfile.ZipFile, info: zipfile.ZipInfo) -> NDArray[Any]:
 def _read_header(stream: IO[bytes], version: tuple[int, int]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
     """Read the shape, Fortran order flag and dtype of an array.
 
-    Headers as NumPy writes them for numbers are parsed by a regular expression, because this is faster than
-    Python's parser.
+    If a header has the form that NumPy writes for number dtypes, a regular expression parses it, because this
+    is faster than Python's parser.
     """
     length = stream.read(2 if version == (1, 0) else 4)
     header = stream.read(min(int.from_bytes(length, "little"), _MAX_NPY_HEADER_BYTES))
@@ -361,7 +364,10 @@ def _nonfinite_name(value: float) -> str:
 
 
 def _count_numbers(value: Any) -> int:
-    """Return an upper bound on the number of JSON numbers in a value. Each character counts as one."""
+    """Return an upper bound on the number of JSON numbers in a value.
+
+    Each character of a string counts as one number.
+    """
     match value:
         case ts.Tensor():
             return int(value.numel()) * (2 if value.is_complex() else 1) + 4

@@ -13,9 +13,9 @@ The queues, each of them a `FairQueue`:
     slow        [y z]      exceeded a short time limit (one at a time, in low-priority workers)
 
 The scheduler does not delay requests to fill a batch: requests accumulate while all workers are busy, and an
-idle worker gets several with a short time limit for each.  A request that exceeds the short limit is retried
-in the slow queue with the full limit.  With `limits.batch` above 1, the requests of a message run as one call
-of the model, otherwise one after the other.
+idle worker gets several requests, with a short time limit for each. A request that exceeds the short limit is
+retried in the slow queue with the full limit. If `limits.batch` is above 1, the requests of a message run as
+one call of the model, otherwise one after the other.
 """
 
 from __future__ import annotations
@@ -40,8 +40,9 @@ _MIN_RETRY_SECONDS: Final = 0.5
 _WALL_CLOCK_FACTOR: Final = 3
 _FIRST_ATTEMPT_FACTOR: Final = 10  # time limit of an attempt as a multiple of the usual latency
 _INITIAL_LATENCY_SECONDS: Final = 0.01  # latency estimate before the first response
-# A request that is slower than the estimated latency multiplies the estimate by the growth. A faster one
-# divides it by the decay. Since the growth is about decay ** 2, one in three requests is slower.
+# If a request is slower than the estimated latency, the estimate is multiplied by the growth factor, else it
+# is divided by the decay factor. The growth factor is about the square of the decay factor, so that in
+# equilibrium one of three requests is slower.
 _LATENCY_GROWTH: Final = 1.2
 _LATENCY_DECAY: Final = 1.1
 _MAX_BATCH_REQUESTS: Final = 16
@@ -181,10 +182,11 @@ class RequestScheduler:
         return sum(map(len, self._queues))
 
     def _dispatch(self) -> None:
-        """Send queued requests to idle workers, without starvation of the queue of lowest priority."""
+        """Send queued requests to idle workers, so that the queue of lowest priority does not starve."""
         self._dispatch_count += 1
         queues = [(TRUSTED, self._trusted), (UNTRUSTED, self._retry or self._untrusted), (SLOW, self._slow)]
-        # If all classes share the workers, the queue of lowest priority would starve if it were never first.
+        # If all classes share the workers, the queue of lowest priority must sometimes be first, else it
+        # would starve.
         if self._dispatch_count % _UNTRUSTED_FIRST_INTERVAL == 0:
             queues.reverse()
         for priority_class, queue in queues:
@@ -207,7 +209,7 @@ class RequestScheduler:
         while queue and len(requests) < max_requests and size < _MAX_BATCH_BYTES:
             request = queue.pop()
             request.queue = None
-            # While a request is queued, its response is done only if the client has disconnected.
+            # The response of a queued request is only done if the client has disconnected.
             if not request.response.done():
                 requests.append(request)
                 size += len(request.body)
@@ -255,7 +257,7 @@ class RequestScheduler:
                     logging.getLogger("ts.serve").exception("requests failed")
                     self._pool.discard(worker)
             for request in requests:
-                # A request that is not queued again fails here, unless it already has a response.
+                # Requests without a response that were not queued again fail here.
                 if request.queue is None:
                     request.fail(HTTPError(500, "internal", "internal server error"))
             self._dispatch()
@@ -301,13 +303,16 @@ class RequestScheduler:
         return min(self._limits.seconds, max(min_seconds, _FIRST_ATTEMPT_FACTOR * self._usual_seconds))
 
     def _update_latency(self, seconds: float) -> None:
-        """Adjust the latency estimate (a percentile) by a factor, so that outliers have little effect."""
+        """Adjust the latency estimate (a percentile).
+
+        It changes by a constant factor, so that outliers have little effect.
+        """
         self._usual_seconds *= _LATENCY_GROWTH if seconds > self._usual_seconds else 1 / _LATENCY_DECAY
 
     def _handle_exit(self, requests: Sequence[_PendingRequest], is_last: bool, is_late: bool) -> None:
-        """Queue requests again whose worker process exited, or fail them if `is_last`.
+        """Handle the exit of a worker process: queue its requests again, or fail them if `is_last`.
 
-        The error states that the time limit was exceeded if `is_late`, otherwise that the process exited.
+        If `is_late`, the error states that the time limit was exceeded, otherwise that the process exited.
         """
         for request in requests:
             if len(requests) == 1:

@@ -1,7 +1,7 @@
 """Resolver of names in untrusted source: an allowlist of the scripted language, without access to Python.
 
-Input: functions and classes that the source defines. Output: a `Resolver` of these, of the scriptable parts
-of `torch` and `ts`, of `math` and `typing`, and of exception types.
+Input: functions and classes that the source defines. Output: a `Resolver` that finds these functions and
+classes, the scriptable parts of `torch` and `ts`, names of `math` and `typing`, and exception types.
 
     resolver = SandboxResolver({}, {})
     resolver.lookup("torch").relu            the function
@@ -136,7 +136,7 @@ class SandboxResolver(Resolver):
         raise KeyError(name)
 
     def evaluate(self, node: ast.expr) -> object:
-        """Return the value of an expression. Only attributes of restricted modules can be read.
+        """Return the value of an expression, which may read attributes only of restricted modules.
 
         Raises KeyError for attributes of any other object.
         """

@@ -118,7 +118,9 @@ class SandboxedProgram(CompilationUnit):
             self._define(source, SandboxResolver(self._functions, self._classes, self._imported))
 
     def _remove_imports(self, source: str) -> str:
-        """Resolve the top-level imports of the source, and return it with empty lines in their place.
+        """Resolve the top-level imports of the source.
+
+        Return the source with empty lines in place of the imports.
 
         Raises ProgramRejectedError for imports that are not part of the scripted language, and for
         `breakpoint`.
@@ -220,7 +222,7 @@ def _describe_error(error: Exception, program: SandboxedProgram) -> Report:
         case MemoryError():
             described.update(kind="MemoryExceeded", message="the program exceeded its memory limit")
         case RuntimeError() if _STACK_FRAME_PATTERN.search(str(error)):
-            # A RuntimeError, as in PyTorch, has the stack of the interpreter in its message.
+            # As in PyTorch, the message of a RuntimeError contains the stack of the interpreter.
             full_message = str(error)
             frames = _STACK_FRAME_PATTERN.findall(full_message)
             line_numbers = [int(line) for line, name in frames if name != program.call_name]

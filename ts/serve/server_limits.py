@@ -35,8 +35,8 @@ class ServerLimits:
     workers: int = 8  # maximum number of worker processes
     batch: int = 1  # maximum number of requests that one call of the model processes together
     connections: int = 1024
-    # Time limit of a client for each of these: sending a header, sending a body, reading a response, sending
-    # the next request on a connection
+    # Time limit for each of these actions of a client: to send a header, to send a body, to read a response,
+    # and to send the next request on a connection
     client_seconds: float = 20.0
     grace_seconds: float = 15.0  # time that open requests may run after the start of a shutdown
     hosts: frozenset[str] = frozenset()  # accepted host names, in addition to localhost and IP addresses
@@ -75,9 +75,9 @@ class RequestMemoryBudget:
 def check_host(request: web.BaseRequest, limits: ServerLimits) -> None:
     """Raise HTTPError if the Host header does not name this server (DNS rebinding).
 
-    Without this check, another site could resolve its name to the address of this machine, so that
-    its pages could read responses of this server. An IP address is accepted, because no site can use it as a
-    name.
+    Without this check, the owner of another site could let the site's name resolve to the address of this
+    machine, and pages of the site could then read responses of this server. A host that is an IP address is
+    accepted, because no site can have it as a name.
     """
     hosts = request.headers.getall("Host", [])
     if len(hosts) != 1:

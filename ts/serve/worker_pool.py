@@ -5,12 +5,12 @@
     worker = pool.acquire(TRUSTED, wait_seconds=0.01)             None if no worker may run the work yet
     worker.request(message, on_response); pool.release(worker)    or pool.discard(worker)
 
-Workers of the priority classes have different nice levels. A new worker has no class, because its first
-request determines the class. The pool keeps a few unassigned workers ready. A class has a single worker as
-long as this worker keeps up with the requests, otherwise at most one per processor of the machine. UNTRUSTED
-gets another worker for each of its workers that has been busy with a message for `_STUCK_AFTER_SECONDS`. The
-total is at most `limits.workers`, and one worker is reserved for each class. With fewer than
-`_MIN_WORKERS_FOR_CLASSES` workers, all classes share all workers.
+Workers of the priority classes have different nice levels. A new worker has no class. Its first request
+determines the class. The pool keeps a few unassigned workers ready. A class has a single worker as long as
+this worker keeps up with the requests. Otherwise, it has at most one worker per processor of the machine.
+UNTRUSTED gets an additional worker for each of its workers that has been busy with one message for
+`_STUCK_AFTER_SECONDS`. The total number is at most `limits.workers`, of which one worker is reserved for each
+class. With fewer than `_MIN_WORKERS_FOR_CLASSES` workers, all classes share all workers.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ _NICE_LEVELS: Final = (0, 4, 8)  # nice levels of the classes TRUSTED, UNTRUSTED
 _MIN_WORKERS_FOR_CLASSES: Final = 4
 _PROCESSOR_COUNT: Final = os.cpu_count() or 1
 _STUCK_AFTER_SECONDS: Final = 0.3
-# A request of TRUSTED or UNTRUSTED waits this long before the class gets another worker. Attempts to get a
-# worker are repeated at this interval.
+# If a request of TRUSTED or UNTRUSTED has waited for this time, the class gets another worker. This is also
+# the interval at which attempts to get a worker are repeated.
 _SPAWN_DELAY_SECONDS: Final = 0.03
 _IDLE_TIMEOUT_SECONDS: Final = 30.0
 
@@ -64,7 +64,7 @@ class Worker:
         return time.monotonic() - self.since
 
     def close(self) -> None:
-        """Close the channel. The process exits when it tries to read the next request."""
+        """Close the channel. The worker process exits when it tries to read its next request."""
         self._channel.close()
 
 
@@ -127,7 +127,7 @@ class WorkerPool:
         await asyncio.gather(*self._spawn_tasks, return_exceptions=True)
 
     def acquire(self, priority_class: int, wait_seconds: float) -> Worker | None:
-        """Return an idle worker for a queue that has waited `wait_seconds`, and remove it from the idle ones.
+        """Return an idle worker for a queue that has waited `wait_seconds`, and mark the worker as busy.
 
         Return None if the queue must wait longer. The pool calls `on_available` when a call may succeed.
         """

@@ -23,7 +23,10 @@ Numbers = NDArray[np.float64]
 
 
 def _window(values: Callable[..., Numbers]) -> Callable[..., Any]:
-    """Wrap `values(k, last, **parameters)` as a public function. k counts from 0 to the last index."""
+    """Convert `values(k, last, **parameters)` to a public window function.
+
+    k are the indices from 0 to `last`.
+    """
 
     @functools.wraps(values)
     def window(

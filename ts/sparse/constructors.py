@@ -58,7 +58,7 @@ def sparse_coo_tensor(
     check_invariants: bool | None = None,
     is_coalesced: bool | None = None,
 ) -> Tensor:
-    """Return a COO tensor with `values[i]` at `indices[:, i]`, or without `values` an empty tensor."""
+    """Return a COO tensor with `values[i]` at `indices[:, i]`. Without `values`, it stores no elements."""
     _check_device(device)
     if values is None:
         shape = _size(indices if indices is not None else size)
@@ -172,7 +172,8 @@ def _block_layout_error(name: str, layout: str) -> str:
     )
 
 
-# Scripts may contain calls of these functions, which raise an error only when they run.
+# Scripts that contain calls of these functions can be compiled. An error is only raised when such a call
+# runs.
 for _function, _layout in ((sparse_bsr_tensor, "sparse_bsr"), (sparse_bsc_tensor, "sparse_bsc")):
     vars(_function)["__unsupported_message__"] = _block_layout_error(_function.__name__, _layout)
 

@@ -51,7 +51,7 @@ class check_sparse_tensor_invariants:
         self.saved = None
 
     def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """Return a function that calls `function` inside a block with the same setting."""
+        """Return a function that calls `function` within this context manager's setting."""
 
         @wraps(function)
         def checked(*args: Any, **kwargs: Any) -> Any:

@@ -3,8 +3,8 @@
     FileCheck().check("prim::If").check_next("block0").check_not("aten::add").check("return").run(graph)
     FileCheck().run("# CHECK: prim::If\n# CHECK-NEXT: block0", graph)         checks in a comment
 
-Each check searches the text behind the match of the previous check. Rules and error texts are those of
-PyTorch's class, which follows LLVM's program FileCheck.
+Each check searches the part of the text after the match of the previous check. Rules and error texts are
+those of PyTorch's class, which follows LLVM's program FileCheck.
 """
 
 from __future__ import annotations
@@ -43,7 +43,8 @@ class _Check(NamedTuple):
 class FileCheck:
     """List of checks, added by methods that return `self`. `run` applies them to a text or graph.
 
-    `run` raises RuntimeError if a check fails, with the lines around the place and the check.
+    If a check fails, `run` raises a RuntimeError, whose message contains the check and the lines around the
+    place.
     """
 
     def __init__(self) -> None:
@@ -59,7 +60,7 @@ class FileCheck:
         return self._add(_Kind.NEXT, text)
 
     def check_same(self, text: str) -> FileCheck:
-        """Add the check that `text` occurs in the same line as the previous match, behind it."""
+        """Add the check that `text` occurs after the previous match, in the same line."""
         return self._add(_Kind.SAME, text)
 
     def check_not(self, text: str) -> FileCheck:
@@ -71,7 +72,7 @@ class FileCheck:
         return self._add(_Kind.DAG, text)
 
     def check_regex(self, text: str) -> FileCheck:
-        """Add the check that the regular expression `text` matches behind the previous match."""
+        """Add the check that the regular expression `text` matches somewhere after the previous match."""
         return self._add(_Kind.REGEX, text)
 
     def check_source_highlighted(self, text: str) -> FileCheck:
@@ -79,7 +80,7 @@ class FileCheck:
         return self._add(_Kind.SOURCE_HIGHLIGHTED, text)
 
     def check_count(self, str: str, count: int, exactly: bool = False) -> FileCheck:
-        """Add the check that `str` occurs `count` times, and not more often if `exactly`.
+        """Add the check that `str` occurs at least `count` times, or exactly `count` times if `exactly`.
 
         Raise TypeError for a negative count, and RuntimeError for a count of 0 that is not exact.
         """
@@ -169,7 +170,7 @@ class _Run:
         self.exclude(nots, end, len(self.text))
 
     def match(self, check: _Check, begin: int) -> tuple[int, int]:
-        """Return start and end of the match of a check that searches from `begin`."""
+        """Return start and end index of the match of a check. The search starts at index `begin`."""
         text = check.text
         if check.kind is _Kind.REGEX:
             found = re.compile(text).search(self.text[begin:])
@@ -197,7 +198,10 @@ class _Run:
         return start, start + len(text)
 
     def match_highlighted(self, check: _Check, begin: int) -> tuple[int, int]:
-        """Match a text that the next line underlines. All lines with the text are searched."""
+        """Match an occurrence of a text that is underlined in the next line.
+
+        Occurrences that are not underlined are skipped.
+        """
         text = check.text
         first = start = self.find(check, text, begin)
         while start >= 0:
@@ -234,7 +238,10 @@ class _Run:
             raise RuntimeError(f"Expected to not find {_literal(text)} but found it\n{quoted}From {check}\n")
 
     def quote(self, start: int, end: int) -> str:
-        """Return the lines around a range, underlined unless `end` precedes `start`."""
+        """Return the lines around a range of the text.
+
+        The range is underlined, unless `end` precedes `start`.
+        """
         return _quoted(SourceRange(self.source, start, max(start, end)).highlight())
 
 

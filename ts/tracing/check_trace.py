@@ -1,4 +1,4 @@
-"""Trace checking (detection of non-determinism): trace again, and compare traces and results.
+"""Trace checking (detection of non-determinism): trace a function again, and compare traces and results.
 
 Input: a function, its trace, a callable for the second trace, and inputs. Output: a TracerWarning if results
 differ, or a TracingCheckError that lists the differences if the traces differ:

@@ -1,10 +1,11 @@
-"""Trace functions of convolutions: they record the operators that PyTorch's traces have.
+"""Trace functions of convolutions, which record the operators that PyTorch's traces contain.
 
     conv2d(x, w)                  =>  aten::_convolution(x, w, None, [1, 1], [0, 0], [1, 1], False, ...)
     conv2d(x, w, padding="same")  =>  aten::_convolution_mode(x, w, None, [1, 1], "same", [1, 1], 1)
 
-`aten::unsqueeze` adds a batch dimension to an input without one, and `aten::squeeze` removes it.
-The last four arguments of `aten::_convolution`, flags of the cuDNN library, have PyTorch's default values.
+If an input has no batch dimension, `aten::unsqueeze` is recorded to add one, and `aten::squeeze` to remove it
+from the result. The last four arguments of `aten::_convolution`, flags of the cuDNN library, have PyTorch's
+default values.
 """
 
 from __future__ import annotations

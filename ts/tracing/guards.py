@@ -8,10 +8,9 @@ traced function raises an error (or warns) if the value differs in a later call:
                                 block0(): -> ()
                                 block1():  = prim::RaiseException("...")
 
-No guard is inserted if another value could not change the executed operators: for tensors created outside the
-trace, and for tests in functions of `ts` that only select between continuing and an error. Values computed
-from random numbers have no guard either: they differ in each call, and as in PyTorch the trace keeps the
-recorded ones.
+No guard is inserted if the value is always the same (tensors created outside the trace), or if another value
+would only raise an error (tests in functions of `ts`). Values computed from random numbers have no guard
+either, because they differ in each call. As in PyTorch, the trace keeps the recorded values.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ def guard_python_value(tracer: Tracer, x: Tensor, kind: str, python_value: Any) 
     if kind in messages.ESCAPES:
         tracer.warn(messages.ESCAPES[kind])
     value = tracer.find(x)
-    # `value` is None for a tensor from outside the trace, which is the same in later calls
+    # If the tensor is from outside the trace, `value` is None. Such a tensor is the same in later calls.
     if value is None or not has_guards(tracer):
         return
     graph = tracer.graph
@@ -61,10 +60,12 @@ def has_guards(tracer: Tracer) -> bool:
 
 
 def guard(tracer: Tracer, value: Value, expected: Any, descriptions: tuple[str, str] | None = None) -> None:
-    """Insert a check into the trace, which fails if `value` differs from the recorded value.
+    """Insert a check into the trace.
 
-    The message contains the recorded and the actual value. For values that are no numbers, `descriptions`
-    contains the texts of both.
+    When the trace runs, the check fails if `value` differs from the recorded value.
+
+    The message contains the recorded and the actual value. If these are no numbers, `descriptions` contains
+    their texts.
     """
     fail = FAILURES[tracer.options.guards]
     if fail is None or _depends_on_random_numbers(value, tracer.deterministic_nodes):

@@ -6,8 +6,8 @@ calls of operators:
     x[0, 1:]                 x.select(0, 0), then slice(dim=0, start=1, end=maxint, step=1) of that
     x[mask] = y              x.index_put_((mask,), y)
 
-An index or bound that is an integer tensor with one element, such as a size in a trace, remains a value of
-the trace.
+If an index or a bound is an integer tensor with one element, such as a size in a trace, the recorded
+operators read this tensor, not its current number.
 """
 
 from __future__ import annotations
@@ -28,9 +28,10 @@ from ts._core.thread.context import current_tracer
 class RecordedIndexing(Indexing):
     """Evaluation of subscripts by operators that a tracer records.
 
-    skips_whole_slices    whether to record no operator for slices that select a whole dimension
+    skips_whole_slices    True to record no operator for slices that select a whole dimension
     to_number             function that converts a 0-dimensional tensor, used as an index or bound, to a
-                          number. If it is given, omitted bounds of slices with a symbolic bound are None
+                          number. If this function is given and one bound of a slice is symbolic, the omitted
+                          bounds of the slice are None
     differs               function that returns True if a 0-dimensional index tensor has a different value for
                           each batch element of `vmap`, so that it must be passed to `aten::index` as a tensor
     """
@@ -56,7 +57,7 @@ class RecordedIndexing(Indexing):
         overloads("index_put_")(view, indices, source, False)
 
     def integer(self, item: Any) -> Any:
-        """Return the number of an object with a method `__index__`, or a symbol itself."""
+        """Return the int of an object with a method `__index__`. A symbolic number is returned unchanged."""
         return item if isinstance(item, SymNumber) else super().integer(item)
 
     def index_constant(self, create: Callable[[], Tensor]) -> Tensor:
@@ -87,7 +88,10 @@ class RecordedIndexing(Indexing):
         return super().index_tensor(item, x)
 
     def position(self, item: Any, length: Any, at: int) -> Any:
-        """Return an index after a check of its range, or an integer tensor itself without `to_number`."""
+        """Check the range of an index and return the index.
+
+        Without `to_number`, an integer tensor is returned unchanged.
+        """
         if isinstance(item, Tensor):
             return item if self.to_number is None else self.to_number(item)
         return super().position(item, length, at)
@@ -100,7 +104,10 @@ class RecordedIndexing(Indexing):
         return start, end, step
 
     def bound(self, bound: Any) -> Any:
-        """Return a bound of a slice: an int, a symbol, or an integer tensor without `to_number`."""
+        """Return a bound of a slice: an int or a symbolic number.
+
+        Without `to_number`, an integer tensor is returned unchanged.
+        """
         if isinstance(bound, Tensor) and bound.dtype.category <= dtypes.INTEGRAL:
             return bound if self.to_number is None else self.to_number(bound)
         return bound if isinstance(bound, SymNumber) else super().bound(bound)

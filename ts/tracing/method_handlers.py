@@ -60,8 +60,9 @@ def to(tracer: Tracer, x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any])
 def record_constructed(tracer: Tracer, x: Tensor, function: str) -> None:
     """Record `x`, a tensor that `function` constructed from Python values, as a constant.
 
-    PyTorch's nodes after the constant (`aten::to`, `aten::detach`) are recorded too. Runs of the trace use
-    the constant itself, or a copy of the constant if the traced function writes to the tensor.
+    The nodes that PyTorch records after the constant (`aten::to`, `aten::detach`) are recorded, too. When the
+    trace runs, it uses the constant itself. If the traced function writes to the tensor, the trace uses a
+    copy.
     """
     with tracer.paused():
         elements = x.clone()  # the function may write to `x`
@@ -86,9 +87,11 @@ def _record(tracer: Tracer, kind: str, inputs: list[Value], result: Tensor) -> N
 
 
 def functional_write(tracer: Tracer, name: str, inputs: list[Value], values: list[Any]) -> Value | None:
-    """Record a functional operator in place of `copy_`, `zero_` or `fill_`, which overwrite all elements.
+    """Record a functional operator instead of `copy_`, `zero_` or `fill_`.
 
-    Return its result, or None for other operators.
+    These overwrite all elements, so that the old elements are not needed.
+
+    Return the result of the functional operator, or None if no functional operator can replace this one.
     """
     written, *arguments = values
     if name == "aten::copy_" and isinstance(arguments[0], Tensor) and arguments[0].dtype is written.dtype:

@@ -6,8 +6,8 @@ operators (`Subgraph`):
 
     Scale.apply(x, 3, "s")      %y : Tensor = ^Scale[inplace=0, module="m", Subgraph=<Graph>](3, s)(%x)
 
-The operators remain in the outer graph, too. Dead code elimination removes those that do not write to
-tensors.
+The recorded operators are at first in the outer graph, too. Dead code elimination removes those of them that
+do not write to tensors.
 """
 
 from __future__ import annotations

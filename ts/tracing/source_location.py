@@ -56,7 +56,7 @@ def is_error_check(frame: FrameType) -> bool:
 
 @cache
 def _error_check_lines(filename: str) -> frozenset[int]:
-    """Return the numbers of lines with an `assert`, or with an `if` that only raises errors or warns."""
+    """Return the numbers of lines with an `assert`, or with an `if` that only selects errors or warnings."""
     lines: set[int] = set()
     for node in ast.walk(ast.parse("".join(linecache.getlines(filename)))):
         if isinstance(node, ast.Assert) or (isinstance(node, ast.If) and _only_raises_or_warns(node)):

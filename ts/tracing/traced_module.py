@@ -174,7 +174,10 @@ def trace_to_graph(
     names: Sequence[str],
     options: Options,
 ) -> tuple[Graph, Any, list[Tensor]]:
-    """Return (graph, result, tensors) of a call. The module's tensors are additional graph inputs."""
+    """Record a call, and return (graph, result, tensors).
+
+    The tensors of the module are additional inputs of the graph.
+    """
     tracer = Tracer(options)
     arguments = [tracer.add_input(x, names[i] if i < len(names) else "") for i, x in enumerate(inputs)]
     state: list[Tensor] = []

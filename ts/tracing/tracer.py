@@ -91,7 +91,10 @@ _TRACED_IN_PLACE: Final = registry.field_by_name("traced_in_place")
 
 
 def _number_type(kind: str) -> Type:
-    """Return the number type that a schema names, or the element type of a list of numbers."""
+    """Return the number type that a schema type names.
+
+    For a list of numbers, return the type of its elements.
+    """
     return _NUMBER_KINDS.get(kind.removesuffix("[]"), NUMBER)
 
 
@@ -110,7 +113,8 @@ class TracerWarning(Warning):
 class Options(NamedTuple):
     """Options of a trace."""
 
-    strict: bool = True  # if True, results must not be dicts, and a list among them causes a warning
+    # if True, the results of the traced function must not contain dicts, and a list in them causes a warning
+    strict: bool = True
     force_outplace: bool = False
     guards: str = "raise"  # action if a guard fails: "raise", "warn" or "off"
 
@@ -140,18 +144,19 @@ class Tracer(TracerProtocol):
         self.graph = Graph()
         self.options = options
         self.paths: dict[int, str] = {}  # id of a module -> its path in the traced module
-        # One dict for the trace and one for each enclosing fork: id of an object -> (object, its graph
-        # value).
+        # One dict for the trace, and one for each fork that is being recorded. A dict maps the id of an
+        # object to (object, its graph value).
         self._values: list[dict[int, tuple[object, Value]]] = [{}]
         # path such as "__module.weight" -> value that reads the attribute
         self._attributes: dict[str, Value] = {}
         self._ranges: dict[tuple[str, int], SourceRange] = {}
         self.deterministic_nodes: set[Node] = set()  # nodes known not to depend on random numbers
-        # True while `put` runs, whose writes are recorded as in-place operators despite `force_outplace`
+        # True while `put` runs. Its writes are recorded as in-place operators even if `force_outplace` is set
         self._assigns_items = False
         # (tensor, constant node) for constants that are the same object in all runs of the trace
         self.shared_constants: list[tuple[Tensor, Node]] = []
-        # Id of the frame that calls the tracer. Values are not named after the variables of this frame
+        # Id of the frame that calls the tracer. Values of the trace are not named after variables of this
+        # frame
         self._caller = id(program_frame())
 
     # ---- recording contexts --------------------------------------------------------------------------
@@ -232,7 +237,7 @@ class Tracer(TracerProtocol):
 
     def insert_tensor(self, x: Tensor, source_range: SourceRange) -> Value:
         """Insert a tensor constant into the graph."""
-        # inserting the constant calls operators on the tensor, which must not be recorded
+        # The insertion of the constant calls operators on the tensor. These calls must not be recorded.
         with self.paused():
             return self.graph.insert_constant(x, source_range, tensor_type(x))
 
@@ -272,7 +277,8 @@ class Tracer(TracerProtocol):
             result = _trace_function(op.record.trace_function)(op.name, *raw_arguments)
             if result is not NotImplemented:
                 return result
-        # Autocast's casts of arguments are recorded, so that a run outside autocast has the same result.
+        # The casts of arguments by autocast are recorded, so that the trace has the same result when it runs
+        # outside autocast.
         cast = cast_arguments(op, values)
         raw_arguments = [g if c is v else c for g, v, c in zip(raw_arguments, values, cast, strict=True)]
         values = cast
@@ -377,8 +383,12 @@ class Tracer(TracerProtocol):
         return name
 
     def _warn_of_views(self, name: str, written: Tensor) -> None:
-        """Warn if other live tensors share the memory of `written`: the trace does not write to them."""
-        # references to `x` by the tracer: in `table`, in the variable `x`, as argument of `getrefcount`
+        """Warn if other live tensors share the memory of `written`.
+
+        Their values differ when the trace runs, because it does not write to them.
+        """
+        # number of references to `x` by the tracer: in `table`, in the variable `x`, and as argument of
+        # `getrefcount`
         own = 3
         live = 0
         for table in self._values:
@@ -454,7 +464,10 @@ class Tracer(TracerProtocol):
             self._assigns_items = False
 
     def iterate(self, x: Tensor) -> Iterator[Tensor]:
-        """Return an iterator over `x[0]`, `x[1]`, ... Warn that their number is constant in the trace."""
+        """Return an iterator over `x[0]`, `x[1]`, ...
+
+        Warn that the number of iterations is constant in the trace.
+        """
         self.warn(messages.ESCAPES["iteration"])
         return iter(overloads("unbind")(x, 0))
 
@@ -537,7 +550,7 @@ class Tracer(TracerProtocol):
         return future
 
     def wait(self, future: Future[Any], result: Any) -> None:
-        """Record that the program waits for `future` of a forked task, whose result is `result`."""
+        """Record that the program waits for `future`. The forked task of `future` has the result `result`."""
         value = self.find(future)
         if value is None:
             raise RuntimeError("a future that was created outside of a trace cannot be awaited inside of it")
@@ -627,7 +640,8 @@ class Tracer(TracerProtocol):
     def _input(self, x: Any, value: Value) -> Any:
         """Return the object that the traced function gets for input `x`.
 
-        A tensor that is passed several times is copied, so that each copy maps to a separate graph value.
+        If a tensor is passed several times, it is copied, so that each occurrence maps to a separate graph
+        value.
         """
         graph = self.graph
         if isinstance(x, Tensor):
@@ -665,7 +679,10 @@ class Tracer(TracerProtocol):
         self.graph.register_output(self._output(x, {}))
 
     def _output(self, x: Any, containers: dict[int, Value]) -> Value:
-        """Return the graph value of an output or output element. A shared container has one value."""
+        """Return the graph value of an output, or of an element of an output.
+
+        A container that occurs several times has one value.
+        """
         if isinstance(x, Tensor):
             return self.find(x) or self.tensor(x)
         value = containers.get(id(x))

@@ -109,7 +109,10 @@ def check_element_types(x: Any) -> None:
     checked: set[int] = set()
 
     def check(x: Any) -> str:
-        """Return a description of the problem with a value, or "". Each container is visited once."""
+        """Return a description of the problem with a value, or "" for a valid value.
+
+        Each container is visited once.
+        """
         if isinstance(x, set | frozenset):
             return messages.CONTAINERS_ONLY.format(type(x).__name__)
         if not isinstance(x, list | tuple | dict) or id(x) in checked:

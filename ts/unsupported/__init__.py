@@ -36,7 +36,10 @@ def find(name: str) -> Any:
 
 
 def names_for(module: str, module_getattr: Callable[[str], Any] | None = None) -> Callable[[str], Any]:
-    """Return a `__getattr__` for `module`: it tries `module_getattr`, then submodules, then placeholders."""
+    """Return a `__getattr__` for `module`.
+
+    It looks a name up by `module_getattr`, then in submodules, then in placeholders.
+    """
 
     def __getattr__(name: str) -> Any:
         if name == "__path__":  # each `import` statement in a function asks for `__path__`
@@ -52,7 +55,8 @@ def names_for(module: str, module_getattr: Callable[[str], Any] | None = None) -
             missing = AttributeError(f"module {module!r} has no attribute {name!r}", name=name)
         if name.startswith("__") and name != "__all__":
             raise missing
-        # `from package import submodule` asks for the attribute first, and imports the submodule only then
+        # The statement `from package import submodule` first accesses the attribute, and imports the
+        # submodule if this fails
         file = _import_submodule(module, name)
         if file is not None:
             return file

@@ -2,9 +2,9 @@
 
     [nn.modules.module]                      a module, by its path in `torch`
     alias nn.Module                          another name of the object at this path
-    class _WrappedHook                       a class that this module defines (other kinds: see `Entry`)
+    class _WrappedHook                       a class that this module defines (`Entry` lists other kinds)
     external typing.Any                      an object of another package
-    same nn.modules.module                   the section is an alias of this module
+    same nn.modules.module                   the module of this section is an alias of that module
     literal _EXTRA_STATE_KEY_SUFFIX='...'
 
 The file is read at the first access to a name that `ts` does not have.

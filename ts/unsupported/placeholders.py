@@ -4,7 +4,7 @@ class Exporter(ts.onnx.ONNXProgram): ...      works, as do annotations and `isin
 ts.onnx.ONNXProgram()                         NotImplementedError
 except ts.onnx.errors.OnnxExporterError:      an error class that nothing raises
 
-There is one placeholder for each object, independent of the path by which it is accessed.
+An object has one placeholder, even if it is accessed by several paths.
 """
 
 from __future__ import annotations
@@ -148,7 +148,10 @@ def _constant_function(path: str) -> Callable[..., Any]:
 
 
 def _identity_decorator(*arguments: Any, **options: Any) -> Any:
-    """Return the decorated function unchanged. A call with options returns a decorator that does so."""
+    """Return the decorated function unchanged.
+
+    If called with options, return a decorator that returns the function unchanged.
+    """
     if len(arguments) == 1 and callable(arguments[0]) and not options:
         return arguments[0]
     return lambda function=None: function
@@ -211,7 +214,7 @@ class _Loader(importlib.abc.Loader):
 
     def exec_module(self, module: ModuleType) -> None:
         """Leave the module empty, because names are resolved on access."""
-        # restore the module's own spec, which the import under an alias has replaced
+        # Restore the spec of the module, because the import under an alias has replaced it.
         if self.spec is not None:
             module.__spec__ = self.spec
 

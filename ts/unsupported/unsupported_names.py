@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-# Function that queries a missing feature -> value that it always returns.
+# Dict from a function that queries a missing feature to the value that the function always returns.
 ANSWERS: Final = {
     "onnx.is_in_onnx_export": False,
     "autograd._profiler_enabled": False,
@@ -43,7 +43,7 @@ _WRAPPED_TENSORS: Final = """
     maybe_current_level maybe_get_bdim maybe_get_level unwrap_if_dead
 """
 _VMAP_OPERATORS: Final = "_add_batch_dim _remove_batch_dim _vmap_decrement_nesting _vmap_increment_nesting"
-# Path of an object in PyTorch -> path of the object in a different module of `ts`.
+# Dict from the path of an object in PyTorch to its path in `ts`, where another module contains it.
 ELSEWHERE: Final = {
     "_C._TensorMeta": "ts._core.tensor.tensor.TensorMeta",
     "_C._get_tracing_state": "ts._core.thread.context.current_tracer",

@@ -1,7 +1,7 @@
 """Operators of PyTorch that `ts` lacks: a call, such as `ts.ops.aten._cudnn_rnn(...)`, raises an error.
 
-They are operators of sparse, nested and quantized tensors, and of libraries for one kind of device, which
-docs/reference/operators/missing-operators.md lists.
+They are operators of sparse, nested and quantized tensors, and operators of libraries for one kind of device.
+docs/reference/operators/missing-operators.md lists them.
 """
 
 from typing import Final

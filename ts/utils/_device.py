@@ -50,7 +50,7 @@ class DeviceContext(TorchFunctionMode):
         self.device = devices.device(device)
 
     def __enter__(self) -> None:  # type: ignore[override]
-        """Insert the mode at the bottom of the stack, so that `with device:` blocks override it."""
+        """Insert this mode at the bottom of the mode stack, so that `with device:` blocks have precedence."""
         inner_modes = [modes.pop() for _ in modes.stack()[:]]
         for mode in [self, *reversed(inner_modes)]:
             modes.push(mode)

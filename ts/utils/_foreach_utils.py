@@ -24,10 +24,12 @@ def _get_fused_kernels_supported_devices() -> list[str]:
 def _group_tensors_by_device_and_dtype(
     tensorlistlist: TensorLists, with_indices: bool = False
 ) -> dict[tuple[Any, Any], tuple[TensorLists, list[int]]]:
-    """Group the tensors of parallel lists by the device and dtype of the first list's tensors.
+    """Group the tensors of parallel lists.
 
-    Return {(device, dtype): (lists, indices)}. `indices` are the positions in the given lists, or empty
-    without `with_indices`.
+    Tensors at the same index are in the group given by the device and dtype of the first list's tensor.
+
+    Return {(device, dtype): (lists, indices)}. `indices` are the indices of the group's tensors in the given
+    lists. Without `with_indices`, `indices` is empty.
     """
     groups: dict[tuple[Any, Any], tuple[TensorLists, list[int]]] = {}
     first = tensorlistlist[0] if tensorlistlist else []

@@ -144,7 +144,8 @@ class _OperatorTracer(MetaTracer):
     def record_escape(self, x: Tensor, kind: str, scalar: Any) -> None:
         """Run `aten._local_scalar_dense` on a tensor that becomes a Python number.
 
-        Do nothing for the kinds "list" and "length", for which PyTorch calls no operator.
+        Do nothing if the kind of the conversion is "list" or "length", because PyTorch then calls no
+        operator.
         """
         if kind not in ("list", "length"):
             with TracingScope(self.outer):
@@ -157,7 +158,7 @@ class _OperatorTracer(MetaTracer):
 
 
 class TorchDispatchMode:
-    """Mode whose `__torch_dispatch__` is called for each operator of the thread inside `with mode:`.
+    """Mode whose `__torch_dispatch__` is called for each operator that the thread calls inside `with mode:`.
 
     The mode is inactive inside its handler: operators that the handler calls reach the enclosing mode.
     """
@@ -243,7 +244,10 @@ def is_in_torch_dispatch_mode(include_infra_modes: bool = True) -> bool:
 
 
 def is_in_any_mode_without_ignore_compile_internals() -> bool:
-    """Return True if a dispatch mode is active in this thread. PyTorch ignores compiler modes here."""
+    """Return True if a dispatch mode is active in this thread.
+
+    PyTorch does not count modes of its compiler.
+    """
     return bool(dispatch_modes.stack())
 
 
@@ -260,8 +264,8 @@ def return_and_correct_aliasing(func: Any, args: Any, kwargs: Any, out: Any) -> 
     """Return the result of a wrapper subclass's handler: `out`, or the mutated arguments.
 
     If the schema of `func` states that all results are mutated arguments, these arguments are returned. Raise
-    RuntimeError if this holds for only some results. If an operator changes sizes or strides in place
-    (`t_`), those of the wrapper change, too.
+    RuntimeError if only some results are mutated arguments. If `func` changes sizes or strides in place
+    (`t_`), the sizes and strides of the wrapper change, too.
     """
     operator = _operator_of(func)
     if not isinstance(args, tuple) or not isinstance(kwargs, dict):

@@ -194,9 +194,9 @@ def register_pytree_node(
     """Register a class as pytree node type.
 
     `flatten_fn` returns the children of an object and a context. `unflatten_fn` creates an object from
-    children and context. `flatten_with_keys_fn` returns (key, child) pairs instead of children.
-    `treespec_dumps` needs the other arguments: the name of the type, and functions that convert a context to
-    JSON and JSON to a context.
+    children and context. `flatten_with_keys_fn` returns (key, child) pairs instead of children. Only
+    `treespec_dumps` and `treespec_loads` need the other arguments: the name of the type, and functions that
+    convert a context to JSON and back.
     """
     with _NODE_REGISTRY_LOCK:
         if cls in SUPPORTED_NODES:
@@ -268,10 +268,12 @@ def register_dataclass(
     drop_field_names: list[str] | None = None,
     serialized_type_name: str | None = None,
 ) -> None:
-    """Register a dataclass as a pytree node. The fields whose values are not None are its children.
+    """Register a dataclass as a pytree node type.
 
-    `field_names` lists the fields of a class that is not a dataclass. For a dataclass, it lists all fields
-    except `drop_field_names`.
+    The children of a node are the fields whose values are not None.
+
+    For a class that is not a dataclass, `field_names` lists the fields. For a dataclass, it must list all
+    fields except those in `drop_field_names`.
     """
     fields = _fields_of(cls, field_names, drop_field_names or [])
 
@@ -353,7 +355,10 @@ def is_constant_class(cls: type[Any]) -> bool:
 
 
 def _is_constant_holder(spec: TreeSpec) -> bool:
-    """Return True for the spec of a constant: `register_constant` has registered its class."""
+    """Return True for the spec of a constant.
+
+    The class of a constant was registered by `register_constant`.
+    """
     return isinstance(spec.context, ConstantNode)
 
 
@@ -412,7 +417,7 @@ def tree_structure(tree: PyTree, is_leaf: LeafRule = None) -> TreeSpec:
 def tree_map(func: Callable[..., Any], tree: PyTree, *rests: PyTree, is_leaf: LeafRule = None) -> PyTree:
     """Return a tree of `func(leaf, *subtrees)`.
 
-    `subtrees` are the subtrees of `rests` at the position of the leaf.
+    `subtrees` contains, for each tree in `rests`, its subtree at the position of the leaf.
 
     >>> tree_map(lambda x: x + 1, {"x": 7, "y": (42, 64)})
     {'x': 8, 'y': (43, 65)}
@@ -505,7 +510,9 @@ def tree_any_only(
 
 
 def _broadcast_to_and_flatten(tree: PyTree, treespec: TreeSpec, is_leaf: LeafRule = None) -> list[Any] | None:
-    """Return a list with an item for each leaf of the spec: the leaf of `tree` at or above its position.
+    """Return a list with an item for each leaf of the spec.
+
+    The item is the leaf of `tree` at the position of the spec's leaf, or above this position.
 
     Return None if the tree is not a prefix of the spec.
     """
@@ -577,7 +584,8 @@ def _generate_key_paths(
     key_path: KeyPath, tree: PyTree, is_leaf: LeafRule = None
 ) -> Iterator[tuple[KeyPath, Any]]:
     """Yield (path, leaf) pairs, in which all paths start with `key_path`."""
-    # optree is not used, because it requires `flatten_with_keys_fn` and `flatten_fn` to return equal children
+    # optree is not used here, because optree requires that `flatten_with_keys_fn` and `flatten_fn` return
+    # equal children.
     if tree_is_leaf(tree, is_leaf):
         yield key_path, tree
         return

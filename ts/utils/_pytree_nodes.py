@@ -6,8 +6,8 @@
 ([1, 2], None)
 
 optree flattens and builds trees, in the namespace `NAMESPACE`. `leaf_rule` tells optree which objects are
-leaves. In PyTorch, objects of all types except `SUPPORTED_NODES` are leaves, while optree has further builtin
-node types.
+leaves. This is necessary because, in PyTorch, objects of all types except those in `SUPPORTED_NODES` are
+leaves, whereas optree has further builtin node types.
 """
 
 from __future__ import annotations
@@ -216,7 +216,10 @@ class _Nodes(dict[Any, NodeDef]):
     setdefault = MutableMapping.setdefault
 
     def _is_custom(self, cls: Any) -> bool:
-        """Return True if the type must be registered with optree: neither a builtin nor a named tuple."""
+        """Return True if the type must be registered with optree.
+
+        Builtin types and named tuples need no registration.
+        """
         return isinstance(cls, type) and cls not in BUILTIN_TYPES and not is_namedtuple_class(cls)
 
     def _flatten(self, cls: type[Any]) -> Callable[[Any], tuple[Any, Context]]:

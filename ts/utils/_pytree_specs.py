@@ -8,7 +8,8 @@
 >>> spec.unflatten([10, 20, 30])
 {'a': 10, 'b': (20, 30)}
 
-The spec of a tree contains optree's spec, from which type, context and children are read at first use.
+A `TreeSpec` contains optree's spec of the tree. Type, context and children are read from optree's spec at
+first use.
 """
 
 from __future__ import annotations
@@ -258,7 +259,7 @@ def flatten(tree: PyTree, is_leaf: Callable[[PyTree], bool] | None = None) -> tu
 
 
 def _match(spec: TreeSpec, node: PyTree, subtrees: list[PyTree]) -> None:
-    """Append the subtrees of `node` at the positions of the spec's leaves.
+    """Append to a list the subtrees of `node` at the positions of the leaves of the spec.
 
     Raise ValueError if the structure of `node` differs from the spec.
     """
@@ -277,7 +278,7 @@ def _match(spec: TreeSpec, node: PyTree, subtrees: list[PyTree]) -> None:
 def _values_of(spec: TreeSpec, node: Mapping[Any, PyTree]) -> list[PyTree]:
     """Return the values of a dictionary in the key order of the spec.
 
-    The dictionary and the spec may have different dictionary types, such as dict and OrderedDict.
+    The dictionary may have another type than the spec, such as OrderedDict instead of dict.
     """
     _check_arity(spec, node)
     keys = spec._context[1] if spec.type is defaultdict else spec._context

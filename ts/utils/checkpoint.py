@@ -2,7 +2,7 @@
 
     y = checkpoint(block, x, use_reentrant=False)
 
-use_reentrant=False     saved tensors are replaced by placeholders, filled by recomputation when first needed
+use_reentrant=False     placeholders are saved instead of tensors. The first use of one recomputes all
 use_reentrant=True      the block is one backward node with an inner backward pass, which fails within
                         `ts.autograd.grad`
 
@@ -81,11 +81,13 @@ def checkpoint(
     early_stop: bool = True,
     **kwargs: Any,
 ) -> Any:
-    """Return function(*args, **kwargs). For backward, `function` runs again instead of saving tensors.
+    """Return function(*args, **kwargs).
+
+    No tensors are saved for backward. Instead, backward runs `function` again.
 
     context_fn          returns contexts for the forward run and for the recomputation
-    determinism_check   "none": do not compare shapes, dtypes and devices of the saved tensors of both runs
-    debug               include the operators of both runs in the error about a difference
+    determinism_check   "none" to not compare shapes, dtypes and devices of tensors saved by both runs
+    debug               list the operators of both runs in the error about a difference
     early_stop          stop the recomputation after the last required tensor
     preserve_rng_state  draw the same random numbers again (default: True)
     """
@@ -180,7 +182,8 @@ class _SavedTensorHandle:
 
     def __init__(self, index: int) -> None:
         self.index = index
-        # Backward pass -> recomputed tensor, or None after the pass has read it
+        # Dict from a backward pass to the tensor that it has recomputed, or to None after the pass has read
+        # the tensor
         self.values: dict[Any, Tensor | None] = {}
 
 
@@ -386,8 +389,8 @@ class CheckpointFunction(Function):
     def backward(ctx: Any, *grads: Any) -> Any:
         """Run the function again with the saved state, and return the gradients of its tensor arguments.
 
-        Raise RuntimeError if the backward pass was started by `torch.autograd.grad` or with the argument
-        `inputs` of `backward`, or if no result requires grad.
+        Raise RuntimeError if the backward pass was started by `torch.autograd.grad`, if it was started by
+        `backward` with the argument `inputs`, or if no result requires grad.
         """
         if not reaches_all_leaves():
             raise RuntimeError(

@@ -1,4 +1,4 @@
-"""File lock: the process that creates the file works, and all others wait until it removes the file.
+"""File lock: one process creates the file and works, and all others wait until this process removes the file.
 
 baton = FileBaton("/tmp/build.lock")
 if baton.try_acquire():

@@ -51,9 +51,11 @@ def _call_with_shapes(formula: Formula) -> Formula:
 
 
 def register_flop_formula(targets: Any, get_raw: bool = False) -> Callable[[Formula], Formula]:
-    """Register a formula for operators: a function of the shapes of arguments and result (`out_shape`).
+    """Register a flop formula for operators.
 
-    get_raw     pass tensors and `out_val`, instead of shapes and `out_shape`
+    It is a function of the shapes of the arguments and of the result's shape, passed as `out_shape`.
+
+    get_raw     True to pass tensors instead of shapes, and `out_val` instead of `out_shape`
     """
 
     def register(formula: Formula) -> Formula:
@@ -222,7 +224,7 @@ class FlopCounterMode:
     mods            ignored, as in PyTorch
     depth           maximum depth of modules in the table
     display         whether the table is printed when the block ends
-    custom_mapping  formulas by operator, where a formula with the attribute `_get_raw` receives tensors
+    custom_mapping  dict from operator to formula. Formulas with an attribute `_get_raw` receive tensors
     """
 
     def __init__(
@@ -257,7 +259,8 @@ class FlopCounterMode:
         total = self.get_total_flops()
         unit = get_suffix_str(total)
         rows: list[list[str]] = []
-        has_whole = False  # True if all operators ran within one module, whose row thus has the total
+        # True if all operators ran within one module. The row of this module then already contains the total
+        has_whole = False
 
         def add(name: str) -> None:
             nonlocal has_whole

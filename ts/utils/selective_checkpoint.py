@@ -3,8 +3,8 @@
     keep = partial(create_selective_checkpoint_contexts, [ts.ops.aten.mm.default])
     y = checkpoint(block, x, use_reentrant=False, context_fn=keep)
 
-A policy decides for each operator call whether its result is cached. The recomputation reads the cached
-results of an operator in the order of its calls, as in PyTorch.
+A policy decides for each operator call whether its result is cached. As in PyTorch, call number i of an
+operator in the recomputation reads the cached result of call number i in the forward run.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class _CachedTensor:
 
 
 def _map_nested(x: Any, change: Callable[[Any], Any], kind: type = Tensor) -> Any:
-    """Return the value `x` with `change` applied to the objects of class `kind` in it."""
+    """Return a copy of the nested value `x` in which `change` was applied to all objects of class `kind`."""
     if isinstance(x, kind):
         return change(x)
     return type(x)(_map_nested(y, change, kind) for y in x) if isinstance(x, list | tuple) else x
@@ -77,12 +77,13 @@ class _Region:
     def __init__(self, policy: Policy, mutation: bool) -> None:
         self._policy = policy
         self._mutation = mutation
-        # Operator -> for each of its calls, the cached result, or None if it is not cached
+        # Dict from an operator to a list with one item for each of its calls: the cached result, or None if
+        # it is not cached
         self._cached_results: dict[Any, list[Any]] = {}
         self._read_counts: dict[Any, int] = {}
 
     def cache_result(self, operator: Any, args: list[Any], results: list[Any]) -> None:
-        """Cache the result of an operator in the forward run, if the policy says so."""
+        """Cache the result of an operator call in the forward run, if the policy decides to cache it."""
         packet = _python_operator(operator)
         if packet in SAC_IGNORED_OPS:
             return

@@ -26,7 +26,7 @@ __getattr__ = names_for(__name__)
 
 
 class WeakIdRef(weakref.ref):  # type: ignore[type-arg]
-    """Weak reference whose hash and equality are by the identity of its object."""
+    """Weak reference whose hash and equality are determined by the identity of its object."""
 
     __slots__ = ["_id"]
 
@@ -48,7 +48,7 @@ class WeakIdRef(weakref.ref):  # type: ignore[type-arg]
 
 
 class _WeakHashRef(WeakIdRef):
-    """Weak reference with the equality and hash of its object.
+    """Weak reference that has the same equality and hash as its object.
 
     The hash remains the same after the object is freed.
     """
@@ -69,7 +69,7 @@ class _WeakHashRef(WeakIdRef):
 
 
 class WeakIdKeyDictionary(MutableMapping[Any, Any]):
-    """Mapping with weak keys. `ref_type`, the class of the references, defines equality of keys.
+    """Mapping with weak keys. The class `ref_type` of the weak references determines which keys are equal.
 
     The entry of a freed key is removed at once, or at the end of an iteration over the mapping.
     """

@@ -1,7 +1,8 @@
 """Conversion of the blocks of a trace to methods and forked tasks.
 
-A trace is recorded as one graph, in which the call of a submodule or a fork is a block, and module attributes
-are values named by their paths.  Values of one block may be used in any other block.
+A trace is recorded as one graph. In this graph, each call of a submodule and each fork is a node with a
+block, and a module attribute is a value that is named by the path of the attribute. Values of one block may
+be used in any other block.
 
     %w = prim::TracedAttr[scope="__module.sub.w"]()
     %s = prim::TracedAttr[scope="__module.sub"]()
@@ -12,8 +13,8 @@ are values named by their paths.  Values of one block may be used in any other b
 
 and, as `forward` of the submodule, graph(%self, %x): %w = prim::GetAttr[name="w"](%self) ...
 
-Values of other blocks that a block uses become its parameters, in order of use. Values of the block that
-other blocks use become its results.
+Each block becomes a method or task. If the block uses values of other blocks, they become parameters of the
+method, in order of use. If other blocks use values of the block, these values become results of the method.
 """
 
 from __future__ import annotations
@@ -74,7 +75,7 @@ def _is_inside(node: Node, block: Block) -> bool:
 
 
 def _add_scope_outputs(node: Node) -> None:
-    """Add outputs to call `node` for the values of its block that are used outside of the block."""
+    """Add an output to call node `node` for each value of its block that is used outside of the block."""
     block = node.blocks()[0]
     for inner in block.nodes():
         for value in inner.outputs():
@@ -162,12 +163,18 @@ class _Attributes:
         self.read: dict[str, Value] = {path: module}
 
     def has(self, value: Value) -> bool:
-        """Return whether the `prim::TracedAttr` of `value` reads the block's module or a member of it."""
+        """Return whether `value` is the block's module or a member of it.
+
+        `value` is the output of a `prim::TracedAttr` node.
+        """
         scope: str = value.node().get("scope")
         return scope == self.path or scope.startswith(f"{self.path}.")
 
     def of(self, value: Value) -> Value:
-        """Return the attribute that the `prim::TracedAttr` node of `value` reads, loaded on first use."""
+        """Return the value in the block that stands for `value`, the output of a `prim::TracedAttr` node.
+
+        It is loaded on first use.
+        """
         scope = value.node().get("scope")
         module_value = self.read.get(scope)
         if module_value is not None:
@@ -210,7 +217,8 @@ class _Body:
         copied = self._copies.get(value)
         if copied is not None:
             return copied
-        # values of nested blocks need no copy here, because the blocks are copied as a whole
+        # Values defined inside the block, also in nested blocks, map to themselves, because blocks are copied
+        # as a whole.
         if _is_inside(value.node(), self._block):
             return value
         attributes = self._attributes

@@ -4,8 +4,8 @@
     print(timer.blocked_autorange())
     Compare([timer.timeit(100), other.timeit(100)]).print()
 
-In statements, the name `torch` is `ts`, unless `globals` defines it. Instruction counts (`collect_callgrind`)
-and fuzzers are unsupported. To count instructions, use `valgrind --tool=callgrind`.
+In statements, the name `torch` means `ts`, unless `globals` defines `torch`. Instruction counts
+(`collect_callgrind`) and fuzzers are unsupported. To count instructions, use `valgrind --tool=callgrind`.
 """
 
 from ts.unsupported import names_for

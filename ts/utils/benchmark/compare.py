@@ -30,11 +30,14 @@ class Compare:
             self._results.append(result)
 
     def trim_significant_figures(self) -> None:
-        """Round times to the digits that are significant, given the spread of the measurements."""
+        """Round times to their significant digits.
+
+        The number of digits follows from the spread of measurements.
+        """
         self._trim = True
 
     def colorize(self, rowwise: bool = False) -> None:
-        """Mark the best value of each column, or each row, with `*` instead of colours."""
+        """Mark the best value of each column, or of each row, with `*`. PyTorch uses colors for this."""
         self._color, self._rowwise = True, rowwise
 
     def highlight_warnings(self) -> None:

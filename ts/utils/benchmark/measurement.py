@@ -111,8 +111,9 @@ class Measurement:
     def significant_figures(self) -> int:
         """Number of significant decimal digits of the median, from 1 to 5.
 
-        A digit is significant if its place value exceeds half of the width of the 90 % confidence interval
-        of the mean. The interval is computed from the quartiles, as for normally distributed times.
+        A digit is significant if its place value (1, 0.1, ...) is greater than half of the width of the 90 %
+        confidence interval of the mean. The interval is computed from the quartiles, as for normally
+        distributed times.
         """
         n = len(self.raw_times)
         lower, upper = np.quantile(self.times, [0.25, 0.75])

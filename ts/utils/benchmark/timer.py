@@ -31,7 +31,7 @@ def timer() -> float:
 class Timer:
     """Timer of a statement.
 
-    stmt, setup      timed statement, and statement executed before, which both see `globals`
+    stmt, setup      timed statement, and statement executed before it. Both can use the names in `globals`
     timer            function that returns seconds
     label, sub_label, description, env    texts for tables of measurements
     num_threads      value of `ts.set_num_threads` during the measurement
@@ -72,10 +72,12 @@ class Timer:
             return Measurement(number, [self._timeit(number)], self._task_spec)
 
     def _block_size(self, seconds: float) -> int:
-        """Return the number of runs in a block: the smallest power of ten for which a block is long enough.
+        """Return the number of runs in a block.
 
-        A block is long enough if it takes a thousandth of `seconds` and the overhead of the timer is
-        negligible. It is also long enough if it takes `seconds` or has `_MAX_BLOCK_ITERATIONS` runs.
+        It is the smallest power of ten for which a block takes long enough.
+
+        A block takes long enough if it takes at least a thousandth of `seconds` and the overhead of the timer
+        is negligible. It also does if it takes at least `seconds`, or if it has `_MAX_BLOCK_ITERATIONS` runs.
         """
         overhead = min(self._timeit(0) for _ in range(5))
         iterations = 1

@@ -11,10 +11,11 @@ unnamed file that both processes map:
 
     segment  | pickle | array | array | ...          each starts at a multiple of 64 bytes
 
-The program's tensors use the segment directly. Once the last of these tensors is deleted, the next task
-permits the worker to reuse the segment, so that no new pages are allocated. A program that keeps its batches
-receives at most `MAX_REFERENCED_SEGMENTS` segments per worker, and copies after that, which limits the number
-of open files and mappings. A killed worker leaves nothing to clean up, because segments are unnamed.
+The program's tensors use the segment directly. Once the last of these tensors is deleted, the next task that
+is sent to the worker permits the worker to reuse the segment, so that no new pages are allocated. If a
+program keeps its batches, it receives at most `MAX_REFERENCED_SEGMENTS` segments per worker. Later batches
+are copied, which limits the number of open files and mappings. A killed worker leaves nothing to clean up,
+because segments are unnamed.
 """
 
 from __future__ import annotations
@@ -41,7 +42,8 @@ from ts._core.tensor.tensor import Tensor
 MAX_REFERENCED_SEGMENTS: Final = 16
 MAX_QUEUED_BYTES: Final = 1 << 16  # maximum size of unread batches in the pipe of a worker
 _ALIGNMENT_BYTES: Final = 64
-# A storage with more bytes than the tensor times this ratio is not sent, but only the tensor's elements.
+# If the storage of a tensor has more bytes than the tensor's elements times this ratio, only the elements are
+# sent instead of the storage.
 _DENSE_STORAGE_RATIO: Final = 2
 
 
@@ -50,9 +52,10 @@ class Header(NamedTuple):
 
     label: Any
     sizes: Sequence[int]  # sizes in bytes: of the pickle, then of each array
-    # number of the shared-memory segment that contains the data, or -1 if the data follows in the pipe
+    # identification number of the shared-memory segment with the data, or -1 if the data follows in the pipe
     segment: int
-    new: int  # size of a new segment, whose file descriptor is in the pipe, or 0 for an existing segment
+    # size in bytes of a new segment, whose file descriptor follows in the pipe, or 0 for an existing segment
+    new: int
     deleted: Sequence[int]  # numbers of deleted segments, which were too small
 
 
@@ -64,7 +67,7 @@ class _Pickler(pickle.Pickler):
         self.dispatch_table = ForkingPickler(file).dispatch_table
 
     def reducer_override(self, value: Any) -> Any:
-        """Reduce a tensor or storage to its elements, and not to a shared file as `multiprocessing` does."""
+        """Reduce a tensor or storage to its elements. `multiprocessing` would reduce it to a shared file."""
         if isinstance(value, UntypedStorage):
             return value._reduce_by_value()
         if not isinstance(value, Tensor):
@@ -145,7 +148,8 @@ class BatchSender:
 
         Return its number and an empty list.
 
-        If there is none, delete all free segments, and return -1 and their numbers.
+        If no free segment is large enough, delete all free segments, and return -1 and the numbers of the
+        deleted segments.
         """
         large_enough = [n for n in self._free if len(self._segments[n]) >= size]
         if large_enough:

@@ -39,7 +39,10 @@ class IterableDataset(Dataset[T], Iterable[T]):
 
 
 def samples(dataset: Any, indices: list[Any]) -> Any:
-    """Return the samples at `indices`, by one call of `__getitems__` if the data set defines it."""
+    """Return the samples at `indices`.
+
+    If the data set has a method `__getitems__`, call it once for all of them.
+    """
     getitems = getattr(dataset, "__getitems__", None)
     return getitems(indices) if callable(getitems) else [dataset[index] for index in indices]
 

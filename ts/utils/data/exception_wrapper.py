@@ -41,8 +41,8 @@ class ExceptionWrapper:
     def reraise(self) -> NoReturn:
         """Raise an exception of the original class, with the original traceback in the message.
 
-        Raise RuntimeError if the class cannot be constructed from a message, and for StopIteration, which
-        would end the loop over batches silently.
+        Raise RuntimeError instead if the class cannot be constructed from a message, or if it is
+        StopIteration, which would silently end the loop over batches.
         """
         kind = self.exc_type
         message = f"Caught {kind.__name__} {self.where}.\nOriginal {self.exc_msg}"

@@ -40,7 +40,10 @@ def _by_index(settings: FetchSettings) -> Callable[[Any], Any]:
 
 
 class _IterableFetcher:
-    """Fetcher for iterable data sets: it takes the next sample for each index, whatever the index is."""
+    """Fetcher for iterable data sets.
+
+    It takes the next sample for each index, and ignores the value of the index.
+    """
 
     def __init__(self, settings: FetchSettings) -> None:
         self._settings = settings

@@ -1,12 +1,12 @@
-"""Iterators over the batches of a loader, which this process or worker processes create.
+"""Iterators over the batches of a loader. The batches are created by this process or by worker processes.
 
 Input: a loader. Output: an iterator over its batches.
 
     SingleProcessIterator(loader)       MultiProcessingIterator(loader)
 
 Each worker has its own pipe. The loader waits for a batch or the exit of the worker, so it notices at once
-when a worker dies. With `in_order`, the loader reads only the pipe of the worker whose batch is next, and
-buffers no batches.
+when a worker dies. If `in_order`, the loader reads only from the pipe of the worker that creates the next
+batch, so that the loader buffers no batches.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ class Batches(Iterator[Any]):
     It determines the order of indices and the seeds, pins memory, and issues warnings.
     """
 
-    # The iterator must not refer to the loader: with `persistent_workers`, the loader refers to the iterator,
-    # so that they would form a cycle.
+    # The iterator must not refer to the loader, because with `persistent_workers` the loader refers to the
+    # iterator, and both would form a reference cycle.
 
     def __init__(self, loader: Any) -> None:
         self._index_sampler = loader._index_sampler
@@ -215,7 +215,10 @@ class MultiProcessingIterator(Batches):
         raise StopIteration
 
     def _pop_next_worker(self) -> _Worker | None:
-        """Remove the next batch's worker from the order. Return it, or None if no worker is active."""
+        """Remove the worker that creates the next batch from the order, and return it.
+
+        Return None if no worker is active.
+        """
         self._order = deque(worker for worker in self._order if worker.is_active)
         if not self._order:
             return None
@@ -302,7 +305,7 @@ _open_connections: weakref.WeakSet[Connection] = weakref.WeakSet()
 def _close_inherited_pipes() -> None:
     """Close the pipes of the parent in a forked child.
 
-    If the child kept them open, the workers would not notice when the parent exits.
+    If a child kept the pipes open, the workers at their other ends would not notice the exit of the parent.
     """
     for connection in list(_open_connections):
         connection.close()

@@ -16,7 +16,9 @@ import ts
 from ts.ops.generator import Generator
 
 T = TypeVar("T", covariant=True)
-_CHUNK_SAMPLES = 32  # indices drawn per call, as in PyTorch: other numbers would change the order
+# number of indices drawn per call. It is the same as in PyTorch, because another number would change the
+# order
+_CHUNK_SAMPLES = 32
 
 
 class Sampler(Generic[T]):

@@ -5,9 +5,9 @@ Output: for each task, in order, a message with a batch, a failure or `EXHAUSTED
 
     Process(target=work, args=(connection, job))
 
-A separate thread reads the tasks. So the main process never waits for a busy worker, and a busy worker
-notices when the main process closes the pipe or exits. The worker then has `SHUTDOWN_TIMEOUT_SECONDS` to
-finish its batch.
+A separate thread reads the tasks. The main process therefore never waits for a busy worker, and even a busy
+worker notices when the main process closes the pipe or exits. The worker then has `SHUTDOWN_TIMEOUT_SECONDS`
+to finish its batch.
 """
 
 from __future__ import annotations
@@ -197,7 +197,8 @@ class _TaskQueue:
         try:
             while True:
                 while not self._connection.poll(SHUTDOWN_TIMEOUT_SECONDS):
-                    # a parent that has exited does not close the pipe if another forked process has it open
+                    # If another forked process has the pipe open, the exit of the parent does not close the
+                    # pipe.
                     if os.getppid() != self._parent_pid:
                         raise EOFError
                 data = self._connection.recv_bytes()

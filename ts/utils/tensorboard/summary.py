@@ -120,8 +120,8 @@ def histogram(tag: str, values: Any, bins: Any, max_bins: int | None = None) -> 
         bucket_limits = np.empty((counts.size + 1,), limits.dtype)
         bucket_limits[:-1], bucket_limits[-1] = limits[:-1][::step], limits[-1]
         limits = bucket_limits
-    # Remove the empty buckets at both ends. Keep one before the first nonempty bucket, because its upper
-    # limit is the lower limit of the nonempty bucket.
+    # Remove the empty buckets at both ends. Keep one empty bucket before the first nonempty bucket, because
+    # the upper limit of the former is the lower limit of the latter.
     cumulative = np.cumsum(np.greater(counts, 0))
     first, last = np.searchsorted(cumulative, [0, cumulative[-1] - 1], side="right")
     start, end = int(first), int(last) + 1
@@ -159,7 +159,7 @@ def _grid(images: Array, columns: int = 8) -> Array:
 
 
 def as_hwc(images: Array, formats: str) -> Array:
-    """Convert an image to (H, W, 3), or arrange a batch of images in such an image.
+    """Convert an image to the shape (H, W, 3). A batch of images is first arranged in one image.
 
     `formats` names the dimensions of `images`, such as "CHW" or "NCHW".
     """
@@ -352,7 +352,9 @@ def mesh(tag: str, vertices: Any, colors: Any, faces: Any, config: Any) -> Summa
 
 
 def custom_scalars(layout: dict[str, dict[str, Any]]) -> Summary:
-    """Return a summary of a chart layout: category -> title -> (kind, tags of scalars).
+    """Return a summary of a chart layout.
+
+    `layout` is a dict from category to a dict from chart title to (kind, tags of scalars).
 
     For example, {"losses": {"train and test": ["Multiline", ["train", "test"]]}}.
     """
