@@ -62,7 +62,7 @@ def noop_context_fn() -> Contexts:
 
 @contextmanager
 def set_checkpoint_early_stop(enable: bool) -> Iterator[None]:
-    """Context manager: `enable` replaces the argument `early_stop` of all `checkpoint` calls in the block."""
+    """Context manager in which `enable` replaces the argument `early_stop` of all `checkpoint` calls."""
     global _early_stop
     before, _early_stop = _early_stop, enable
     try:
