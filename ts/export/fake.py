@@ -102,7 +102,7 @@ def fake_array(shape: Iterable[Any], dtype: Any, strides: Sequence[Any] | None =
 
 
 def substitute_constants(array: MetaArray) -> MetaArray:
-    """Return `array` with ints for those symbolic sizes and strides that can have only one value."""
+    """Return `array` in which each symbolic size and stride with only one possible value is an int."""
     if not any(substitute_constant(n) is not n for n in array.shape):
         return array
     return MetaArray(

@@ -398,7 +398,7 @@ class AliasTracker:
         self._writes: dict[int, list[int]] = {}
 
     def record_operator(self, op: Any, values: list[Any], result: Any, time: int) -> None:
-        """Record which results of an operator call alias its arguments, and which arguments it writes."""
+        """Record the results of an operator call that alias arguments, and the arguments that it writes."""
         if op.name == "aten::to":
             if result.array is values[0].array:
                 self._aliases.join(result, values[0])

@@ -220,9 +220,9 @@ class FxGraphBuilder(TracerProtocol):
         return self._computed(expression)
 
     def _size_of_input(self, expression: Any) -> Node | None:
-        """Return a new `sym_size` node for a tensor size equal to `expression`, or None if no size is equal.
+        """Return a new `sym_size` node for a tensor size that equals `expression`, or None if there is none.
 
-        If `expression` is a symbol, the sizes of all tensors are searched, otherwise those of the arguments.
+        If `expression` is a symbol, the sizes of all tensors are searched, else only the sizes of arguments.
         """
         for x, node in list(self._tensors.values()):
             if node.op != "placeholder" and not expression.is_Symbol:
@@ -344,7 +344,7 @@ class FxGraphBuilder(TracerProtocol):
         self._size_nodes[expression] = node
 
     def _as_one_kind(self, arguments: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Convert int arguments to floats if any argument is a float, as Python's arithmetic does."""
+        """Convert int arguments to floats if at least one argument is a float, as in Python's arithmetic."""
         if len(arguments) < 2 or not any(isinstance(x, float | SymFloat) for x in arguments):
             return arguments
         return tuple(map(_as_float, arguments))

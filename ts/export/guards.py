@@ -96,7 +96,7 @@ class GuardBuilder:
         self.environment = environment
 
     def min_sizes(self, min_sizes: Mapping[Any, int]) -> list[InputGuard]:
-        """Return guards with lower bounds for sizes, since conditions may have other values for 0 and 1.
+        """Return guards that set lower bounds for sizes, as conditions may differ for sizes 0 and 1.
 
         min_sizes   symbol -> smallest size for which the conditions of the export keep their values
         """

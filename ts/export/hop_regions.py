@@ -193,7 +193,7 @@ class _RegionExtractor:
         return operands, GraphModule(attributes, graph)
 
     def _drop_attributes(self) -> None:
-        """Remove `get_attr` nodes without users, and submodules that no `get_attr` node names."""
+        """Remove `get_attr` nodes without users, and submodules that no `get_attr` node refers to."""
         for node in reversed([n for n in self.graph.nodes if n.op == "get_attr" and not n.users]):
             self.graph.erase_node(node)
         named = {n.target for n in self.graph.nodes if n.op == "get_attr"}

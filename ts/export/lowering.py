@@ -412,7 +412,7 @@ def _may_be_long(value: Any) -> bool:
 
 
 def _is_of_sizes(value: Any) -> bool:
-    """Return True if `value` is symbolic and its symbols are sizes or values of arguments, not data."""
+    """Return True if `value` is symbolic and depends only on sizes and values of arguments, not on data."""
     return isinstance(value, SymInt) and not any(
         map(sympy_functions.is_of_data, value.node.expression.free_symbols)
     )

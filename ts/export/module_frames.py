@@ -109,7 +109,7 @@ class Frame:
     def _attribute(self, name: str, value: Any, registered: bool = True) -> Node:
         """Add `value` (tensor or module) to the frame's module as `name`, and return a `get_attr` node.
 
-        `registered` is False for a tensor that becomes a plain attribute, not a parameter or buffer.
+        If `registered` is False, a tensor becomes a plain attribute instead of a parameter or buffer.
         """
         inputs = [n for n in self.graph.nodes if n.op == "placeholder"]
         behind = self.last_state or (inputs[-1] if inputs else None)
@@ -148,7 +148,7 @@ class Frame:
                 self.values[self.work.node(argument.name)] = leaf(k, argument.name)
 
     def _flatten_call(self, tree: Any, spec: Node) -> Callable[..., Node]:
-        """Emit a call that flattens `tree`. The returned function creates the node of the k-th leaf."""
+        """Emit a call that flattens `tree`. Return a function that creates the node of the k-th leaf."""
         flat = self.graph.call_function(fx_pytree.tree_flatten_spec, (tree, spec))
         return lambda k, name=None: self._item(flat, k, name)
 
@@ -215,7 +215,8 @@ class Frame:
     def _register_module(self, parent: Frame) -> str:
         """Register the module of this finished frame in the parent's module, and return its name.
 
-        If an earlier call has an equal graph, return the name of that call's module instead.
+        If an earlier call of the module has an equal graph, return the name of the module of the earlier call
+        instead.
         """
         self.module.graph = self.graph
         before = self.work.closed.setdefault((id(parent.module), self.name), [])
@@ -245,7 +246,8 @@ class Unflattening:
         # input node of the program -> name of the parameter, buffer or constant that it reads
         self.state: dict[Node, str] = {}
         self.of_state: dict[str, Any] = {}
-        # nodes of the program's results, and of the values that the end of the graph writes to inputs
+        # nodes of the values that the program returns, and of new values that are written to inputs at the
+        # end of the graph
         self.returned_nodes: set[Any] = set()
         # (id of the parent module, name of the submodule) -> modules of its finished calls, in order
         self.closed: dict[tuple[int, str], list[InterpreterModule]] = {}
@@ -266,9 +268,9 @@ class Unflattening:
         return node
 
     def module_for(self, owner: Module, name: str) -> InterpreterModule:
-        """Return the module that runs the graph of this call of the submodule `name` of `owner`.
+        """Return the module that will run the graph of one call of the submodule `name` of `owner`.
 
-        For the first call, this is the registered submodule. For later calls, it is a new module.
+        If the call is the first one, return the registered submodule. Otherwise, return a new module.
         """
         registered_module = _submodule(owner, name)
         if isinstance(registered_module, InterpreterModule) and (id(owner), name) not in self.closed:
@@ -313,7 +315,10 @@ class Unflattening:
         self.module.graph = root.graph
 
     def _results(self) -> tuple[Any, ...]:
-        """Return the outputs of the graph that the program returns (not the new values of inputs)."""
+        """Return the graph outputs that are results of the program.
+
+        Other outputs are new values of inputs.
+        """
         outputs = self.program.graph.output_node().args[0]
         specs = self.program.graph_signature.output_specs
         returned_kinds = (OutputKind.USER_OUTPUT, OutputKind.LOSS_OUTPUT)
@@ -332,10 +337,10 @@ class Unflattening:
             set_state(self.module, name, self.of_state[name], saved)
 
     def _writes_by_value(self) -> tuple[dict[Node, list[Node]], dict[Node, list[Node]]]:
-        """Return two dictionaries: node of a new value -> inputs to which the value is written.
+        """Return (immediate writes, late writes): dictionaries from node of a new value to inputs to write.
 
-        The writes in the first one directly follow the node. The writes in the second one are at the end of
-        the graph, because a later node reads the old value of the input, or the new value is a program input.
+        An immediate write directly follows the node. A late write is at the end of the graph, because a later
+        node reads the old value of the input, or because the new value is itself an input of the program.
         """
         program = self.program
         inputs = {name: node for node, name in self.state.items()} | self._nodes
@@ -356,7 +361,10 @@ class Unflattening:
     def _switch_frame(
         self, frame: Frame, running: list[str], enclosing_calls: list[str], paths: dict[str, str]
     ) -> Frame:
-        """Close frames of ended calls, open frames for `enclosing_calls`, and return the innermost one."""
+        """Close the frames of ended calls, and open frames for `enclosing_calls`.
+
+        Return the innermost frame.
+        """
         common = 0
         while common < min(len(running), len(enclosing_calls)) and running[common] == enclosing_calls[common]:
             common += 1

@@ -66,7 +66,10 @@ class Snapshot:
                     yield path, x, now
 
     def restore(self) -> None:
-        """Restore the attributes of all modules. Warn about plain attributes that got other tensors."""
+        """Restore the attributes of all modules.
+
+        Warn if the program has assigned other tensors to plain attributes.
+        """
         assigned = [at for at, x in self._tensors().items() if self.tensors.get(at) is not x]
         for _, module, attributes, tables in self.before:
             now = module.__dict__

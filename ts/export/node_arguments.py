@@ -30,9 +30,9 @@ def origin_of(node: Node | None) -> dict[str, Any]:
 
 
 def readable(kind: str, x: Any) -> Any:
-    """Convert an integer code to the dtype, layout or memory format (according to `kind`) that it denotes.
+    """Return the dtype, layout or memory format for an integer code. `kind` names the type of the result.
 
-    Return other values unchanged.
+    Return `x` unchanged if it is not an integer or `kind` is another type.
     """
     if type(x) is not int:
         return x

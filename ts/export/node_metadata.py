@@ -35,7 +35,8 @@ _EMPTY_MODULE_STACK: Final = "_empty_nn_module_stack_from_metadata_hook"
 class FunctionCounter:
     """Function mode that counts the calls of each function, and records the outermost running call.
 
-    `ts.f(x)` and `x.f()` cannot be distinguished. Both count as calls of a method if `f` is a method.
+    The counter cannot distinguish `ts.f(x)` from `x.f()`. If tensors have a method `f`, both calls count as
+    method calls.
     """
 
     def __init__(self) -> None:
@@ -64,7 +65,7 @@ class FunctionCounter:
     def function_of(self, target: Any) -> tuple[str, str]:
         """Return the metadata `torch_fn` of a node: ("relu_1", "function.relu").
 
-        It names the function of the outermost running call, or `target` if no call runs.
+        The function is that of the outermost running call. If no call runs, it is `target`.
         """
         if not isinstance(target, OpOverload):
             name = str(getattr(target, "__name__", type(target).__name__))
@@ -103,8 +104,9 @@ def _symbol_in(n: Any) -> Any:
 def rename_size_nodes(graph: Graph, used_sizes: int) -> dict[str, str]:
     """Rename size nodes to `sym_size_int_N`, and return a dict from previous to new names.
 
-    The numbers N are those of PyTorch, which numbers one node for each size of the inputs, starting at
-    `used_sizes` (the number of sizes that the program reads), and deletes the unused nodes afterwards.
+    The numbers N equal those in PyTorch. PyTorch creates one node for each size of the inputs, and numbers
+    these nodes from `used_sizes` on (the number of sizes that the program reads). Then PyTorch deletes the
+    unused nodes.
     """
     numbers: dict[Any, int] = {}
     for node in graph.nodes:
@@ -152,9 +154,9 @@ def add_tensor_metadata(graph: Graph, environment: ShapeEnv) -> None:
 
 
 def _new_bindings(value: Any, bound_symbols: set[Any]) -> dict[Any, tuple[Any, ...]]:
-    """Return the data-dependent symbols of `value` that `bound_symbols` lacks: symbol -> path in `value`.
+    """Return the data-dependent symbols of `value` outside of `bound_symbols`: symbol -> path in `value`.
 
-    Add these symbols to `bound_symbols`.
+    Add the returned symbols to `bound_symbols`.
     """
     bindings: dict[Any, tuple[Any, ...]] = {}
     for path, leaf in pytree.tree_leaves_with_path(value):

@@ -49,7 +49,7 @@ class ExportedProgram:
         *,
         verifiers: list[type[Verifier]] | None = None,
     ) -> None:
-        # the default code generator: the code has one parameter for each flattened input
+        # Use the default code generator, whose code has one parameter for each flattened input.
         graph._codegen = CodeGen()
         module = GraphModule(root, graph)
         if isinstance(root, Module):
@@ -304,9 +304,9 @@ class ExportedProgram:
             yield name, (self.constants if name in hidden else self.state_dict)[name]
 
     def module(self, check_guards: bool = True) -> Module:
-        """Return a module that runs the program and has the original module's parameters of `forward`.
+        """Return a module that runs the program, and whose `forward` has the original parameters.
 
-        With `check_guards`, each call evaluates the guards.
+        If `check_guards` is True, each call evaluates the guards.
         """
         from ts.export.unlifted_module import UnliftedModule
 

@@ -16,7 +16,7 @@ from ts.ops import registry
 def overload_for_numbers(op: Any) -> Any:
     """Return the Tensor overload that PyTorch calls for the Scalar overload `op`.
 
-    Return `op` itself if it is no Scalar overload, or if PyTorch also calls the Scalar overload.
+    Return `op` itself if `op` is not a Scalar overload, or if PyTorch calls the Scalar overload, too.
     """
     if op.overload not in ("Scalar", "Scalar_mode"):
         return op
@@ -28,9 +28,9 @@ def overload_for_numbers(op: Any) -> Any:
 
 
 def with_factory_options(op: Any, values: list[Any]) -> list[Any]:
-    """Return the arguments `values` with PyTorch's defaults in place of None for `device` and `pin_memory`.
+    """Return `values` in which None for `device` and `pin_memory` is replaced by PyTorch's defaults.
 
-    The default device is "cpu" for factory functions without tensor arguments, otherwise None.
+    The default of `device` is "cpu" for factory functions without tensor arguments, otherwise None.
     """
     parameters = op.signature.parameters
     names = {p.name: i for i, p in enumerate(parameters)}

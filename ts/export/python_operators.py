@@ -10,8 +10,9 @@ import dis
 import sys
 from typing import Final
 
-# Name of a special method without underscores -> operator that `ts` calls: `x & y` calls `bitwise_and`.
-# `OPERATOR_SYMBOLS` maps these operators to those that exports record, such as `aten::__and__`.
+# Name of a special method without underscores -> operator that `ts` calls for it: `x & y` calls
+# `bitwise_and`. `OPERATOR_SYMBOLS` maps the called operators to the operators that exports record, such as
+# `aten::__and__`.
 _NAMES: Final = {
     "and": "bitwise_and", "or": "bitwise_or", "xor": "bitwise_xor",
     "lshift": "bitwise_left_shift", "rshift": "bitwise_right_shift",
@@ -20,15 +21,16 @@ OPERATOR_SYMBOLS: Final = {f"aten::{name}": f"aten::__{sign}__" for sign, name i
     f"aten::{name}_": f"aten::__i{sign}__" for sign, name in _NAMES.items()
 }
 IN_PLACE_SIGNS: Final = {f"aten::__i{sign}__": f"aten::__{sign}__" for sign in _NAMES}
-# Modules of function mode handlers. Their frames may be between those of the program and of the operator.
+# Modules of function mode handlers. Frames of these modules may be between the frame of the program and that
+# of the operator.
 _HANDLERS: Final = frozenset(("ts.export.node_metadata", "ts._core.dispatch.modes"))
 _BINARY: Final = dis.opmap["BINARY_OP"]
 
 
 def is_sign(depth: int) -> bool:
-    """Return True if the frame `depth` frames above the caller executes an operator such as `&`, not a call.
+    """Return True if a frame executes an operator symbol such as `&`, and False if it executes a call.
 
-    Frames of function mode handlers between the program and the operator are skipped.
+    The frame is `depth` frames above the caller. Frames of function mode handlers are not counted.
     """
     frame = sys._getframe(depth + 1)
     while frame.f_globals.get("__name__") in _HANDLERS and frame.f_back is not None:

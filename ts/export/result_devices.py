@@ -17,7 +17,7 @@ from ts.ops.shape_functions import DataDependentShapeError
 
 @cache
 def _accepts_several_devices(op: Any) -> bool:
-    """Return True if an operator accepts tensors on several devices, such as copies and indexing."""
+    """Return True if tensor arguments of an operator may be on several devices, as in copies and indexing."""
     record = op.record
     if record is None:  # `sym_size` and similar functions only read sizes
         return True
@@ -31,9 +31,9 @@ def _accepts_several_devices(op: Any) -> bool:
 def result_device(op: Any, values: list[Any], *, ignore_meta: bool = False) -> devices.device:
     """Return the device of an operator's results, for the arguments `values`.
 
-    Raise FakeTensorDeviceMismatchError if tensors are on several devices and the operator does not accept
-    this. Ignore 0-d CPU tensors. If `ignore_meta` is True, also ignore meta tensors, because derivative
-    formulas in a FakeTensorMode may read meta tensors.
+    Raise FakeTensorDeviceMismatchError if the tensors are on several devices and the operator does not accept
+    several devices. 0-d CPU tensors are ignored. If `ignore_meta` is True, meta tensors are ignored, too,
+    because derivative formulas in a FakeTensorMode may read meta tensors.
     """
     for p, x in zip(op.signature.parameters, values, strict=True):
         if p.kind == "Device" and x is not None:

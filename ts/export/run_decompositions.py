@@ -84,7 +84,7 @@ def decompose_program(program: ExportedProgram, decompositions: Mapping[Any, Any
 
 
 def _order_state(module: GraphModule, signature: ExportGraphSignature) -> None:
-    """Sort the graph inputs: parameters, then buffers and constants in the order of their modules."""
+    """Sort the graph inputs: first parameters, then buffers and constants in the order of their modules."""
     names = [*signature.parameters, *signature.buffers, *signature.lifted_tensor_constants]
     # path of a module -> paths of its submodules, in the order of their first occurrence in the names
     modules: dict[str, list[str]] = {"": []}
@@ -136,7 +136,7 @@ def _by_key(decompositions: Mapping[Any, Any]) -> decomposition_table.Table:
 
 
 class _Results(NamedTuple):
-    """Results of a control-flow operator: the operator's node in the new graph, and the fake values."""
+    """Results of a control-flow operator: its node in the new graph, and the fake values of the results."""
 
     node: Node
     values: Any
@@ -154,10 +154,11 @@ class _Run:
         self.recorder = FunctionalizingTracer(environment, decompositions)
         self.submodules: dict[str, GraphModule | Tensor] = {}
         self.values: dict[Node, Any] = {}
-        # node of a symbolic number in the old graph -> node in the new graph with the same value
+        # node of a symbolic number in the old graph -> node in the new graph that computes the same number
         self.symbol_nodes: dict[Node, Node] = {}
         self.inputs: list[Any] = []
-        # Nodes of arguments and results in preserved call signatures. Dead code elimination keeps them.
+        # Nodes of arguments and results in call signatures that are preserved. Dead code elimination keeps
+        # these nodes.
         self.preserved_nodes: set[Node] = set()
 
     def program(
@@ -181,7 +182,7 @@ class _Run:
         return module, ExportGraphSignature(list(signature.input_specs), specs), calls
 
     def _call(self, entry: ModuleCallEntry) -> ModuleCallEntry:
-        """Return `entry` with the names of the new nodes, and add these nodes to `preserved_nodes`."""
+        """Return `entry` with the names of nodes in the new graph. Add these nodes to `preserved_nodes`."""
         if entry.signature is None:
             return entry
         before = {node.name: value for node, value in self.values.items()}
@@ -207,7 +208,10 @@ class _Run:
             return self._nodes()
 
     def _nodes(self) -> Any:
-        """Replay all nodes except the inputs, which have values already. Return the graph's results."""
+        """Replay all nodes except the inputs, whose values are known already.
+
+        Return the results of the graph.
+        """
         for node in self.module.graph.nodes:
             if node.op == "output":
                 return values_of(node.args[0], self.values.__getitem__)
@@ -234,7 +238,7 @@ class _Run:
             self.module = before
 
     def _module(self, result: Any, is_program: bool = False) -> tuple[GraphModule, dict[str, str]]:
-        """Finish the new graph, and return its module and a dict from old to new names of nodes."""
+        """Finish the new graph. Return its module, and a dict from old names of nodes to new ones."""
         graph = self.recorder.graph
         graph.output(result)
         graph.eliminate_dead_code(
@@ -306,7 +310,10 @@ class _Run:
         return self.recorder.run(op, values)
 
     def _attribute(self, node: Node) -> Any:
-        """Replay a `get_attr` node: decompose the subgraph, or keep the constant, that it reads."""
+        """Replay a `get_attr` node.
+
+        If it reads a subgraph, decompose the subgraph. If it reads a constant, keep the constant.
+        """
         name = str(node.target)
         attribute = getattr(self.module, name)
         if isinstance(attribute, GraphModule) and name not in self.submodules:
@@ -322,7 +329,10 @@ class _Run:
         return attribute_node
 
     def _replay_symbol(self, target: Any, args: Any, value: SymNumber) -> SymNumber:
-        """Create a node that computes `value`, and return `value`: the new graph uses the same symbols."""
+        """Create a node that computes `value`.
+
+        Return `value` itself, because the new graph uses the same symbols.
+        """
         recorder, expression = self.recorder, value.node.expression
         if recorder.open_batches.has(args):
             # `node_of` creates a node for the size of a tensor in a `vmap` batch.
@@ -371,7 +381,7 @@ class _Run:
 
 
 def _with_constants(x: Any) -> Any:
-    """Return `x` with ints for the symbolic numbers that can have only one value."""
+    """Return `x` in which each symbolic number with only one possible value is replaced by an int."""
     if isinstance(x, list | tuple):
         return type(x)(map(_with_constants, x))
     return substitute_constant(x)

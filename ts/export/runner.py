@@ -24,7 +24,10 @@ if TYPE_CHECKING:
 
 
 class Input(NamedTuple):
-    """Input of a program: an argument (name of its node) or state of the module (qualified name)."""
+    """Input of a program. It is an argument, or a parameter, buffer or constant of the module.
+
+    `name` is the name of the argument's node, or the qualified name in the module.
+    """
 
     is_argument: bool
     name: str
@@ -93,12 +96,12 @@ class Runner:
     def _compiled(self, module: UnliftedModule) -> Callable[[UnliftedModule, list[Any]], list[Any]] | None:
         """Compile the graph to a function of the flattened arguments.
 
-        Return None if the graph was changed or cannot be compiled.
+        Return None if the graph cannot be compiled, or was changed since this runner was created.
         """
         from ts.errors import CompilationError
         from ts.export.lowering import UnsupportedNodeError, lower_graph_module
 
-        # After a change without `recompile`, the Python code still is that of the old graph.
+        # If the graph was changed without `recompile`, the Python code is still that of the old graph.
         if not _same(_contents(module), self.contents):
             return None
         guards = [n for n in module.graph.nodes if self._is_guard(module, n)]
@@ -170,7 +173,10 @@ def _unzip(pairs: list[tuple[dict[str, Any], str]]) -> tuple[list[dict[str, Any]
 
 
 def _contents(module: GraphModule) -> list[Any]:
-    """Return the fields of all nodes of a graph and its subgraphs, to detect changes by comparison."""
+    """Return the fields of all nodes of a graph and its subgraphs.
+
+    Their comparison detects changes of the graph.
+    """
     fields: list[Any] = []
     for node in module.graph.nodes:
         fields += (node, node.op, node.target, node.args, node.kwargs)
@@ -201,14 +207,14 @@ def check_no_shared_memory(values: Mapping[Input, Any], written: Collection[Inpu
 
 
 def _count_if_flat(in_spec: Any) -> int:
-    """Return the number of arguments, or -1 if one is a container or passed by keyword."""
+    """Return the number of arguments, or -1 if an argument is a container or is passed by keyword."""
     args, kwargs = in_spec.children()
     flat = args.type is tuple and all(child.is_leaf() for child in args.children())
     return args.num_children if flat and kwargs.num_children == 0 else -1
 
 
 def flattened(args: tuple[Any, ...], kwargs: dict[str, Any], in_spec: Any) -> list[Any]:
-    """Flatten arguments by `in_spec`. Raise ValueError if their tree structure differs."""
+    """Flatten arguments by `in_spec`. Raise ValueError if the arguments have another tree structure."""
     names = in_spec.child(1).context if in_spec.num_children > 1 else []
     if set(names) != set(kwargs):
         raise ValueError(

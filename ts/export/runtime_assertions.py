@@ -26,21 +26,21 @@ from ts.ops.namespace import OpOverload, overload_named
 
 
 def insert(recorder: ExportTracer) -> dict[str, str]:
-    """Insert the assertions into the finished graph, each behind the last definition of its symbols.
+    """Insert the assertions into the finished graph, each behind the definition of its last symbol.
 
-    Nodes that compute the same number as an earlier node of an assertion are erased. Return a dictionary:
-    name of an erased node -> name of the node that replaces it. Conditions on symbols of a branch or loop
-    body stay in `environment.requirements`: they are asserted in the graph of that body.
+    If a node computes the same number as an earlier node of an assertion, the node is erased. Return a
+    dictionary: name of an erased node -> name of the node that replaces it. Conditions on symbols of a branch
+    or loop body stay in `environment.requirements`, and are asserted in the graph of that body.
     """
     return _Insertion(recorder, recorder.environment.requirements).run()
 
 
 def reinsert(recorder: ExportTracer) -> dict[str, str]:
-    """Insert the assertions of the exported graph into the decomposed graph. Return a dict like `insert`.
+    """Insert the assertions of the exported graph into the decomposed graph. Return a dict as `insert` does.
 
-    A replayed assertion is erased if a new assertion has an identical condition. As in PyTorch, it is kept if
-    the condition is written differently (`u0 > 2` and `2 < u0`), is a boolean, or has symbols that equal
-    numbers or sizes of arguments.
+    A replayed assertion is erased if a new assertion has an identical condition. As in PyTorch, the replayed
+    assertion is kept if its condition is written differently (`u0 > 2` and `2 < u0`), is a boolean, or has
+    symbols that equal numbers or sizes of arguments.
     """
     return _Insertion(recorder, list(recorder.environment.asserted), is_first=False).run()
 
@@ -61,9 +61,9 @@ class _Insertion:
         self.defined: dict[Any, Node] = {}  # expression of a size or number -> node that computes it
         self.asserted: set[Any] = set()  # conditions that the graph asserts
         self.replaced: dict[str, Node] = {}  # name of an erased node -> node that replaces it
-        # symbol of a boolean -> expression that is 1 if the boolean is true, else 0
+        # symbol of a boolean -> expression whose value is 1 if the boolean is true, and 0 if it is false
         self.number_by_symbol: dict[Any, Any] = {}
-        # node behind which assertions are inserted. The nodes of assertions copy its metadata.
+        # Node behind which assertions are inserted. The nodes of the assertions get a copy of its metadata.
         self.origin: Node | None = None
 
     def run(self) -> dict[str, str]:
@@ -110,9 +110,9 @@ class _Insertion:
                 self.insert_assertion(requirement.condition)
 
     def _erase_duplicate(self, node: Node) -> bool:
-        """Erase `node` if it computes the same number, or asserts the same condition, as an inserted node.
+        """Erase `node` if an inserted node computes the same number or asserts the same condition.
 
-        Return True if the node was erased.
+        Return True if `node` was erased.
         """
         value = node.meta.get("val")
         if str(node.target) == "aten._assert_scalar.default":
@@ -139,14 +139,14 @@ class _Insertion:
         return False
 
     def _is_replaced(self, symbol: Any) -> bool:
-        """Return True if `symbol` equals another expression, so that nodes of `symbol` are not reused."""
+        """Return True if an expression has replaced `symbol`, so that nodes of `symbol` are not reused."""
         equal = self.environment.replaced.get(symbol)
         return equal is not None and (equal.is_number or not self.is_first)
 
     def define(self, node: Node, symbol: Any, dim: int | None) -> None:
-        """Insert the assertions that contain only `symbol` and earlier symbols, behind `node`.
+        """Insert, behind `node`, the assertions whose symbols are all defined after `node`.
 
-        `node` defines `symbol`: as a number, or as size `dim` of a tensor.
+        `node` defines `symbol`, as a number if `dim` is None, else as size `dim` of a tensor.
         """
         last = self.origin = node
         if dim is not None:
@@ -176,8 +176,8 @@ class _Insertion:
                         continue
                     if not _is_range_bound(condition):
                         self.insert_assertion(condition, requirement.signed_remainders)
-        # An earlier node defines an equal symbol. PyTorch creates another symbol for `node`, so later nodes
-        # must not reuse the expressions and assertions from here.
+        # An earlier node defines an equal symbol, but PyTorch creates another symbol for `node`. Later nodes
+        # must not reuse the expressions and assertions that were added here.
         if not is_new:
             self.defined = self.recorder._size_nodes = defined_before | {symbol: last}
             self.asserted = asserted
@@ -210,8 +210,8 @@ class _Insertion:
         condition = condition.xreplace(fixed)
         defined_before = dict(self.defined)
         condition_node = self._condition_node(condition)
-        # PyTorch writes signed remainders as `PythonMod`, other remainders as `Mod`. Later conditions with
-        # `Mod` cannot reuse the nodes.
+        # PyTorch writes signed remainders as `PythonMod`, and other remainders as `Mod`. Therefore, later
+        # conditions with `Mod` cannot reuse the nodes for signed remainders.
         if signed_remainders:
             self.defined = recorder._size_nodes = defined_before
         self.asserted.add(condition)
@@ -235,7 +235,10 @@ class _Insertion:
                 condition_node.meta["val"] = SymBool(SymNode(value, self.environment))
 
     def _condition_node(self, condition: Any) -> Any:
-        """Return the node that computes `condition`. An inequality `2 < u0` is computed as `u0 > 2`."""
+        """Return the node that computes `condition`.
+
+        For example, the inequality `2 < u0` is computed as `u0 > 2`.
+        """
         recorder, normalized_condition = self.recorder, condition
         if isinstance(condition, sympy.Ne):
             operands = (self._uncached_node(sympy.Eq(condition.lhs, condition.rhs, evaluate=False)),)
@@ -265,7 +268,7 @@ class _Insertion:
 
 
 def _is_range_bound(condition: Any) -> bool:
-    """Return True for `symbol <= number` or `number <= symbol`, which the symbol's range implies."""
+    """Return True for `symbol <= number` or `number <= symbol`, which the range of the symbol implies."""
     if not isinstance(condition, sympy.Le):
         return False
     return any(
@@ -284,7 +287,10 @@ def is_size_of_input(node: Node) -> bool:
 
 
 def _truth_of_data(node: Node) -> Any:
-    """Return the 0-or-1 symbol of a data-dependent boolean node, or None for other nodes."""
+    """Return the symbol, with value 0 or 1, of a node with a data-dependent boolean.
+
+    Return None for other nodes.
+    """
     value = node.meta.get("val")
     if not isinstance(node.target, OpOverload) or not isinstance(value, SymBool):
         return None
@@ -293,20 +299,20 @@ def _truth_of_data(node: Node) -> Any:
 
 
 def _number_of_truth(symbol: Any) -> Any:
-    """Return the expression with the value 1 if `symbol == 1` and otherwise 0."""
+    """Return an expression whose value is 1 if `symbol` is 1, and 0 otherwise."""
     return sympy.Piecewise((1, sympy.Eq(symbol, 1)), (0, True))
 
 
 def _truth_of_data_number(node: Node) -> Any:
-    """Return the symbol of the boolean that a `sym_ite` node converts to a number, or None."""
+    """Return the symbol of the data-dependent boolean that a `sym_ite` node converts, or None."""
     tested = node.args[0] if node.target is TARGETS["sym_ite"] else None
     return _truth_of_data(tested) if isinstance(tested, Node) else None
 
 
 def _new_symbols(node: Node, defined: dict[Any, Node]) -> list[tuple[Any, int | None]]:
-    """Return (symbol, dimension) for each unbacked symbol that `node` defines and `defined` lacks.
+    """Return (symbol, dimension) for each unbacked symbol that `node` defines and that is not in `defined`.
 
-    The dimension is None if the symbol is a number, not a tensor size.
+    The dimension is None if the symbol is a number instead of a tensor size.
     """
     value = node.meta.get("val")
     symbols: list[tuple[Any, int | None]] = []

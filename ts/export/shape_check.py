@@ -37,7 +37,8 @@ from ts.fx.node import Node
 from ts.ops.namespace import OpOverload
 from ts.utils import _pytree as pytree
 
-_POINTS: Final = 24  # number of samples (values for all symbols) for which sizes are compared
+# number of samples for which sizes are compared. A sample consists of values for all symbols.
+_POINTS: Final = 24
 _MAX_TERMS: Final = 1 << 10  # maximum number of terms of an expanded product
 # In a sample, a size exceeds its lower bound by at most this number.
 _SAMPLE_RANGE_SIZE: Final = 40
@@ -57,7 +58,7 @@ class Question(NamedTuple):
 class _QuestionPolicy(DecisionPolicy):
     """Policy that records each condition that the ranges do not decide.
 
-    The condition gets the value that it has for the example sizes.
+    Such a condition is decided by the example sizes.
     """
 
     def __init__(self) -> None:
@@ -71,7 +72,7 @@ class _QuestionPolicy(DecisionPolicy):
         try:
             holds = super().guess(environment, condition)
         except (ArithmeticError, ValueError):
-            # The condition has no value for the example sizes: it divides by zero, for example.
+            # The condition has no value for the example sizes, because it divides by zero, for example.
             raise UndecidableError(str(condition)) from None
         # `node` is set while an operator runs, which evaluates the condition.
         assert self.node is not None
@@ -87,11 +88,14 @@ class _QuestionPolicy(DecisionPolicy):
             raise UndecidableError(str(expression)) from None
 
     def require(self, environment: ShapeEnv, condition: Any, message: str) -> None:
-        """Ignore `condition`: calls that violate it raise an error and have no shapes to check."""
+        """Ignore `condition`.
+
+        A call that violates the condition raises an error, so it has no shapes to check.
+        """
 
 
 class _CheckedEnvironment(ShapeEnv):
-    """Shape environment with the facts of a program, which compares polynomials faster than sympy."""
+    """Shape environment with the facts of a program. It compares polynomials faster than sympy."""
 
     def __init__(self, environment: ShapeEnv, policy: _QuestionPolicy) -> None:
         super().__init__(policy)
@@ -119,9 +123,10 @@ class _CheckedEnvironment(ShapeEnv):
         return self.related(name, *operands) if name in RELATIONS else None
 
     def related(self, name: str, a: Any, b: Any) -> Any:
-        """Return sympy's true or false for the relation `name` of `a` and `b`, or None if it is undecided.
+        """Return sympy's true or false if the relation `name` of `a` and `b` is decided, else None.
 
-        The ranges of the symbols decide polynomials, faster than sympy would.
+        If `a` and `b` are polynomials, the ranges of the symbols decide the relation, faster than sympy
+        would.
         """
         difference = self._difference(a, b)
         if difference is None:
@@ -145,7 +150,7 @@ class _CheckedEnvironment(ShapeEnv):
         return _ZERO if a == b else a - b
 
     def _terms(self, x: Any) -> Any:
-        """Return the expanded polynomial of an expression, or None for other expressions."""
+        """Return the terms of `x` after expansion if `x` is a polynomial, else None."""
         if x not in self._expanded:
             self._expanded[x] = sympy.expand(x) if _is_polynomial(x) else None
         return self._expanded[x]
@@ -196,7 +201,10 @@ class _Check:
         return self.policy.questions
 
     def _check_symbol_node(self, node: Node) -> None:
-        """Raise ShapeError if `node` computes another number than it records. Data-dependent numbers pass."""
+        """Raise ShapeError if `node` computes another number than the number that it records.
+
+        Data-dependent numbers are not checked.
+        """
         self.policy.node, self.environment.quiet = node, True
         recorded_value = self._value(node)
         try:
@@ -260,7 +268,10 @@ class _Check:
         self._compare(node, computed_value, node.meta.get("val"), {})
 
     def _key(self, node: Node) -> Any:
-        """Return a key that is equal for calls with equal targets and metadata, or None if not hashable."""
+        """Return a key that is equal for calls with equal targets and equal metadata.
+
+        Return None if the key is not hashable.
+        """
         args, kwargs = (values_of(x, self._description) for x in (node.args, node.kwargs))
         key = (node.target, _frozen(args), _frozen(kwargs), self._description(node))
         try:
@@ -319,12 +330,12 @@ class _Check:
         )
 
     def _difference(self, mine: Any, theirs: Any, fresh: dict[Any, Any]) -> str | None:
-        """Return None if no difference of two sizes is found.
+        """Return None if no values of the symbols are found for which two sizes differ.
 
-        Otherwise, return text with the values of the symbols for which they differ (` for s0 = 3`).
+        Otherwise, return a text with these values: ` for s0 = 3`.
         """
         new = [s for s in mine.free_symbols if str(s).startswith("zz")]
-        # A new symbol of this check corresponds to an unbacked symbol of the program.
+        # A symbol that this check has created stands for an unbacked symbol of the program.
         if new:
             if mine.is_Symbol and mine not in fresh:
                 fresh[mine] = theirs
@@ -395,7 +406,10 @@ class _Check:
 
 
 def _frozen(value: Any) -> Any:
-    """Convert recorded values and arguments to hashable values, which are equal for equal metadata."""
+    """Convert recorded values and arguments to hashable values.
+
+    Equal metadata gives equal hashable values.
+    """
     if isinstance(value, SymNumber):
         return type(value), value.node.expr
     if is_fake(value):
@@ -407,7 +421,7 @@ def _frozen(value: Any) -> Any:
         return type(value), *map(_frozen, value)
     if isinstance(value, dict):
         return dict, *((_frozen(k), _frozen(v)) for k, v in value.items())
-    # The `repr` of floats distinguishes -0.0 from 0.0, and is equal for two nans.
+    # Use the `repr` of floats, which differs for -0.0 and 0.0, and is equal for two nans.
     return type(value), repr(value) if isinstance(value, float) else value
 
 
@@ -431,7 +445,7 @@ def _is_operator(node: Node) -> bool:
 
 
 def _of_data(*args: Any) -> None:
-    """Return None: a number that depends on tensor elements cannot be checked."""
+    """Return None, because a number that depends on tensor elements cannot be checked."""
 
 
 _SIZES: Final[dict[str, Callable[..., Any]]] = {

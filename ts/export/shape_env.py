@@ -52,10 +52,10 @@ class ShapeEnv:
         self.hints: dict[Any, Any] = {}  # symbol with an example value (backed symbol) -> the example value
         self.ranges: dict[Any, ValueRange] = {}
         self.sources: dict[Any, list[Source]] = {}
-        # symbol -> equal expression, which replaces the symbol in all expressions
+        # symbol -> equal expression. In all expressions, the symbol is replaced by this expression.
         self.replaced: dict[Any, Any] = {}
-        # Unbacked symbol -> equal expression of other symbols, which is used only to decide conditions.
-        # Nodes keep the symbol.
+        # Unbacked symbol -> equal expression of other symbols. The expression is used only to decide
+        # conditions. Nodes keep the symbol.
         self.implied: dict[Any, Any] = {}
         self.guards: list[Guard] = []
         self.requirements: list[Requirement] = []
@@ -65,12 +65,13 @@ class ShapeEnv:
         self._other: dict[Any, set[Any]] = {}
         # cached results of `is_provably_equal`. `learn` clears the cache.
         self._equal: dict[tuple[Any, Any], bool] = {}
-        # condition that cannot be stored in the tables above -> its value, True or False
+        # condition that cannot be stored in the tables above -> value of the condition, True or False
         self._facts: dict[Any, bool] = {}
         # symbol that is known to be a multiple of a constant -> (the constant, symbol of the quotient)
         self._multiples: dict[Any, tuple[int, Any]] = {}
         self._counts = {kind: itertools.count() for kind in ("s", "u", "zuf", "_")}
-        # True if the graph asserts conditions. Only ranges and equal sizes then become guards.
+        # True if the graph asserts conditions at run time. In this case, only ranges and equal sizes become
+        # guards.
         self.defers_guards = False
         # True while an operator runs. Conditions on memory layouts then add no guards.
         self.quiet = False
@@ -78,15 +79,16 @@ class ShapeEnv:
         self.recycled: deque[Any] = deque()
         # Called after each arithmetic operation on symbolic numbers, with (function, arguments, result).
         self.observer: Callable[..., None] | None = None
-        # Cached results of arithmetic. It is None if later facts could change the results.
+        # Cached results of arithmetic, or None if results must not be cached because later facts could change
+        # them.
         self.expression_cache: dict[Any, Any] | None = None
         self.size_symbols: set[Any] = set()  # unbacked symbols that are known to be sizes of tensors
-        # Symbols that the export assumes to be at least 2, although calls of the program may pass 0 or 1.
+        # Symbols that the export assumes to be at least 2. In calls of the program, they may be 0 or 1.
         self.small: set[Any] = set()
         # `guards.GuardBuilder` of the export that uses this environment, or None
         self.guard_builder: Any = None
-        # Symbol of a size -> smallest size that a call may pass. Below it, for 0 or 1, a condition would have
-        # another value than in the export.
+        # Symbol of a size -> smallest size that a call may pass. For a smaller size, which is 0 or 1, a
+        # condition would have another value than in the export.
         self.min_sizes_in_calls: dict[Any, int] = {}
 
     @property
@@ -142,15 +144,16 @@ class ShapeEnv:
     # ---- values and bounds of expressions
 
     def simplify(self, expression: Any) -> Any:
-        """Substitute symbols of `expression` by known equal expressions, `replaced` (symbol substitution)."""
+        """Replace symbols of `expression` by known equal expressions, which are stored in `replaced`."""
         while self.replaced and any(s in self.replaced for s in expression.free_symbols):
             expression = expression.xreplace(self.replaced)
         return expression
 
     def resolve(self, expression: Any) -> Any:
-        """Return `expression` with symbols replaced by equal expressions, also unbacked symbols (`implied`).
+        """Return `expression` in which all symbols with known equal expressions are replaced.
 
-        Only evaluate conditions with the result. Nodes and sizes keep their unbacked symbols, as in PyTorch.
+        Unlike `simplify`, also replace the unbacked symbols in `implied`. Use the result only to evaluate
+        conditions. Nodes and sizes keep their unbacked symbols, as in PyTorch.
         """
         expression = self.simplify(expression)
         while self.implied and any(s in self.implied for s in expression.free_symbols):
@@ -189,7 +192,11 @@ class ShapeEnv:
         return ValueRange(low, bounds.high if math.isinf(bounds.high) else bounds.high // times)
 
     def _between_of_extremes(self, expression: Any) -> ValueRange:
-        """Return bounds of a sum with `Min` or `Max`, from the bounds of the sum for each argument."""
+        """Return bounds of a sum that contains `Min` or `Max`.
+
+        The bounds are computed from the bounds of the sums in which `Min` or `Max` is replaced by one
+        argument.
+        """
         if not isinstance(expression, sympy.Add):
             return ValueRange()
         for extreme in expression.atoms(sympy.Min, sympy.Max):
@@ -226,7 +233,10 @@ class ShapeEnv:
         return truth
 
     def is_provably_equal(self, x: Any, y: Any) -> bool:
-        """Return True if two expressions are known to be equal. Results are cached until facts are added."""
+        """Return True if two expressions are known to be equal.
+
+        Results are cached until new facts are added.
+        """
         is_equal = self._equal.get((x, y))
         if is_equal is None:
             is_equal = self._equal[x, y] = self.evaluate_static(sympy.Eq(x, y)) is True
@@ -235,7 +245,7 @@ class ShapeEnv:
     def result(self, name: str, operands: list[Any]) -> Any:
         """Return the result of the operation `name` on integers, or None to let sympy compute the result.
 
-        This default returns None. Subclasses override it.
+        This implementation always returns None. Subclasses override the method.
         """
         return None
 
@@ -270,14 +280,14 @@ class ShapeEnv:
         return None
 
     def _in_multiples(self, expression: Any) -> Any:
-        """Return `expression` with `n * quotient` for each symbol that is known to be a multiple of n."""
+        """Return `expression` with `n * quotient` in place of each symbol that is a known multiple of n."""
         replacements = {s: n * k for s, (n, k) in self._multiples.items() if s in expression.free_symbols}
         return expression.xreplace(replacements).doit() if replacements else expression
 
     def is_provable(self, condition: Any, answer: bool) -> bool:
-        """Return True if the facts decide `condition` with the value `answer`.
+        """Return True if the facts imply that `condition` has the value `answer`.
 
-        If this is not so for sizes 0 and 1, add a guard that excludes them from calls.
+        If sizes 0 and 1 could change the value, add a guard that excludes these sizes from calls.
         """
         if self.evaluate_static(condition) is not answer:
             return False
@@ -303,9 +313,9 @@ class ShapeEnv:
         return self.policy.decide(self, condition)
 
     def decide_or_require(self, condition: Any) -> bool:
-        """Return the value of `condition`, for a caller that raises an error if it is False.
+        """Return the value of `condition`. The caller raises an error if the value is False.
 
-        If `condition` depends on tensor elements, let the graph assert it and return True.
+        If `condition` depends on tensor elements, let the graph assert `condition`, and return True.
         """
         if self.frozen or self.has_hint(condition) or self.evaluate_static(condition) is not None:
             self._require_unsigned_remainder(condition)
@@ -314,9 +324,10 @@ class ShapeEnv:
         return True
 
     def _require_unsigned_remainder(self, condition: Any) -> None:
-        """Require `n % k == 0` a second time, if n could be negative when it was first required but not now.
+        """Require the condition `n % k == 0` again if n could be negative before, but cannot be negative now.
 
-        As in PyTorch, the graph then asserts the condition twice.
+        "Before" means when the condition was first required. As in PyTorch, the graph then asserts the
+        condition twice.
         """
         condition = as_multiple(self.simplify(condition))
         same = [r for r in self.requirements if r.condition == condition]
@@ -333,9 +344,9 @@ class ShapeEnv:
         self.min_sizes_in_calls[symbol] = max(lower_bound, self.min_sizes_in_calls.get(symbol, 0))
 
     def _compare_at_small_sizes(self, condition: Any, answer: bool) -> None:
-        """Exclude a size 0 or 1 from calls unless `condition` has the value `answer` for this size, too.
+        """Exclude a size 0 or 1 from calls if `condition` does not have the value `answer` for this size.
 
-        `answer` is the value for the symbols' ranges, which start at 2.
+        `answer` is the value that `condition` has for the ranges of the symbols, which begin at 2.
         """
         for symbol in self._small_symbols([self.simplify(condition)]):
             bounds = self.ranges[symbol]
@@ -349,7 +360,7 @@ class ShapeEnv:
                 self.ranges[symbol] = bounds
 
     def compare_with_one(self, size: Any) -> None:
-        """Exclude size 1 from calls if `size != 1` is known only because symbols are at least 2."""
+        """Exclude size 1 from calls if `size != 1` is only known because symbols are at least 2."""
         condition = sympy.Eq(size, 1, evaluate=False)
         if self.evaluate_static(condition) is False:
             self._compare_at_small_sizes(condition, False)
@@ -365,7 +376,7 @@ class ShapeEnv:
     def differences_at_small_sizes(
         self, name: str, arguments: list[Any], result: Any
     ) -> list[tuple[Any, int]]:
-        """Return the pairs (symbol, n), with n = 0 or 1, for which the operation does not return `result`."""
+        """Return the pairs (symbol, n) for which the operation does not return `result`. n is 0 or 1."""
         symbols = self._small_symbols(arguments)
         others = {s for x in arguments for s in x.free_symbols}
         if not symbols or not all(s in self.hints for s in others):
@@ -397,7 +408,7 @@ class ShapeEnv:
     def guess(self, condition: Any) -> bool:
         """Return the value of `condition` for the example arguments, without adding a guard.
 
-        Large numbers replace unbacked symbols, which have no example values.
+        Unbacked symbols have no example values. They are replaced by large numbers.
         """
         static_value = self.evaluate_static(condition)
         if static_value is not None:
@@ -405,7 +416,10 @@ class ShapeEnv:
         return self.policy.guess(self, self.simplify(condition))
 
     def specialize(self, expression: Any) -> Any:
-        """Return the only possible value of `expression`, or else its example value, with a guard for it."""
+        """Return the value of `expression`.
+
+        If several values are possible, return the example value and add a guard for it.
+        """
         expression = self.simplify(expression)
         if e.is_constant(expression):
             return e.to_python_number(expression)
@@ -439,13 +453,15 @@ class ShapeEnv:
         self.policy.require(self, condition, message)
 
     def require_length(self, expression: Any) -> None:
-        """Require `expression >= 0`, by a guard or an assertion of the graph.
+        """Require `expression >= 0`, by a guard or by an assertion of the graph.
 
-        If `expression` is an unbacked symbol that equals a known expression, only narrow its range.
+        If `expression` is an unbacked symbol with a known equal expression, only narrow the range of the
+        symbol.
         """
         if e.is_of_data(expression) and not self.frozen:
             self.size_symbols.add(expression)
-            # As in PyTorch, the graph asserts the range of the symbol, not that of the equal expression.
+            # As in PyTorch, the graph asserts the range of the symbol, and not that of the expression equal
+            # to it.
             if expression in self.implied:
                 self._narrow(expression, self.ranges[expression].intersection(ValueRange(0)))
                 return
@@ -473,7 +489,10 @@ class ShapeEnv:
             self.requirements.append(Requirement(condition, message, current_user_frame(), tuple(signed)))
 
     def learn(self, condition: Any) -> None:
-        """Add `condition`, which holds, to the facts, and derive ranges and replacements from it."""
+        """Add the true condition `condition` to the facts.
+
+        Derive ranges and replacements from the condition.
+        """
         self._equal.clear()
         if isinstance(condition, sympy.And):
             for conjunct in condition.args:
@@ -497,7 +516,7 @@ class ShapeEnv:
     def _learn_lower_bound(self, difference: Any, lower_bound: int, strict: bool = False) -> None:
         """Record `difference >= lower_bound`.
 
-        `strict` is True if the program has the condition in the form `difference > lower_bound - 1`.
+        `strict` is True if the program states the condition as `difference > lower_bound - 1`.
         """
         rest, constant = without_constant(difference)
         lower_bound = lower_bound - constant
@@ -525,7 +544,7 @@ class ShapeEnv:
             self._learn_bounds(rest, lower_bound)
 
     def _learn_bounds(self, rest: Any, lower_bound: Any) -> None:
-        """Narrow the ranges of symbols by a linear inequality, `rest >= lower_bound` for the sum `rest`."""
+        """Narrow the ranges of symbols in the sum `rest` by the linear inequality `rest >= lower_bound`."""
         for term in rest.args:
             factor, symbol = term.as_coeff_Mul()
             if (
@@ -565,7 +584,10 @@ class ShapeEnv:
             self._narrow(symbol, ValueRange(bounds.low + (n == bounds.low), bounds.high - (n == bounds.high)))
 
     def _learn_zero(self, difference: Any) -> None:
-        """Record the equality constraint `difference == 0`, and eliminate a symbol if it can be solved."""
+        """Record the equality constraint `difference == 0`.
+
+        If it can be solved for a symbol, eliminate the symbol.
+        """
         self._lower_bounds[without_constant(difference)[0]] = -without_constant(difference)[1]
         self._lower_bounds[-without_constant(difference)[0]] = without_constant(difference)[1]
         # As in PyTorch, sizes with rounding are not substituted for symbols: both sizes remain.
@@ -596,7 +618,7 @@ class ShapeEnv:
             return
 
     def _order(self, symbol: Any) -> tuple[bool, Any, int]:
-        """Return the key for sorting symbols: backed before unbacked ones, by example value, then by age."""
+        """Return the key by which symbols are sorted: backed symbols first, then by example value and age."""
         return symbol not in self.hints, self.hints.get(symbol, 0), list(self.ranges).index(symbol)
 
     def _learn_multiple(self, symbol: Any, n: Any) -> None:
@@ -623,7 +645,7 @@ class ShapeEnv:
                 self._narrow(other, self.ranges[other].intersection(bounds))
 
     def _learn_implied_bound(self, symbol: Any) -> None:
-        """Record the range of `symbol` as bounds of the equal expression (`implied`)."""
+        """Record the range of `symbol` as bounds of the expression that equals `symbol` (see `implied`)."""
         bounds = self.ranges[symbol]
         for sign, end in ((1, bounds.low), (-1, -bounds.high)):
             rest, constant = without_constant(sympy.expand(sign * self.resolve(symbol)))

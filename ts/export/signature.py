@@ -107,7 +107,7 @@ class InputSpec:
 
 @dataclasses.dataclass
 class OutputSpec:
-    """Spec of a graph output: kind, argument, and name of the input that gets the output as new value."""
+    """Spec of a graph output: kind, argument, and name of the input whose new value the output is, if any."""
 
     kind: OutputKind
     arg: Any
@@ -256,7 +256,7 @@ class ExportGraphSignature:
     def get_replace_hook(self, replace_inputs: bool = False) -> Any:
         """Return a function `f(old, new, user)` that a graph calls when it replaces a node.
 
-        The function renames results in the signature, and inputs if `replace_inputs` is True.
+        The function renames results in the signature. If `replace_inputs` is True, it also renames inputs.
         """
 
         def replaced(old: Any, new: str, user: Any) -> None:

@@ -39,9 +39,10 @@ class SymbolicFunction(NamedTuple):
     kind: Kind = Kind.NUMBERS
     max_count: int = 2  # maximum number of arguments
     bounds: Callable[..., intervals.ValueRange] | None = None  # interval rule
-    # function that computes the value from Python numbers, or None to use the operation's `compute`
+    # function that computes the result from Python numbers, or None to use `compute` of the operation
     compute: Callable[..., Any] | None = None
-    # Names of the function in archives. The first one is written. None means `name` only.
+    # Names of the function in archives. The writer uses the first name. None means that the only name is
+    # `name`.
     archive_names: tuple[str, ...] | None = None
     sign: str = ""  # operator symbol in Python conditions, or "" for the operation's `sign`
 
@@ -52,15 +53,16 @@ class SymbolicFunction(NamedTuple):
 
     @property
     def names_in_archives(self) -> tuple[str, ...]:
-        """Names of the function in expressions of archives, the written one first."""
+        """Names of the function in expressions of archives. The writer uses the first name."""
         return (self.name,) if self.archive_names is None else self.archive_names
 
 
 class SizeOperation(NamedTuple):
     """Operation on numbers that programs call, such as `a // b`, and its computation on symbols.
 
-    If `rule` is set, the result is `rule(e, *operands)`. Otherwise, it is a call of the first of `functions`
-    that accepts the types of the operands. `e` is the module `sympy_functions`, which is not imported here.
+    If `rule` is set, the result on symbols is `rule(e, *operands)`. Otherwise, the result is a call of the
+    first function in `functions` that accepts the types of the operands. `e` is the module `sympy_functions`,
+    which this module does not import.
     """
 
     name: str  # name by which `SymNode.operate` looks the operation up
@@ -69,7 +71,7 @@ class SizeOperation(NamedTuple):
     compute: Callable[..., Any] | None  # function that computes the result from Python numbers
     functions: tuple[SymbolicFunction, ...] = ()
     script: str = ""  # operator of the script IR
-    # function (`e`, operands) -> sympy expression, for an operation that several functions compose
+    # function (`e`, operands) -> sympy expression. It is set if the result is composed of several functions.
     rule: Callable[..., Any] | None = None
     sign: str = ""  # operator in Python conditions, or "" if conditions call `call_name`
     more_call_names: tuple[str, ...] = ()  # further names that conditions may use to call this function
@@ -130,7 +132,10 @@ def _choose(condition: Any, a: Any, b: Any) -> Any:
 
 
 def _composed(compute: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a rule that applies `compute` to integers, or to floats if an operand is a float."""
+    """Return a rule that converts operands to numbers and applies `compute` to them.
+
+    If an operand is a float, all operands are converted to floats.
+    """
 
     def rule(e: Any, *operands: Any) -> Any:
         is_float = any(x.is_float for x in operands)
@@ -228,7 +233,8 @@ def _real(name: str, bounds: Callable[..., Any] | None = None, **facts: Any) -> 
     return SizeOperation(f"sym_{name}", target, getattr(math, name), functions, **facts)
 
 
-# All operations. Graphs compute a sympy function by the first operation that has this function.
+# All operations. If several operations have the same sympy function, graphs compute this function by the
+# first operation.
 OPERATIONS: Final[tuple[SizeOperation, ...]] = (
     _arithmetic(
         "add",
@@ -331,8 +337,7 @@ ARCHIVE_TARGETS: Final[dict[str, Callable[..., Any]]] = {
     **{op.archive_name: op.target for op in OPERATIONS if op.target is not None},
     "_operator.getitem": operator.getitem,
 }
-# Function name in the expressions of archives -> functions that it may denote, one for each kind of
-# arguments.
+# Function name in the expressions of archives -> functions with this name, one for each kind of arguments.
 ARCHIVE_FUNCTIONS: Final[dict[str, list[SymbolicFunction]]] = {
     name: [f for op in OPERATIONS for f in op.functions if name in f.names_in_archives]
     for name in (name for op in OPERATIONS for f in op.functions for name in f.names_in_archives)

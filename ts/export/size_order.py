@@ -18,7 +18,7 @@ _RELATIONS = [TARGETS[name] for name in ("ge", "le", "gt", "lt", "eq", "sym_not"
 def move_sizes_to_tensors(graph: Graph) -> None:
     """Move each `sym_size` node of a data-dependent size directly behind the node of the tensor.
 
-    Move the assertions that follow it, too, if they depend on this size only.
+    Also move the assertions that follow the `sym_size` node and depend only on its result.
     """
     for node in list(graph.nodes):
         value = node.meta.get("val")

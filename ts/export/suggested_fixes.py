@@ -229,7 +229,7 @@ class Fixes:
         return [_dim(n.name, bounds.low if bounds.low > 2 else None, bounds.high)], []
 
     def is_in_range(self, condition: Any, symbol: Any) -> bool:
-        """Return True if `condition` is an inequality that bounds `symbol`, and thus narrows its range."""
+        """Return True if `condition` is an inequality that narrows the range of `symbol`."""
         if isinstance(condition, sympy.Eq | sympy.Ne) or not condition.is_Relational:
             return False
         if condition.free_symbols != {symbol}:

@@ -64,8 +64,8 @@ class SymNode:
     def decide(self, settles: bool = False) -> bool:
         """Return the value of the condition for the example arguments, and add a guard for it.
 
-        `settles` is True if control flow depends on the value. If it is False, no guard is added while an
-        operator runs.
+        `settles` is True if control flow depends on the value. If `settles` is False and an operator runs, no
+        guard is added.
         """
         environment = self.environment
         if environment.quiet and not settles:
@@ -73,7 +73,10 @@ class SymNode:
         return environment.decide(self._condition())
 
     def decide_or_require(self) -> bool:
-        """Return the condition's value, or let the graph assert it (`ShapeEnv.decide_or_require`)."""
+        """Return the value of the condition.
+
+        If it depends on data, let the graph assert it (`ShapeEnv.decide_or_require`).
+        """
         return self.environment.decide_or_require(self._condition())
 
     def _condition(self) -> Any:
@@ -85,7 +88,7 @@ class SymNode:
         return self.environment.evaluate_static(self._condition()) is not None
 
     def is_provable(self, answer: bool) -> bool:
-        """Return True if the condition is known to be `answer` (see `ShapeEnv.is_provable`)."""
+        """Return True if the condition is known to have the value `answer` (see `ShapeEnv.is_provable`)."""
         return self.environment.is_provable(self._condition(), answer)
 
     def require(self, message: str) -> None:
@@ -93,7 +96,7 @@ class SymNode:
         self.environment.require(self._condition(), message)
 
     def note_required(self) -> None:
-        """Require the condition, and let the graph assert it even if it is known to hold."""
+        """Require the condition. The graph asserts it even if it is known to be true."""
         self.environment.note_requirement(self._condition())
 
     def require_length(self) -> None:
@@ -152,10 +155,10 @@ class SymNode:
         return expression
 
     def _check_small_sizes(self, name: str, arguments: list[Any], expression: Any) -> Any:
-        """Return `expression`, the result of an operation, after a check that it is right for sizes 0 and 1.
+        """Return the result `expression` of an operation after a check for sizes 0 and 1.
 
-        If it is wrong, add a guard that excludes these sizes from calls. While an operator runs, add no
-        guard, and return the unevaluated relation if the operation is a relation.
+        If `expression` is wrong for these sizes, add a guard that excludes them from calls. While an operator
+        runs, add no guard. Instead, return the unevaluated relation if the operation is a relation.
         """
         environment = self.environment
         operation = BY_NAME[name]
@@ -171,7 +174,7 @@ class SymNode:
 
 
 def _check_size(expressions: list[Any]) -> None:
-    """Raise UserError for a large expression with many repeated parts: it may grow exponentially."""
+    """Raise UserError for a large expression with many repeated parts, because it may grow exponentially."""
     for x in expressions:
         if e.has_repeated_parts(x):
             symbols = ", ".join(sorted(map(str, x.free_symbols)))
@@ -203,7 +206,7 @@ class _Operand:
 
 
 def _boolean_ite(condition: Any, a: Any, b: Any) -> Any:
-    """Return the boolean expression that is `a` if `condition` is true and otherwise `b`."""
+    """Return a boolean expression that equals `a` if `condition` is true, else `b`."""
     return sympy.Or(sympy.And(condition, a), sympy.And(sympy.Not(condition), b))
 
 
@@ -223,7 +226,11 @@ def symbol_of(expression: Any, environment: ShapeEnv) -> Any:
 
 
 def _apply(name: str, operands: list[_Operand]) -> Any:
-    """Return the expression of the operation `name`, by its rule or by a function for these operands."""
+    """Return the expression for the operation `name`.
+
+    The rule of the operation computes the expression, or the function of the operation for the types of the
+    operands.
+    """
     operation = BY_NAME[name]
     if operation.rule is not None:
         return operation.rule(e, *operands)

@@ -30,7 +30,7 @@ class ExplainedSymbol(NamedTuple):
     """Report of a program's symbol: occurrences, value range and conditions."""
 
     name: str
-    sources: list[str]  # the sizes of arguments that have the symbol's value, or the node that defines it
+    sources: list[str]  # sizes of arguments that equal the symbol, or the node that defines the symbol
     range: str
     conditions: list[Condition]
 
@@ -81,7 +81,7 @@ def _expressions(node: Node, value: Any) -> Iterator[tuple[str, Any]]:
 def _conditions(
     program: ExportedProgram, symbol: Any, locations: list[str], lines: dict[str, Line | None]
 ) -> Iterator[Condition]:
-    """Yield the guards and assertions on `symbol`, then the conditions in `lines` of operators."""
+    """Yield the guards and assertions on `symbol`, then the conditions of operators (`lines`) on it."""
     reported_texts: set[str] = set()
     for check in program._guards:
         if any(location in check.text for location in locations):

@@ -22,8 +22,8 @@ from ts.export.size_operations import OPERATIONS, Kind, SizeOperation, SymbolicF
 Expression = sympy.Basic  # type of all expressions, for numbers and for booleans
 
 
-# Limits of polynomials that sympy divides, because a division of larger ones takes too long: number of
-# generators (symbols and functions), of terms, and of nodes of the expression tree.
+# Limits of polynomials that sympy divides, because the division of larger polynomials takes too long: numbers
+# of generators (symbols and functions), of terms, and of nodes of the expression tree.
 _MAX_GENERATORS = 12
 _MAX_TERMS = 100
 _MAX_POLYNOMIAL_NODES = 120
@@ -33,12 +33,15 @@ MAX_EXPRESSION_NODES = 2_000
 
 @lru_cache(maxsize=4096)
 def count_nodes(x: Any) -> int:
-    """Return the number of nodes of an expression tree. A shared part counts once per occurrence."""
+    """Return the number of nodes of an expression tree. Each occurrence of a shared part is counted."""
     return 1 + sum(map(count_nodes, x.args))
 
 
 def has_repeated_parts(x: Any) -> bool:
-    """Return True for an expression above `MAX_EXPRESSION_NODES` with mostly repeated nodes (90 %)."""
+    """Return True for a large expression that consists mostly of repeated nodes (90 %).
+
+    A large expression has more than `MAX_EXPRESSION_NODES` nodes.
+    """
     if count_nodes(x) <= MAX_EXPRESSION_NODES:
         return False
     different: set[Any] = set()
@@ -72,7 +75,10 @@ def _is_large(*polynomials: Any) -> bool:
 
 
 def _common(a: Any, b: Any) -> tuple[Any, Any]:
-    """Return `a` and `b` without their common factors, or unchanged if the division takes too long."""
+    """Return `a` and `b` divided by their common factors.
+
+    If the division takes too long, return them unchanged.
+    """
     if _is_large(a, b):
         return a, b
     if a.has(sympy.Piecewise) or b.has(sympy.Piecewise):
@@ -146,7 +152,10 @@ class Mod(sympy.Function):
 
     @classmethod
     def eval(cls, a: Any, b: Any) -> Any:
-        """Simplify constants and multiples of `b`. Raise ZeroDivisionError if `b` is 0."""
+        """Simplify the remainder of constants and of sums with multiples of `b`. Otherwise, return None.
+
+        Raise ZeroDivisionError if `b` is 0.
+        """
         if b.is_zero:
             raise ZeroDivisionError("Modulo by zero")
         if a.is_zero or b == 1 or a == b:
@@ -173,7 +182,10 @@ class ToFloat(sympy.Function):
 
     @classmethod
     def eval(cls, a: Any) -> Any:
-        """Convert a constant to float. For other expressions, return None, so that they stay unevaluated."""
+        """Convert a constant to float.
+
+        Return None for any other expression, so that sympy does not evaluate it.
+        """
         return sympy.Float(int(a)) if a.is_Integer else None
 
 
@@ -230,7 +242,10 @@ class PowByNatural(sympy.Function):
 
     @classmethod
     def eval(cls, a: Any, b: Any) -> Any:
-        """Return sympy's power for a constant exponent, or None to leave the expression unevaluated."""
+        """Return sympy's power if the exponent is constant.
+
+        Otherwise, return None, so that the power is not evaluated.
+        """
         return sympy.Pow(a, b) if b.is_Integer else None
 
 
@@ -255,7 +270,10 @@ RoundToInt = _define_rounding("RoundToInt", round)
 
 
 def _define_opaque(operation: SizeOperation, function: SymbolicFunction) -> type[Any]:
-    """Define a sympy function of integers, or of floats, that is evaluated only for numbers."""
+    """Define a sympy function of integers, or of floats.
+
+    Calls are evaluated only if all operands are numbers.
+    """
     is_integer = function.kind is Kind.INTEGERS
     compute: Any = operation.compute
     convert, number = (int, sympy.Integer) if is_integer else (float, sympy.Float)
@@ -274,13 +292,14 @@ def _define_opaque(operation: SizeOperation, function: SymbolicFunction) -> type
     return type(function.name, (sympy.Function,), {**contents, "__module__": __name__})
 
 
-# Name of a function in `OPERATIONS` -> its sympy class: from this module, from sympy, or an opaque function.
+# Name of a function in `OPERATIONS` -> sympy class of the function. The class is from this module, from
+# sympy, or opaque.
 CLASSES: Mapping[str, Any] = {
     f.name: globals().get(f.name) or getattr(sympy, f.name, None) or _define_opaque(op, f)
     for op in OPERATIONS
     for f in op.functions
 }
-# Sympy class -> (first operation in `OPERATIONS` with a function of this class, the function).
+# Sympy class -> (first operation in `OPERATIONS` with a function of this class, function of this operation).
 FUNCTIONS: Mapping[Any, tuple[SizeOperation, SymbolicFunction]] = {
     CLASSES[f.name]: (op, f) for op in reversed(OPERATIONS) for f in op.functions
 }

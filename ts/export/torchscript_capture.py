@@ -74,7 +74,7 @@ class _Run:
         self.values: dict[Value, Any] = {}
         self.node: Node | None = None
         self.iterations = 0
-        # (object, index of the attribute) of an assigned attribute -> (node that assigned it, assigned value)
+        # (object, index of an attribute) -> (node that assigned the attribute, assigned value)
         self.set: dict[tuple[Any, int], tuple[Node, Any]] = {}
 
     def result(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
@@ -92,7 +92,10 @@ class _Run:
         return outputs[0] if len(outputs) == 1 else tuple(outputs)
 
     def _write_attributes(self) -> None:
-        """Record the new values of buffers that the script assigns. Raise UserError for other attributes."""
+        """Record the new values of buffers to which the script assigns.
+
+        Raise UserError if the script assigns to an attribute that is not a buffer.
+        """
         for (owner, slot), (node, value) in self.set.items():
             before = _attribute(owner, slot)
             self.node, self.recorder.line = node, _line(node)
@@ -229,7 +232,7 @@ class _Run:
 
 
 def _attribute(owner: Object, slot: int) -> Any:
-    """Return an attribute of a script object. Other values than objects are converted to Python values."""
+    """Return an attribute of a script object. If the value is not an object, convert it to a Python value."""
     value = object_get(owner, slot, False)
     return value if isinstance(value, Object) else object_get(owner, slot)
 

@@ -73,14 +73,18 @@ class ExportTracer(FxGraphBuilder):
         self.tape = ExportTape(self)
         # id of a tensor -> symbols of numbers that depend on its elements
         self._data_scalars: dict[int, _DataScalars] = {}
-        # recorded calls of `squeeze`: (node, shape of the input, dimensions to squeeze, or None for all)
+        # recorded calls of `squeeze`: (node, shape of the input, dimensions to squeeze). None means all
+        # dimensions.
         self._squeezed: list[tuple[Node, Any, Any]] = []
         self._indexing = RecordedIndexing(to_number=self.element, differs=self._is_of_batch)
 
     # ---- recording of operators
 
     def operator(self, operators: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None) -> Any:
-        """Record a call of the overload of `operators` that PyTorch would call, and return its result."""
+        """Record a call of one overload in `operators` and return its result.
+
+        PyTorch would call the same overload.
+        """
         with self.paused():
             op, values, _ = operators.resolve(args, kwargs or {})
         if ts.is_grad_enabled():
@@ -109,7 +113,7 @@ class ExportTracer(FxGraphBuilder):
         return tuple(result) if type(result) is list else operators.for_python(op, result)
 
     def _check_written(self, op: Any, values: list[Any]) -> None:
-        """Raise RuntimeError if `op` mutates a graph input that requires grad, or a view of it."""
+        """Raise RuntimeError if `op` mutates a graph input that requires grad, or a view of such an input."""
         for p, value in zip(op.signature.parameters, values, strict=True):
             for x in tensors_in([value]) if p.written else ():
                 fake_tensor = self.fake_of(x)
@@ -125,7 +129,7 @@ class ExportTracer(FxGraphBuilder):
                     )
 
     def _base(self, x: Tensor) -> Node:
-        """Return the node of the base of a view, or the tensor's node if the tensor is no view."""
+        """Return the node of the base of `x` if `x` is a view, else the node of `x`."""
         base: Any = self.node_of(x)
         while base.op == "call_function" and _aliases_first_argument(base.target):
             base = base.args[0]
@@ -151,8 +155,8 @@ class ExportTracer(FxGraphBuilder):
     def of_tensors(self, op: Any) -> Any:
         """Return the overload that PyTorch's Python API calls for `op`.
 
-        It is `add.Tensor` for `add.Scalar`, and `split_with_sizes` for `split.sizes`. Most operators are
-        returned unchanged.
+        For example, return `add.Tensor` for `add.Scalar`, and `split_with_sizes` for `split.sizes`. For most
+        operators, return `op` itself.
         """
         if op.key == "aten::split.sizes":
             return registry.operator("aten::split_with_sizes")
@@ -191,9 +195,9 @@ class ExportTracer(FxGraphBuilder):
                     size_guards.check_length(n)
 
     def _constrained(self, op: Any, values: list[Any]) -> None:
-        """Require `low <= n <= high` for the arguments `values` = (n, low, high) of a constraint operator.
+        """Require `low <= n <= high` for the arguments `values` = (n, low, high) of an operator.
 
-        A bound None means no bound, except that sizes have the lower bound 0.
+        None means that there is no bound, but the lower bound of a size is at least 0.
         """
         n, low, high = values
         low = 0 if low is None and op.name.endswith("size") else low
@@ -202,7 +206,7 @@ class ExportTracer(FxGraphBuilder):
                 self.environment.require(relation(n.node.expr, end))
 
     def guard_squeezed_sizes(self) -> None:
-        """Add guards against size 1 of the dimensions that `squeeze` kept in the export."""
+        """Add guards that exclude size 1 for the dimensions that `squeeze` has kept in the export."""
         for node, shape, dims in self._squeezed:
             if all(user.op == "output" for user in node.users):
                 continue
@@ -217,9 +221,10 @@ class ExportTracer(FxGraphBuilder):
         return [self._with_fakes(y) for y in x] if isinstance(x, list) else x
 
     def _arguments(self, op: Any, values: list[Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """Return the positional and keyword arguments of a node, without those that have default values.
+        """Return the positional and keyword arguments of a node. Omit arguments that have default values.
 
-        Positional arguments with default values are kept if a later positional argument has another value.
+        A positional argument with its default value is kept if a later positional argument has another value
+        than its default.
         """
         positional: list[Any] = []
         options: dict[str, Any] = {}
@@ -238,7 +243,7 @@ class ExportTracer(FxGraphBuilder):
     def _mask_counter(self, mask: Tensor | None) -> Callable[[int, Any], Any] | None:
         """Return a function that creates the symbol for the number of true elements of `mask`.
 
-        All calls for one mask return the same symbol. Return None without a mask.
+        All functions for the same mask return the same symbol. Return None if `mask` is None.
         """
         if mask is None:
             return None
@@ -326,7 +331,10 @@ class ExportTracer(FxGraphBuilder):
         return self._new_unbacked(x.array.dtype.kind)
 
     def _new_unbacked(self, kind: str) -> Any:
-        """Create an unbacked number. `kind` is NumPy's kind of its dtype: "f", "b" or an int's kind."""
+        """Create an unbacked number.
+
+        `kind` is the kind of its dtype in NumPy: "f", "b", or a kind of ints.
+        """
         environment = self.environment
         if kind == "f":
             return symbol_of(environment.unbacked_float(), environment)
@@ -338,7 +346,7 @@ class ExportTracer(FxGraphBuilder):
         if isinstance(upper, SymNumber):
             upper = environment.between(upper.node.expr).high
         symbol = environment.unbacked(is_size=True)
-        # In a replay, `symbol` is a symbol of the program, whose range is known.
+        # During a replay, `symbol` is a symbol of the exported program, and its range is known already.
         if environment.frozen:
             return symbol_of(symbol, environment)
         if upper is None:
@@ -348,7 +356,7 @@ class ExportTracer(FxGraphBuilder):
         return symbol_of(symbol, environment)
 
     def _save_meta(self, x: Tensor) -> None:
-        """Replace `x` in its node's metadata by a copy, before the shape of `x` changes in place."""
+        """Replace `x` in the metadata of its node by a copy, before the shape of `x` changes in place."""
         entry = self._tensors.get(id(x))
         if entry is not None and entry[1].meta.get("val") is x:
             entry[1].meta["val"] = fake_for(x.array, device_of(x), x.requires_grad)
@@ -373,7 +381,10 @@ class ExportTracer(FxGraphBuilder):
         return alias._marked(True)  # type: ignore[attr-defined, no-any-return]
 
     def _bind(self, node: Node, result: Any) -> None:
-        """Store `node` as the node of a result. For a list, create a `getitem` node for each element."""
+        """Store `node` as the node of `result`.
+
+        If `result` is a list, create a `getitem` node for each element.
+        """
         if isinstance(result, Tensor):
             self._tensors[id(result)] = result, node
             self._layers[id(result)] = layer_of(result)
@@ -497,7 +508,7 @@ class ExportTracer(FxGraphBuilder):
         self._call(target, (self.node_of(x),), None, options, "_assert_tensor_metadata_default")
 
     def record_constructed(self, x: Tensor, function: str) -> Any:
-        """Record a tensor made of Python numbers as a constant that the program copies at each run."""
+        """Record a tensor that the program makes from Python numbers, as a constant that each run copies."""
         with self.paused():
             constant = x.clone()
         copied_tensor = self.run(overload_named("aten::lift_fresh_copy", "").operator, [constant])
@@ -507,7 +518,10 @@ class ExportTracer(FxGraphBuilder):
         return copied_tensor
 
     def tensor_of_symbols(self, data: Any, dtype: Any = None, device: Any = None) -> Tensor | None:
-        """Create a tensor from nested lists of numbers and symbols, or return None without symbols."""
+        """Create a tensor from nested lists of numbers and symbols.
+
+        Return None if the lists contain no symbol.
+        """
         numbers = list(_flat([data]))
         if not any(isinstance(x, SymNumber) for x in numbers):
             return None
@@ -536,10 +550,13 @@ class ExportTracer(FxGraphBuilder):
         return self.run(overload_named("aten::lift_fresh_copy", "").operator, [x])  # type: ignore[no-any-return]
 
     def record_escape(self, x: Tensor, kind: str, python_value: Any) -> None:
-        """Ignore the conversion of `x` to a Python value, which `element` records for fake tensors."""
+        """Do nothing: for a fake tensor, `element` has already recorded the conversion to a Python value."""
 
     def element(self, x: Tensor) -> Any:
-        """Return the symbol of the only element of `x`. It remains the same until a write to `x`."""
+        """Return the symbol of the only element of `x`.
+
+        Until a write to `x`, all calls return the same symbol.
+        """
         scalar = self._data_scalars.get(id(x))
         if scalar is not None and scalar.tensor is x and scalar.symbol is not None:
             return scalar.symbol
@@ -562,9 +579,9 @@ class ExportTracer(FxGraphBuilder):
         return CONTROL_FLOW["vmap"](self, call, *operands)
 
     def function(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Record a call of a scripted function by running its Python function.
+        """Record a call of a scripted function by running the Python function that was scripted.
 
-        For methods and for functions from archives, run the script graph.
+        For a method, or for a function from an archive, run the script graph instead.
         """
         written = getattr(function, "__wrapped__", None)
         if written is None or (args and isinstance(args[0], Object)):
@@ -599,12 +616,15 @@ _SHAPE_PARAMETERS = frozenset(("size", "shape", "repeats"))
 
 
 def _is_value(op: Any, kind: str, x: Any) -> bool:
-    """Return True if `x` is a symbolic number that determines elements of the result, not its shape."""
+    """Return True if `x` is a symbolic number that determines elements of the result, but no sizes."""
     return isinstance(x, SymNumber) and kind in ("Tensor", "Scalar") and not _SIZES_FROM_NUMBERS[op.name]
 
 
 def _with_example_sizes(target: Any, values: list[Any]) -> list[Any]:
-    """Return `values` with example values for symbolic sizes, where the schema has `int`, not `SymInt`."""
+    """Return `values`, in which example values replace the symbolic sizes for `int` parameters of the schema.
+
+    Symbolic sizes for `SymInt` parameters remain.
+    """
 
     def number(x: Any) -> Any:
         return list(map(number, x)) if isinstance(x, list) else int(x) if isinstance(x, SymInt) else x
@@ -634,7 +654,10 @@ def _aliases_first_argument(target: Any) -> bool:
 
 
 def _size_mask(op: Any, values: list[Any]) -> Tensor | None:
-    """Return the mask that determines the size of the result (`nonzero`, `index`), or None without a mask."""
+    """Return the mask that determines the size of the result of `nonzero` or `index`.
+
+    Return None for other operators and without a single mask.
+    """
     if op.name == "aten::nonzero":
         return values[0]  # type: ignore[no-any-return]
     if op.name == "aten::index":

@@ -80,10 +80,10 @@ def export(
     preserve_module_call_signature: tuple[str, ...] = (),
     prefer_deferred_runtime_asserts_over_guards: bool = False,
 ) -> ExportedProgram:
-    """Export `mod(*args, **kwargs)` as a program. `dynamic_shapes` lists the sizes that may vary.
+    """Export `mod(*args, **kwargs)` as a program. `dynamic_shapes` specifies the sizes that may vary.
 
-    With `prefer_deferred_runtime_asserts_over_guards`, the graph asserts conditions on sizes at run time,
-    except ranges of sizes and equalities between sizes.
+    If `prefer_deferred_runtime_asserts_over_guards` is True, the graph asserts conditions on sizes at run
+    time. Only ranges of sizes and equalities between sizes are checked by guards.
     """
     if not isinstance(mod, Module):
         raise ValueError(f"Expected `mod` to be an instance of `torch.nn.Module`, got {type(mod)}.")
@@ -118,8 +118,8 @@ class Export:
         self.checks: list[InputGuard] = []
         self.guard_builder = self.environment.guard_builder = GuardBuilder(self.environment)
         self.int_symbols: list[Any] = []  # symbols of the arguments that are ints
-        # for each tensor argument: (expression such as `x['a']`, index in the flattened arguments, sizes with
-        # symbols, example sizes)
+        # for each tensor argument: (expression for the argument such as `x['a']`, index among the flattened
+        # arguments, sizes in which symbols stand for dynamic dimensions, example sizes)
         self.tensors: list[tuple[str, int, list[Any], list[int]]] = []
         self.named: list[Named] = []
 
@@ -141,7 +141,8 @@ class Export:
                 result = self.module(*args, **kwargs)
                 leaves, out_spec = pytree.tree_flatten(result)
                 for path, x, now in snapshot.replaced_buffers():
-                    # `self.steps += 1` runs an in-place operator and then assigns the buffer to itself.
+                    # `self.steps += 1` runs an in-place operator on the buffer, and then assigns the same
+                    # buffer to the attribute.
                     if path and now is recorder.fake_of(x):
                         continue
                     aten.copy_(x, now)
@@ -194,10 +195,11 @@ class Export:
     def _lift_state(self) -> dict[str, Any]:
         """Create graph inputs for parameters and buffers.
 
-        A tensor with several names has one input for each name. The graph reads the last of these inputs.
+        A tensor with several names gets one input for each name. Only the last of these inputs is used in the
+        graph.
         """
         state: dict[str, Any] = {}
-        # id of a tensor -> new Parameter. In modules from archives, parameters are plain tensors.
+        # id of a tensor -> new Parameter for it. In modules from archives, parameters are plain tensors.
         parameters: dict[int, Parameter] = {}
         for name, parameter in self.module.named_parameters(remove_duplicate=False):
             if not isinstance(parameter, Parameter):
@@ -220,7 +222,10 @@ class Export:
         self.inputs.append(InputSpec(kind, TensorArgument(node.name), name, persistent))
 
     def _lift_arguments(self) -> tuple[list[Any], Any]:
-        """Create graph inputs for the arguments. Return fake arguments with symbolic sizes, and tree spec."""
+        """Create graph inputs for the arguments.
+
+        Return the fake arguments, which have symbolic sizes, and the tree spec.
+        """
         _, in_spec = pytree.tree_flatten((self.args, self.kwargs))
         paths, _ = pytree.tree_flatten_with_path(self.named_arguments)
         fakes: list[Any] = []
@@ -329,9 +334,10 @@ class Export:
         return list(dict.fromkeys(checks + last))
 
     def _derived(self, expression: Any, at: Source) -> Source | None:
-        """Return the location `at` with factor and offset, if its symbol is first defined there, or None.
+        """Return the location `at` with factor and offset if it defines its symbol, else None.
 
-        The size `expression` at this location has the form `factor * symbol + offset`.
+        The size `expression` at the location has the form `factor * symbol + offset`. The location defines
+        the symbol if it is the first one in the sources of the symbol.
         """
         for symbol in expression.free_symbols:
             first = self.environment.sources[symbol][0]
@@ -376,7 +382,8 @@ class Export:
         for x in leaves:
             with self.recorder.recording():
                 node = self.recorder.node_of(x)
-                # `node_of` returns a number for a constant symbol. A node that computes it is preferred.
+                # If a symbol is constant, `node_of` returns a number. If a node computes the symbol, use this
+                # node instead.
                 if isinstance(x, SymNumber) and not isinstance(node, Node):
                     node = self.recorder._size_nodes.get(x.node.expression, node)
             nodes.append(node)
@@ -419,10 +426,7 @@ class Export:
         return constants
 
     def _ranges(self) -> dict[Any, Any]:
-        """Return `range_constraints`: the ranges of symbols, and of sizes that are expressions of symbols.
-
-        As in PyTorch, sizes with a named `Dim` have the range of the `Dim`, even if the program narrows it.
-        """
+        """Return `range_constraints`: the ranges of symbols, and of those sizes that are expressions."""
         environment = self.environment
         dim_ranges = {n.symbol: n.range for n in self.named if n.is_dim}
         bounds: dict[Any, ValueRange] = {}
@@ -445,9 +449,10 @@ class Export:
 
 
 def _is_kept_without_users(node: Node) -> bool:
-    """Return False if dead code elimination may remove `node`: it computes a size or number from sizes.
+    """Return False if dead code elimination may remove `node`.
 
-    It may also remove `getitem` nodes of control-flow operators other than `while_loop`.
+    It may remove nodes that compute a size or number from sizes, and `getitem` nodes of control-flow
+    operators other than `while_loop`.
     """
     if node.is_impure():
         return True
@@ -471,7 +476,10 @@ def _format_entry(entry: Any) -> str:
 
 
 def _module_prefix(constant: Node) -> str:
-    """Return the path, with a final dot, of the first module that uses a constant, or "" for the root."""
+    """Return the path of the first module that uses a constant, with a final dot.
+
+    The root has the path "".
+    """
     user = next(iter(constant.users), None)
     stack = list(user.meta.get("nn_module_stack", {}).values()) if user is not None else []
     path = stack[-1][0] if stack else ""

@@ -29,7 +29,10 @@ __all__ = [
 
 
 class FlatArgsAdapter(abc.ABC):
-    """Base class of converters from arguments with another pytree structure to the program's arguments."""
+    """Base class of converters of arguments.
+
+    Their pytree structure differs from that of the program's arguments.
+    """
 
     @abc.abstractmethod
     def adapt(
@@ -40,7 +43,7 @@ class FlatArgsAdapter(abc.ABC):
         metadata: dict[str, Any] | None = None,
         obj: Any | None = None,
     ) -> list[Any]:
-        """Convert arguments flattened by `input_spec` to arguments flattened by `target_spec`."""
+        """Convert arguments that `input_spec` flattened to arguments that `target_spec` would flatten."""
 
     def get_flat_arg_paths(self) -> list[str]:
         """Return the paths of the flat arguments. The default is an empty list."""

@@ -91,7 +91,7 @@ class UnliftedModule(GraphModule):
 
 
 def _checked(generated: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a `forward` that calls the module's `Runner`, which may run `generated` or compiled code."""
+    """Return a `forward` that calls the module's `Runner`. The runner runs `generated` or compiled code."""
 
     @functools.wraps(generated)
     def forward(self: UnliftedModule, *args: Any, **kwargs: Any) -> Any:
@@ -110,7 +110,7 @@ def _copied(module: GraphModule) -> GraphModule:
 
 
 def _add_state(module: Module, program: ExportedProgram) -> None:
-    """Set the parameters, buffers and constants of a program as attributes of a module."""
+    """Set the parameters, buffers and constants of a program as attributes of a module and its submodules."""
     for spec in program.graph_signature.input_specs:
         if spec.kind is InputKind.USER_INPUT:
             continue
@@ -149,7 +149,7 @@ def _owner(module: Module, name: str) -> tuple[Module, str]:
 
 
 def _mutated_inputs(specs: Iterable[OutputSpec]) -> list[Input]:
-    """Return the mutated inputs, whose new values are the first outputs of the program."""
+    """Return the mutated inputs, in the order of the first outputs, which are the inputs' new values."""
     return [
         Input(spec.kind is OutputKind.USER_INPUT_MUTATION, str(spec.target))
         for spec in specs
@@ -190,8 +190,9 @@ def _write(
 ) -> dict[Node, Node]:
     """Append `copy_` nodes, which write the new values of mutated inputs to the inputs.
 
-    If a new value is the old value of another mutated input, it is cloned first. Return a dict from new
-    values to nodes of the written inputs: results of the program that are new values return these nodes.
+    If a new value is the old value of another mutated input, the value is cloned first. Return a dictionary:
+    new value -> node of the written input. If a result of the program is such a new value, the module returns
+    the node of the input instead.
     """
     aten = ts.ops.aten
     writes = [
@@ -206,8 +207,8 @@ def _write(
         if value in targets and value not in preserved_values:
             preserved_values[value] = graph.call_function(aten.clone.default, (value,))
     for kind, target, value in writes:
-        # In-place writes to a parameter, which requires grad, are errors. The detached parameter shares its
-        # memory.
+        # A parameter requires grad, so an in-place write to it is an error. Write to the detached parameter,
+        # which shares memory with it.
         is_parameter = kind is OutputKind.PARAMETER_MUTATION
         destination = graph.call_function(aten.detach.default, (target,)) if is_parameter else target
         copied = graph.call_function(aten.copy_.default, (destination, preserved_values.get(value, value)))
@@ -217,7 +218,7 @@ def _write(
 
 
 def _trees(signature: ModuleCallSignature) -> PyTreeInfo:
-    """Return the parameter names and the tree specs of arguments and results, for generated code."""
+    """Return the parameter names, and the tree specs of arguments and results, for the generated code."""
     args, kwargs = signature.in_spec.children()
     count = args.num_children + kwargs.num_children
     names = signature.forward_arg_names or []

@@ -25,7 +25,7 @@ class UserFrame(NamedTuple):
         return linecache.getline(self.file, self.line).strip()
 
     def to_line(self) -> Line:
-        """Return the frame's location with the text of the line, as archives store it."""
+        """Return the location of the frame, with the text of its line, in the form for archives."""
         return Line(self.file, self.line, self.function, self.text)
 
 

@@ -114,7 +114,7 @@ def _check_inputs(program: ExportedProgram) -> None:
 
 
 def _check_outputs(program: ExportedProgram) -> None:
-    """Raise SpecViolationError if outputs do not match the output specs, or mutate unknown inputs."""
+    """Raise SpecViolationError if outputs do not match the specs, or if an unknown input is mutated."""
     signature = program.graph_signature
     output = program.graph.output_node()
     results = list(output.args[0]) if isinstance(output.args[0], list | tuple) else [output.args[0]]

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 class OpenVmapLevels:
-    """Levels of `vmap` that the replay has entered, and the stand-ins for elements of the levels' batches."""
+    """Levels of `vmap` that the replay has entered, with the stand-ins for elements of their batches."""
 
     def __init__(self, recorder: FunctionalizingTracer) -> None:
         self.recorder = recorder
@@ -75,7 +75,7 @@ class OpenVmapLevels:
     # ---- stand-ins in arguments
 
     def unwrap(self, level: int, x: Any) -> tuple[Any, bool]:
-        """Return (batch, True) if the argument `x` is a stand-in of `level`, otherwise (x, False)."""
+        """Return (batch of `x`, True) if the argument `x` is a stand-in of `level`, else (`x`, False)."""
         entry = self._layers.get(id(x))
         return (x, False) if entry is None or entry[1].level != level else (entry[1].inner, True)
 
@@ -86,7 +86,8 @@ class OpenVmapLevels:
     def level_of(self, op: Any, values: list[Any]) -> Level | None:
         """Return the innermost level of the stand-ins in `values`.
 
-        Without stand-ins, return the innermost open level if `op` draws random numbers, otherwise None.
+        If `values` contains no stand-in, return the innermost open level if `op` draws random numbers, else
+        None.
         """
         if not self.levels:
             return None
@@ -139,10 +140,10 @@ class OpenVmapLevels:
         return self._wrap_output(level.level_id, output) if of_batch else output
 
     def _run_in_place(self, call: _RecordedOperator, values: list[Any]) -> Any:
-        """Run an operator that mutates its first argument, a stand-in, and return this argument.
+        """Run an operator that mutates a stand-in, its first argument. Return this argument.
 
-        The batched result becomes the new value of the stand-in's batch. Raise RuntimeError if the argument
-        is not batched.
+        The result on batches becomes the new value of the stand-in's batch. Raise RuntimeError if the first
+        argument is not batched.
         """
         if not call.batch_flags[0]:
             raise RuntimeError(unbatched_write_message(call))
@@ -178,7 +179,7 @@ class OpenVmapLevels:
 
 
 class _RecordedOperator(Call):
-    """Operator call on batches that records the operators of the batching rule."""
+    """Call of an operator on batches. The operators that its batching rule calls are recorded."""
 
     def __init__(self, batches: OpenVmapLevels, level: Level, op: Any, args: list[Any]) -> None:
         self.batches = batches
@@ -195,7 +196,7 @@ class _RecordedOperator(Call):
 
 
 def _nothing(batches: OpenVmapLevels) -> None:
-    """Replay a node that loads decompositions of `vmap`: they are loaded already."""
+    """Replay a node that loads decompositions of `vmap`. Do nothing, because these are loaded already."""
 
 
 VMAP_OPERATORS: Final[dict[Any, Callable[..., Any]]] = {

@@ -89,7 +89,10 @@ def _merged(environment: ShapeEnv, a: Any, b: Any) -> Any:
 
 
 def _strides(sizes: Sequence[Any], like: MetaArray) -> list[Any]:
-    """Return the strides of a dense array of `sizes` whose dimensions have the memory order of `like`."""
+    """Return the strides of a dense array of shape `sizes`.
+
+    Its dimensions have the memory order of `like`.
+    """
     order = sorted(range(len(sizes)), key=lambda d: (_to_int(like.strides[d]), -d))
     strides: list[Any] = [0] * len(sizes)
     step: Any = like.itemsize

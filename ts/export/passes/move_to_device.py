@@ -22,7 +22,7 @@ from ts.utils import _pytree as pytree
 def move_to_device_pass(
     ep: ExportedProgram, location: devices.device | str | dict[str, str]
 ) -> ExportedProgram:
-    """Move the state, constants, examples and graph of `ep` to a device. Return `ep`, which is changed.
+    """Move the state, constants, examples and graph of `ep` to a device. Return the modified `ep`.
 
     location    the new device, or a dict from old to new devices
     """

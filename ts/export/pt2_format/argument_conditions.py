@@ -53,7 +53,11 @@ class Conditions:
         self.sources: dict[Any, Source] = {}
 
     def checks(self, values: list[Any], guards: list[str]) -> list[InputGuard]:
-        """Return the guards for the metadata `values` of the arguments, and for the file's conditions."""
+        """Return the guards that follow from the metadata of the arguments, and the guards in the file.
+
+        values    metadata of the arguments, such as fake tensors
+        guards    conditions in the file
+        """
         self._find_symbols(values)
         checks: list[InputGuard] = []
         seen: set[Any] = set()
@@ -68,9 +72,9 @@ class Conditions:
         return checks + [self._of_guard(guard) for guard in guards]
 
     def _find_symbols(self, values: list[Any]) -> None:
-        """Set `sources`: each symbol gets the location of a size `symbol`, or of `factor * symbol + offset`.
+        """Set `sources`: symbol -> location of a size from which the symbol can be computed.
 
-        Sizes of the second form are used only if no size is the symbol itself.
+        If possible, the size is the symbol itself. Otherwise, it is `factor * symbol + offset`.
         """
         sizes: list[tuple[Source, Any]] = []
         for leaf, value in enumerate(values):
@@ -117,7 +121,10 @@ class Conditions:
         return guard_equal(at, expression, self.sources)
 
     def _int_guards(self, at: Source, expression: Any) -> list[InputGuard]:
-        """Return the guards of an int argument: the type, and the range or the expression that it equals."""
+        """Return the guards of an int argument.
+
+        They check the type, and the range of the argument or the expression that the argument equals.
+        """
         checks = [guard_size(at)]
         if self.sources.get(expression) != at:
             if all(s in self.sources for s in expression.free_symbols):
@@ -130,7 +137,7 @@ class Conditions:
         return checks
 
     def _of_range(self, symbol: Any, source: Source) -> list[InputGuard]:
-        """Return guards for the size factor * symbol + offset at `source`: divisibility, and range."""
+        """Return guards for divisibility and range of the size `factor * symbol + offset` at `source`."""
         checks = [guard_divisible(source)] if source.factor > 1 else []
         value_range = self.ranges.get(symbol)
         if value_range is not None:
@@ -146,7 +153,7 @@ class Conditions:
             raise ArchiveError(f"the condition {code[:120]!r} cannot be parsed") from None
 
     def _located(self, formula: Any, condition: str) -> Any:
-        """Replace expressions of arguments in `formula`, such as `L['x'].size()[0]`, by locations."""
+        """Replace expressions that refer to arguments in `formula` (`L['x'].size()[0]`) by locations."""
         match formula:
             case Operation(operator=sign, operands=operands):
                 return Operation(sign, tuple(self._located(x, condition) for x in operands))
@@ -164,7 +171,7 @@ class Conditions:
         return formula
 
     def _leaf(self, source: Formula, condition: str) -> int:
-        """Return the index of the leaf that an expression such as `L['x'][0].field` names."""
+        """Return the index of the leaf to which an expression such as `L['x'][0].field` refers."""
         steps: list[tuple[bool, Any]] = []
         while not isinstance(source, Name):
             match source:

@@ -31,7 +31,10 @@ _NAMES: Final = {function: name for name, function in ARCHIVE_TARGETS.items()}
 
 
 def resolve(name: str) -> Any:
-    """Return the function or operator that `name` denotes. Raise ArchiveError if it is unknown."""
+    """Return the function or operator with the name `name` in archives.
+
+    Raise ArchiveError for an unknown name.
+    """
     function = ARCHIVE_TARGETS.get(name)
     if function is not None:
         return function
@@ -83,7 +86,7 @@ def _find_vmap_operator(name: str) -> Any:
 
 
 def _vmap_module() -> Any:
-    """Return the module that defines the functions of `vmap`, or None if not installed."""
+    """Return the module that defines the functions of `vmap`, or None if this module is not installed."""
     try:
         return importlib.import_module("ts._functorch.predispatch")
     except ModuleNotFoundError:
@@ -91,7 +94,7 @@ def _vmap_module() -> Any:
 
 
 def depth_change(name: str) -> int:
-    """Return the change of the `vmap` nesting depth by a call of the function `name`: 1, -1 or 0."""
+    """Return the change of the `vmap` nesting depth that a call of the function `name` makes: 1, -1 or 0."""
     last = name.removeprefix(_BATCHES)
     return {"_vmap_increment_nesting": 1, "_vmap_decrement_nesting": -1}.get(last, 0)
 

@@ -24,11 +24,12 @@ from ts.errors import ArchiveError
 from ts.export.pt2_format import schema
 from ts.export.pt2_format.schema import TaggedUnion
 
-_BYTES_EACH: Final = 20  # estimated bytes of memory that the decoded objects need for each byte of JSON
+# estimated number of bytes that the decoded objects occupy in memory, for each byte of JSON text
+_BYTES_EACH: Final = 20
 _NANOSECONDS_EACH: Final = 20
 _MAX_NESTING_DEPTH: Final = 300  # maximum nesting depth of objects and lists
 _FLOATS: Final = {"Infinity": math.inf, "-Infinity": -math.inf, "NaN": math.nan}
-# String literals. An unterminated literal extends to the end of the text.
+# String literals. A literal without closing quote extends to the end of the text.
 _STRINGS: Final = re.compile(r'"(?:[^"\\]|\\.?)*(?:"|$)', re.DOTALL)
 _MARKS: Final = re.compile(r"[\[{\]}]")
 _Reads = Callable[[Any, str], Any]
@@ -51,9 +52,9 @@ def parse(text: str, record: str) -> Any:
 
 
 def _depth(text: str) -> int:
-    """Return the nesting depth of objects and lists, or 0 if the depth cannot exceed the limit.
+    """Return the maximum nesting depth of objects and lists, or 0 if the limit cannot be exceeded.
 
-    This is the case for a text with at most `_MAX_NESTING_DEPTH` opening brackets.
+    The limit cannot be exceeded if the text has at most `_MAX_NESTING_DEPTH` opening brackets.
     """
     if text.count("[") + text.count("{") <= _MAX_NESTING_DEPTH:
         return 0
@@ -177,7 +178,7 @@ def _object_reader(cls: Any) -> _Reads:
         if type(value) is not dict:
             raise _type_mismatch(where, f"an object, {cls.__name__}")
         if not readers:  # the list is filled at the first use, because types may be recursive
-            # a slice assignment is atomic, so that no other thread sees a partly filled list
+            # Assign to a slice, which is atomic, so that no other thread sees a partly filled list.
             readers[:] = [(f.name, _reader(hints[f.name])) for f in fields]
         if not needed <= value.keys():
             raise ArchiveError(f"{where}: {cls.__name__} has no {min(needed - value.keys())}")

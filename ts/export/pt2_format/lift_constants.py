@@ -57,7 +57,7 @@ def lift_constants(program: ExportedProgram) -> ExportedProgram:
 
 
 def _functions(module: GraphModule) -> Iterator[tuple[Node, GraphModule]]:
-    """Yield (`get_attr` node, subgraph) for all subgraphs of higher-order operators, recursively."""
+    """Yield (`get_attr` node, subgraph) for all subgraphs of higher-order operators, also nested ones."""
     for node in module.graph.nodes:
         value = _value(module, node)
         if isinstance(value, GraphModule):
@@ -87,9 +87,9 @@ def _copied(module: GraphModule) -> tuple[dict[str, Any], Graph]:
 
 
 def _lift_into_subgraphs(attributes: dict[str, Any], graph: Graph, lifted_nodes: dict[int, Node]) -> None:
-    """Pass tensors as operands to subgraphs of `graph`.
+    """Pass the tensors of subgraphs as operands to the subgraphs, in all calls in `graph`.
 
-    `lifted_nodes` maps tensor ids to nodes in `graph`.
+    `lifted_nodes` maps the ids of these tensors to nodes in `graph`.
     """
     before = dict(attributes)
     for node in list(graph.nodes):
@@ -114,7 +114,7 @@ def _lift_into_subgraphs(attributes: dict[str, Any], graph: Graph, lifted_nodes:
 
 
 def _with_tensor_inputs(module: GraphModule, lifted_ids: Sequence[int], values: Sequence[Any]) -> GraphModule:
-    """Return the module of a subgraph, with its tensor attributes replaced by inputs."""
+    """Return the module of a subgraph in which inputs replace the tensor attributes."""
     attributes, graph = _copied(module)
     rest = next(n for n in graph.nodes if n.op != "placeholder")
     used_names = {n.name for n in graph.nodes}

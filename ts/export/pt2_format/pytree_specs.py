@@ -55,7 +55,7 @@ def _spec(written: Any) -> Any:
 
 
 def _context(cls: Any, written: Any, count: int) -> Any:
-    """Decode the context of a pytree node: its data besides the children, such as dictionary keys."""
+    """Decode the context of a pytree node. It contains data besides the children, such as dictionary keys."""
     if cls is namedtuple:
         named_tuple_class = SERIALIZED_TYPE_TO_PYTHON_TYPE.get(written) if isinstance(written, str) else None
         if named_tuple_class is None or not is_namedtuple_class(named_tuple_class):
@@ -167,7 +167,10 @@ def _path_entries(spec: Any) -> list[PathEntry]:
 
 
 def _is_of_fields(context: Any, count: int) -> bool:
-    """Return True if `context` has the form of a dataclass context: names of present and of absent fields."""
+    """Return True if `context` has the form of a dataclass context.
+
+    Such a context is a list of two lists: the names of present fields, and the names of absent fields.
+    """
     return (
         isinstance(context, list)
         and len(context) == 2
@@ -194,7 +197,7 @@ def argument_paths(spec: Any, names: list[str] | None) -> list[tuple[str, tuple[
 
 
 def check_arguments(spec: Any) -> None:
-    """Raise ArchiveError if a tree has another structure than (args, kwargs)."""
+    """Raise ArchiveError if the structure of a tree is not that of (args, kwargs)."""
     match spec.type, [child.type for child in spec.children()]:
         case (_, [args, kwargs]) if spec.type is tuple and args is tuple and kwargs is dict:
             return

@@ -99,7 +99,10 @@ def check_path(name: str) -> str:
 
 
 def check_state(name: str) -> str:
-    """Return the parameter or buffer name `name`. Raise ArchiveError if `UnliftedModule` reserves it."""
+    """Return `name`, a parameter or buffer name.
+
+    Raise ArchiveError if it is an attribute of exported programs.
+    """
     if check_path(name).partition(".")[0] in PROGRAM_ATTRIBUTES:
         raise ArchiveError(
             f"{name[:80]!r} cannot name a parameter or buffer: it is an attribute of exported programs"
@@ -108,7 +111,7 @@ def check_state(name: str) -> str:
 
 
 _MODULE_ATTRIBUTES: Final = frozenset(dir(Module()))
-# Names that no value may have: generated code has globals with these names, and `self` for the module.
+# Names that values must not have: names of globals of generated code, and `self`, which is the module.
 _RESERVED_NAMES: Final = frozenset(("self", *CUSTOM_BUILTINS))
 
 
@@ -295,7 +298,7 @@ def _union_value(written: schema.TaggedUnion) -> Any:
 
 
 def _check_state(signature: ExportGraphSignature, weights: dict[str, Any], constants: dict[str, Any]) -> None:
-    """Raise ArchiveError if a weight or constant that the signature names is missing."""
+    """Raise ArchiveError if the file lacks a weight or constant to which the signature refers."""
     for spec in signature.input_specs:
         if spec.target is None:
             continue
@@ -340,7 +343,7 @@ class _GraphReader:
         return GraphModule(self.modules, self.graph)
 
     def named(self, name: str, node: Node, value: Any) -> None:
-        """Set the name of a node and its recorded value. Raise ArchiveError for a duplicate name."""
+        """Give a node a name and a recorded value. Raise ArchiveError if another node has this name."""
         if name in self.nodes:
             raise ArchiveError(f"two values have the name {name}")
         if name == "self" and node.op != "placeholder":
@@ -353,14 +356,17 @@ class _GraphReader:
         node.meta["val"] = value
 
     def name_of(self, written: str) -> str:
-        """Return the name of the node for the value `written`. Raise ArchiveError if there is none."""
+        """Return the name of the node for the value that the file calls `written`.
+
+        Raise ArchiveError if there is no such value.
+        """
         node = self.nodes.get(written)
         if node is None:
             raise ArchiveError(f"a call uses {written[:80]!r}, which is not a value")
         return node.name
 
     def rename(self, spec: OutputSpec, output: Any) -> None:
-        """Replace the file's names in `spec` by names of nodes.
+        """Replace the names of values in `spec`, which are from the file, by names of nodes.
 
         Raise ArchiveError if `spec` does not describe `output`, the graph's result.
         """
@@ -447,9 +453,9 @@ class _GraphReader:
         node.meta["val"] = items if len(written.outputs) == 1 else tuple(items)
 
     def result_name(self, written: schema.Node) -> tuple[str, schema.TaggedUnion | None]:
-        """Return the name of a call node, and its result if the call has a single one.
+        """Return (name of a call node, result of the call).
 
-        Return None as the result if `getitem` nodes extract the results.
+        The result is None if the call has several results, which `getitem` nodes extract.
         """
         outputs = written.outputs
         name = written.name
@@ -578,7 +584,7 @@ _ARGUMENTS: Final[dict[str, Any]] = {
 
 
 def _check_shapes(program: ExportedProgram) -> None:
-    """Raise ArchiveError if a node's recorded shape is wrong for sizes in the ranges of the symbols."""
+    """Raise ArchiveError if the recorded shape of a node is wrong for any sizes in the symbols' ranges."""
     from ts.export.shape_check import ShapeError, check_shapes
 
     try:
@@ -588,7 +594,7 @@ def _check_shapes(program: ExportedProgram) -> None:
 
 
 def _add_lines(checks: list[InputGuard], written: str | None) -> None:
-    """Set the source lines of the guards `checks` from the JSON text `written`, unless it is None."""
+    """Set the source lines of the guards `checks` from the JSON text `written`. Do nothing if it is None."""
     if written is None:
         return
     lines = json_codec.parse(written, "the lines of conditions")
@@ -628,7 +634,8 @@ _signature: Final = cache(inspect.signature)
 def _is_keyword(target: Any, name: str) -> bool:
     """Return True if the operator's parameter `name` is keyword-only.
 
-    Files of older versions do not state whether an argument is passed by keyword.
+    The function is used for files of older versions, which do not state whether an argument is passed by
+    keyword.
     """
     signature = getattr(getattr(target, "operator", None), "signature", None)
     return signature is not None and any(p.name == name and p.keyword_only for p in signature.parameters)

@@ -102,7 +102,7 @@ class Symbols:
         return expression
 
     def symbol(self, name: str, assumptions: dict[str, bool] | None = None) -> Any:
-        """Return the symbol `name`. Its first call creates the symbol, with `assumptions` and its range."""
+        """Return the symbol `name`. If the symbol is new, create it with `assumptions` and with its range."""
         symbol = self._symbols.get(name)
         if symbol is None:
             _ = self.environment
@@ -227,7 +227,10 @@ class _Builder:
         return self.apply(name, functions, values)
 
     def composed(self, name: str, values: list[Any]) -> Any:
-        """Return the expression of `Identity` or `CeilDiv`, for which `ts` has no sympy function."""
+        """Return the expression for a call of `Identity` or `CeilDiv`.
+
+        `ts` has no sympy functions for these.
+        """
         if len(values) != (2 if name == "CeilDiv" else 1):
             self.fail(f"{name} has the wrong number of arguments")
         if name == "Identity":
@@ -282,9 +285,9 @@ class _Builder:
         self.fail("a case of Piecewise has no condition")
 
     def apply(self, name: str, functions: Sequence[SymbolicFunction], values: list[Any]) -> Any:
-        """Return the result of the first of `functions` that accepts the types of `values`.
+        """Call the first function in `functions` that accepts the types of `values`, and return its result.
 
-        Raise ArchiveError if none does. The message contains `name`.
+        Raise ArchiveError if no function accepts them. `name` is the name in the error message.
         """
         from ts.export import sympy_functions as e
 
@@ -312,7 +315,8 @@ class _Builder:
     def checked(self, result: Any) -> Any:
         if result.is_Integer and int(result).bit_length() > _MAX_BITS:
             self.fail("a number is too large")
-        # sympy combines nested powers, so that the exponent may exceed the limits of the operands.
+        # sympy combines nested powers. The combined exponent may exceed the limit, even if each operand does
+        # not.
         if result.is_Pow and result.exp.is_Integer and abs(result.exp) > _MAX_POWER:
             self.fail("a power is too large")
         return result
@@ -388,7 +392,10 @@ def expression_of(x: Any) -> Expression:
 
 
 def chosen(cls: Any, x: Any, plain: str) -> Any:
-    """Encode a number as a union of class `cls`: key "as_expr" if it is symbolic, otherwise `plain`."""
+    """Encode a number as a union of class `cls`.
+
+    The key is "as_expr" if the number is symbolic, else `plain`.
+    """
     from ts._core.tensor.sym_types import SymNumber
 
     return cls("as_expr", expression_of(x)) if isinstance(x, SymNumber) else cls(plain, x)

@@ -86,7 +86,10 @@ class TensorFolder:
         return tensor.detach().requires_grad_() if requires_grad else tensor
 
     def view_of_record(self, record: str, meta: schema.TensorMeta) -> Tensor:
-        """Create a tensor as a view of its record, with the sizes, strides and storage offset of `meta`."""
+        """Create a tensor as a view of the record `record`.
+
+        `meta` contains the sizes, strides and storage offset.
+        """
         check_layout(meta.layout)
         dtype = dtype_of(meta.dtype)
         data = self.bytes.get(record)

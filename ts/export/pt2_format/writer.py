@@ -39,7 +39,7 @@ _OR_NAME: Final = {
     "as_sym_int": schema.IntOrName, "as_sym_float": schema.FloatOrName, "as_sym_bool": schema.BoolOrName,
 }  # fmt: skip
 _PLAIN: Final = {int: "as_int", float: "as_float", bool: "as_bool", str: "as_string"}
-# element type of a list parameter in the schema -> field of the archive format for an empty list
+# element type of a list parameter in the schema -> key with which an empty list is encoded
 _EMPTY_LIST_KINDS: Final = {
     "Tensor": "as_tensors", "int": "as_ints", "SymInt": "as_ints", "float": "as_floats", "bool": "as_bools",
     "str": "as_strings", "Tensor?": "as_optional_tensors",
@@ -63,7 +63,7 @@ def write(program: ExportedProgram, writer: ContainerWriter, opset_version: dict
     data = io.BytesIO()
     if program.example_inputs is not None:
         torch_save.save(program.example_inputs, data)
-    # The record is written even if there are no example inputs. Then it is empty.
+    # Write the record even without example inputs. The record is empty in this case.
     writer.record(f"data/sample_inputs/{MODEL}.pt", data.getvalue())
 
 
@@ -86,7 +86,7 @@ def _program(program: ExportedProgram, opset_version: dict[str, int] | None) -> 
     ranges = {
         str(s): schema.Range(to_int_bound(r.lower), to_int_bound(r.upper))
         for s, r in program.range_constraints.items()
-        # The graph does not contain symbols that are replaced by equal expressions.
+        # Omit symbols that equal expressions have replaced, because the graph does not contain these symbols.
         if s not in program.environment.replaced
     }
     codes = [check.code for check in program._guards if getattr(check, "code", "")]
@@ -258,7 +258,7 @@ class _GraphWriter:
         return items
 
     def item(self, user: Node | None, name: str, value: Any) -> Argument:
-        """Encode one of several results of a call: `value`, which may be a list of tensors.
+        """Encode one result of a call that has several results. `value` may be a list of tensors.
 
         `user` is the `getitem` node of the result, or None if the result is unused.
         """
@@ -298,7 +298,10 @@ class _GraphWriter:
             yield schema.NamedArgument(name, self.argument(x, types.get(name)), schema.KEYWORD)
 
     def argument(self, x: Any, kind: str | None) -> Argument:
-        """Encode an argument. `kind` is the type of its parameter in the schema, or None."""
+        """Encode an argument.
+
+        `kind` is the type of the argument's parameter in the schema, or None if unknown.
+        """
         if isinstance(x, Node):
             return self.node(x)
         if isinstance(x, list | tuple):
@@ -342,7 +345,7 @@ class _GraphWriter:
         return Argument("as_tensor", schema.Name(x.name))
 
     def sequence(self, items: list[Any], kind: str | None) -> Argument:
-        """Encode a list. `kind` is the type of the parameter, which determines the kind of an empty list."""
+        """Encode a list. If the list is empty, `kind`, the type of the parameter, determines the encoding."""
         element = None if kind is None else _element(kind)
         if not items:
             return Argument(_EMPTY_LIST_KINDS.get(element or "int", "as_ints"), [])
@@ -375,9 +378,9 @@ class _GraphWriter:
         raise ArchiveError(f"a list of {', '.join(sorted(kinds))} cannot be saved")
 
     def named(self, x: Argument) -> schema.Name:
-        """Return the name of the value of `x`, an element of a tensor list.
+        """Return the name of the value `x`, which is an element of a tensor list.
 
-        For a literal number, add a node that computes the number.
+        If `x` is a literal number, add a node that computes the number, and return the name of its result.
         """
         if x.kind == "as_tensor":
             return x.value  # type: ignore[no-any-return]
