@@ -40,13 +40,13 @@ _T = TypeVar("_T")
 SizedType = tuple[Type, int | None]
 _BROADCASTING: Final = "BroadcastingList"
 _SIZE_DIGITS: Final = 4  # maximum number of digits of N in BroadcastingListN
-# name of an alias in `ts.nn.common_types`, such as `_size_2_t` (one number, or a tuple of two numbers) ->
-# length of the tuple
+# name of an alias in `ts.nn.common_types` -> length of its tuple. For example, `_size_2_t` is one number, or
+# a tuple of two numbers.
 _SIZES: Final = {f"_size_{n}_t": n for n in range(1, 7)}
 # CPython's Py_TPFLAGS_IMMUTABLETYPE, which is set for most classes written in C
 IMMUTABLE_TYPE_FLAG: Final = 1 << 8
-# Subclasses of these classes, and of Module, are not compiled to script classes: a script object has only
-# attributes, so it would lack the elements of a list or tuple.
+# Subclasses of these classes, and of Module, are not compiled to script classes. An instance of a script
+# class has only attributes. It would lack the elements of a list or tuple.
 _NEVER_SCRIPTED: Final = (list, tuple, BaseException)
 
 _NAMES: dict[str, Callable[[], Type]] = {
@@ -92,7 +92,7 @@ def to_type(annotation: ast.expr | object, resolver: Resolver, ranges: Ranges | 
 
 
 def object_type(annotation: object) -> Type | None:
-    """Return the type of a Python object used as annotation (`List[int]`), or None if it is not valid."""
+    """Return the type that a Python object (`List[int]`) denotes as annotation, or None if it is invalid."""
     try:
         return AnnotationParser(Resolver(), None).read_evaluated(annotation)
     except FrontendError:
@@ -120,13 +120,14 @@ class AnnotationParser:
         self.resolver = resolver
         self.ranges = ranges
         self.is_text = False
-        # source range that errors show if the annotation is a string, which has no range of its own
+        # Source range that errors show for an annotation in a string, because such an annotation has no range
+        # of its own.
         self.fallback_range = fallback_range
 
     def argument(self, node: ast.expr) -> SizedType:
-        """Return the type and size of a parameter's annotation: `BroadcastingList2[int]` -> (`int[]`, 2).
+        """Return (type, size) for a parameter's annotation: (`int[]`, 2) for `BroadcastingList2[int]`.
 
-        The size is None for other annotations.
+        If the annotation has no size, the size is None.
         """
         match node:
             case ast.Name(id=name) if name in _SIZES:
@@ -148,10 +149,10 @@ class AnnotationParser:
         return self.read(node), None
 
     def read_live(self, node: ast.expr, annotation: object) -> SizedType:
-        """Return the same result as `argument` for annotation `node` of a live function.
+        """Return (type, size) for the annotation `node` of a live Python function, as `argument` does.
 
-        If a name in `node` is unknown, convert `annotation`, which Python has evaluated. An example is the
-        name of a local class that the function's body does not use.
+        If a name in `node` is unknown, convert `annotation` instead, the object to which Python has evaluated
+        `node`. For example, a local class is unknown if the body of the function does not use it.
         """
         try:
             return self.argument(node)
@@ -161,7 +162,8 @@ class AnnotationParser:
             try:
                 live_type = self._convert(to_ts(annotation))
             except CompilationError as reason:
-                # the annotation has only known names, but is not supported: raise this more precise error
+                # All names in the annotation are known, but the annotation is not supported. Raise this
+                # error, which is more precise.
                 if "Unknown type" not in str(reason):
                     reason.range = reason.range or self._range(node)
                     raise
@@ -214,8 +216,8 @@ class AnnotationParser:
         try:
             result = self._convert(annotation) if annotation is not None else None
         except FrontendError as error:
-            # The error describes the object that the name refers to, and has no location: add the location of
-            # the name.
+            # The error describes the object to which the name refers. It has no location, so add the location
+            # of the name.
             error.range = error.range or self._range(node)
             raise
         if result is None and isinstance(node, ast.Attribute) and annotation is None:
@@ -269,7 +271,7 @@ class AnnotationParser:
     def _unresolved_argument(
         self, node: ast.Subscript, constructor: str, error: CompilationError
     ) -> CompilationError:
-        """Return PyTorch's error for the annotation `node`, such as `Optional[3]`, with an invalid argument.
+        """Return PyTorch's error for the annotation `node` with an invalid argument, such as `Optional[3]`.
 
         PyTorch's message contains the evaluated annotation. Return `error` if `node` cannot be evaluated, or
         if its constructor is not Optional, Union or Dict.
@@ -303,7 +305,10 @@ class AnnotationParser:
             return False
 
     def read_evaluated(self, annotation: object) -> Type:
-        """Return the type of an evaluated annotation. Raise UnresolvedAnnotationError if it is unknown."""
+        """Return the type of an evaluated annotation.
+
+        Raise UnresolvedAnnotationError if it denotes no type.
+        """
         result = self._convert(to_ts(annotation))
         if result is None:
             raise UnresolvedAnnotationError(
@@ -384,8 +389,8 @@ class AnnotationParser:
         defaults = {}
         for name, value in cls._field_defaults.items():
             constant = constant_of_type(value, types[cls._fields.index(name)])
-            # A default that cannot be a constant of the field's type (such as a list) is stored as a Python
-            # value. If it has a wrong type, only a call that uses it raises an error.
+            # A default that cannot be a constant of the field's type, such as a list, is stored as a Python
+            # value. If the default has a wrong type, only a call that uses the default raises an error.
             defaults[name] = to_ts(value) if constant is NO_DEFAULT else constant
         return ir.TupleType(types, qualified_name(cls), cls._fields, defaults, cls)
 

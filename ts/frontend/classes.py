@@ -65,7 +65,7 @@ def _declare_class(cls: type) -> ClassType:
 
 
 def named_type(cls: type) -> NamedType:
-    """Return the type of a Python class in annotations: its interface type or its script class."""
+    """Return the type of the Python class `cls` in annotations: an interface type, or a script class."""
     declared_type = cls.__dict__.get(ATTRIBUTE)
     if isinstance(declared_type, NamedType) and not isinstance(declared_type, ClassType):
         return declared_type
@@ -116,7 +116,10 @@ def is_dataclass(cls: type) -> bool:
 
 
 def declare_methods(type: ClassType, cls: type) -> None:
-    """Declare the methods and properties in the body of `cls`. They are compiled on first use."""
+    """Declare the methods and properties in the body of `cls`.
+
+    Each of them is compiled when it is first used.
+    """
     unused = getattr(cls, "__jit_unused_properties__", ())
     for name, member in sorted(vars(cls).items(), key=_constructor_first):
         if isinstance(member, FunctionType):
@@ -149,13 +152,13 @@ def is_ignored(function: Any) -> bool:
 def declare_method(type: ClassType, cls: type, name: str, function: Any, is_classmethod: bool = False) -> Any:
     """Declare method `name`, implemented by `function`, and return its script function.
 
-    With `is_classmethod`, the first parameter is bound to the class.
+    If `is_classmethod` is True, the first parameter of the method is bound to the class.
     """
     return _declare(type, cls, name, lambda: parse.function_def(function, name), is_classmethod)
 
 
 def declare_overload(type: ClassType, cls: type, name: str, function: Any, declaration: Any) -> Any:
-    """Declare method `name` with the body of `function` and the parameter types of `declaration`."""
+    """Declare method `name` with the body of `function`, but the parameter types of `declaration`."""
 
     def parsed() -> ParsedFunction:
         definition: ParsedFunction = resolve("overloads").parse_overload(function, declaration, type)
@@ -171,7 +174,7 @@ def declare_method_from_source(type: ClassType, definition: ParsedFunction) -> A
 
 
 def declare_later(type: ClassType, name: str, parse_it: Callable[[], ParsedFunction]) -> Any:
-    """Declare method `name`, whose definition `parse_it` parses on first use."""
+    """Declare method `name`. When the method is first used, `parse_it` parses its definition."""
     return _declare(type, None, name, parse_it)
 
 

@@ -53,7 +53,7 @@ class CompiledGraph(NamedTuple):
 
 
 def declare(parsed: ParsedFunction) -> FunctionSchema | None:
-    """Return the annotated schema, or None if the return type must be inferred from the body."""
+    """Return the schema if the return type is annotated, or None if the body determines the return type."""
     parameters, returns = signature(parsed)
     returns = _declared(parsed, returns)
     return None if returns is None else _schema(parsed.name, parameters, returns)
@@ -68,8 +68,8 @@ def compile_function(
     """Emit a function and run the frontend's passes on its graph.
 
     `compile_callee` compiles a called Python function to a ScriptFunction. If it is None, calls of Python
-    functions are errors. With `lines`, the graph is for the debugger: it contains a `prim::Line` for each
-    line, and no code is removed. `schema` is the result of `declare`.
+    functions are errors. If `lines` is True, the graph is for the debugger: it contains a `prim::Line` for
+    each line, and no code is removed. `schema` is the result of `declare`.
     """
     from ts.passes.pipelines import FRONTEND, STEPPING, run_pipeline
 
@@ -99,7 +99,7 @@ def compile_function(
 
 
 def _declared(parsed: ParsedFunction, returns: Type | None) -> Type | None:
-    """Return `returns`, the annotated return type, or NoneType for an `__init__` without annotation."""
+    """Return the declared return type: `returns`, or NoneType for an `__init__` without annotation."""
     return NONE if returns is None and parsed.self_type is not None and parsed.name == "__init__" else returns
 
 
@@ -117,7 +117,10 @@ def compile_all(functions: Iterable[Any]) -> None:
 
 
 def emit_function(em: Emitter, parameters: Sequence[Parameter | Argument], returns: Type | None) -> Type:
-    """Emit the body of the function. Return `returns`, or the inferred type if `returns` is None."""
+    """Emit the body of the function.
+
+    Return the return type: `returns`, or the inferred type if it is None.
+    """
     node = em.parsed.node
     graph = em.graph
     em.declared_return = returns
@@ -128,7 +131,8 @@ def emit_function(em: Emitter, parameters: Sequence[Parameter | Argument], retur
         is_module = isinstance(parameter.type, ModuleType) and parameter.type is em.parsed.self_type
         em.scope.set(em.range(arg), parameter.name, ModuleValue(value) if is_module else value)
         if is_module and em.lines:
-            # The debugger reads modules from variables. Compiled code uses the ModuleValue set above.
+            # The debugger reads modules from variables. Compiled code uses the ModuleValue that was set above
+            # instead.
             em.scope.store(parameter.name, value)
     if em.parsed.is_classmethod and isinstance(em.parsed.self_type, ClassType):
         em.scope.set(em.range(node), parameters[0].name, ClassValue(em.parsed.self_type))
