@@ -38,9 +38,7 @@ cdef enum BooleanReduction:
 
 
 cdef void reduce_bools(bint searched, const counted *x, Shape *s, uint8_t *out) noexcept nogil:
-    """Compute any() of each row if `searched` is True, else all(), by a search for elements equal to
-    `searched`.
-    """
+    """Compute any() of each row if `searched` is True, else all(), by a search for elements equal to `searched`."""
     cdef npy_intp o, i, j
     cdef bint matches
     for o in range(s.outer):

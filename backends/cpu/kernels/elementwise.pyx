@@ -118,8 +118,7 @@ def ufunc_loops(str name not None, str promotion not None="same", str types=None
 
 
 cdef void replace_float_loops(Loops loops):
-    """Replace NumPy's float32 and float64 loops by those that `broadcast_loops_2d.h` has for the operation,
-    if any.
+    """Replace NumPy's float32 and float64 loops by those that `broadcast_loops_2d.h` has for the operation, if any.
 
     Each new loop has NumPy's loop as its data argument, and calls NumPy's loop for strides that the new loop
     does not support.
@@ -379,8 +378,8 @@ cdef inline bint is_integral(int kind) noexcept nogil:
 cdef int common_kind(Loops loops, Tensor x, IValue *other) except -2:
     """Return the floating ScalarType to which type promotion converts both operands.
 
-    Supported are an integral and a floating operand, and, if `loops.to_float`, two integral operands. Return
-    -1 for other operands.
+    Supported are a floating and an integral tensor, an integral tensor and a float, and, if `loops.to_float`, two
+    integral operands. Return -1 for other operands.
     """
     cdef Tensor y
     cdef bint to_default

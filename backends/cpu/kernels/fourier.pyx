@@ -91,8 +91,7 @@ cdef bint can_transform(int kind):
 cdef int transform(
     Transform direction, int kind, char *x, npy_intp n, npy_intp length, char *out, npy_intp m, npy_intp rows, double factor
 ) except -1:
-    """Compute the Fourier transforms of `rows` rows, from `n` elements each in `x` to `m` elements each in
-    `out`.
+    """Compute the Fourier transforms of `rows` rows, from `n` elements each in `x` to `m` elements each in `out`.
 
     `length` is the number of points of each transform. The results are multiplied by `factor`.
     """

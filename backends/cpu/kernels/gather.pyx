@@ -180,9 +180,7 @@ cdef object select_by_index(
 
 
 cdef inline int store_or_run_record(Operator op, IValue *r, const int32_t *at, object result) except -1:
-    """Store `result` as the operator's result. For None, run the Python kernel of the operator record
-    instead.
-    """
+    """Store `result` as the operator's result. For None, run the Python kernel of the operator record instead."""
     return UNSUPPORTED if result is None else set_result_with_own_dtype(&r[at[op.nargs]], result)
 
 

@@ -31,9 +31,7 @@ def names():
 
 
 cdef int import_registering_module(str name) except -1:
-    """Import the module that registers the operator `name`, unless it has been imported or the index lacks
-    `name`.
-    """
+    """Import the module that registers the operator `name`, unless it has been imported or the index lacks `name`."""
     module_name = OPERATOR_TO_MODULE.get(name)
     if module_name is not None and module_name not in imported_modules:
         import_module(f"ts.backends.cpu.kernels.{module_name}")

@@ -187,9 +187,7 @@ cdef void lstm_step_backward(
 
 
 cdef void backward_step(TimeSteps *s, npy_intp k) noexcept nogil:
-    """Compute the gradients of the gates for the k-th time step of the backward pass, which runs in reverse
-    order.
-    """
+    """Compute the gradients of the gates for the k-th time step of the backward pass, which runs in reverse order."""
     cdef npy_intp t = k if s.reverse else s.times - 1 - k
     cdef npy_intp size = s.batch * s.width * (8 if s.double_ else 4)
     cdef const char *saved = s.saved + 4 * t * size

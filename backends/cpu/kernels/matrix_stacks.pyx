@@ -52,8 +52,7 @@ cdef bint read_stacks(Stacks *s, PyArrayObject *x, PyArrayObject *y, PyArrayObje
 
 
 cdef bint next_stack(Stacks *s, npy_intp *index, char **left, char **right, char **out) noexcept nogil:
-    """Advance `index` and the three pointers to the next index of the batch dimensions, except for the last
-    one.
+    """Advance `index` and the three pointers to the next index of the batch dimensions, except for the last one.
 
     The caller iterates along the last batch dimension. Return False after the last index.
     """

@@ -403,8 +403,7 @@ cdef Weights make_weights(Cell kind, int dtype, list arrays, bint biased):
 
 
 cdef Packed cached_panels_of(IValue *x, npy_intp rows):
-    """Return the cached packed transpose of a weight for products with `rows` rows, or None if it is not
-    cached.
+    """Return the cached packed transpose of a weight for products with `rows` rows, or None if it is not cached.
 
     The caller must not have a reference to the weight's array, because the cache would then return None.
     """

@@ -70,8 +70,7 @@ cdef inline bint are_disjoint(PyArrayObject *a, PyArrayObject *b) noexcept nogil
 
 
 cdef object new_target(IValue *x, bint in_place, PyArrayObject *index, PyArrayObject *other):
-    """Return the array that the kernel writes: a copy of the tensor's array, or the array itself if
-    `in_place`.
+    """Return the array that the kernel writes: a copy of the tensor's array, or the array itself if `in_place`.
 
     Return None if `in_place` is True but the kernel cannot write to the array.
     """

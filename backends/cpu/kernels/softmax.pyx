@@ -142,9 +142,7 @@ cdef enum SoftmaxKind:
 
 
 cdef double infinite_max_or_nan(const float *x, npy_intp n, double peak) noexcept nogil:
-    """Return NaN if the row `x` has a NaN, else `peak`. The caller passes the row's infinite maximum as
-    `peak`.
-    """
+    """Return NaN if the row `x` has a NaN, else `peak`. The caller passes the row's infinite maximum as `peak`."""
     cdef npy_intp i
     for i in range(n):
         if x[i] != x[i]:

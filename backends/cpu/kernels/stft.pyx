@@ -172,8 +172,7 @@ cdef int stft_center(Operator op, IValue *r, const int32_t *at) except -1:
 cdef void overlap_add(
     const floating *frames, const floating *window, Frames *f, floating *signal, floating *weight
 ) noexcept nogil:
-    """Add each frame, multiplied by the window, to the samples of `signal` at the frame's position
-    (overlap-add).
+    """Add each frame, multiplied by the window, to the samples of `signal` at the frame's position (overlap-add).
 
     If `weight` is not NULL, the squared window is added to `weight` at the same positions.
     """

@@ -375,9 +375,7 @@ cdef class GraphNode(SavingNode):
 
 
 def bind(Operator op not None, GraphRule rule not None):
-    """Set `rule` as the differentiation rule of `op`. Calls of `op` use the rule if an argument requires
-    grad.
-    """
+    """Set `rule` as the differentiation rule of `op`. Calls of `op` use the rule if an argument requires grad."""
     op.rule = rule
 
 

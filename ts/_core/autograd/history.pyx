@@ -47,8 +47,7 @@ cdef int refresh(Tensor view) except -1:
 
 
 cdef int move_retained(Tensor t, Node before, int output) except -1:
-    """Move the `retain_grad()` entry of `t` from the hooks of its previous node to the hooks of its current
-    node.
+    """Move the `retain_grad()` entry of `t` from the hooks of its previous node to the hooks of its current node.
 
     `t` was result number `output` of the previous node `before`.
     """

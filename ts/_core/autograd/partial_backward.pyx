@@ -76,9 +76,7 @@ cdef class PartialBackward(GraphTask):
         return task
 
     cdef int count_edge(self, Node node) except -1:
-        """Record the delivery of one edge to `node`. If all edges to `node` are delivered, make it ready to
-        run.
-        """
+        """Record the delivery of one edge to `node`. If all edges to `node` are delivered, make it ready to run."""
         cdef Py_ssize_t left = self.missing[node] - 1
         self.missing[node] = left
         if left == 0:

@@ -26,8 +26,9 @@ cdef inline int count_arguments(str declarations):
 
 
 cdef inline Operator define(str schema, Kernel kernel, void *data=NULL, bint scalar=False):
-    """Create the operator of `schema`. `scalar` is True if arguments and results are numbers and the kernel needs
-    no GIL.
+    """Create the operator of `schema`.
+
+    `scalar` is True if all arguments and results are numbers and the kernel runs without the GIL.
     """
     cdef Operator op = Operator.__new__(Operator)
     cdef str left, right, name

@@ -84,7 +84,7 @@ cdef Characters strip_set  # set of the last call of `strip_string`, which a cal
 # ---------------------------------------------------------------- short strings
 
 cdef inline void cut(const uint8_t *bytes, Py_ssize_t n, Key *key) noexcept nogil:
-    """Write the cache key of the first `n` of the READ characters in `bytes` to `key`."""
+    """Write the cache key of the first `n` characters of `bytes` to `key`. The array `bytes` has READ characters."""
     cdef uint64_t mask[2]
     memcpy(mask, MASKS[n], READ)
     memcpy(key, bytes, READ)
@@ -129,7 +129,7 @@ cdef inline CachedString *cache_entry(Key *key) noexcept nogil:
 
 
 cdef str cached_string(Key *key):
-    """Return the string with cache key `key`. It is created if the cache lacks it (string interning)."""
+    """Return the string with cache key `key`. If the cache lacks the string, create and cache it (interning)."""
     cdef CachedString *entry = cache_entry(key)
     cdef PyObject *before = entry.text
     if before != NULL and entry.key.low == key.low and entry.key.high == key.high:
@@ -164,7 +164,8 @@ cdef str substring(str string, Py_ssize_t start, Py_ssize_t end):
 cdef inline Py_ssize_t short_word(const Char *s, Key *key) noexcept nogil:
     """Write the cache key of the short ASCII word at the start of `s`, and return the length of the word.
 
-    Return 0 if `s` does not start with such a word. READ characters can be read at `s`.
+    Return 0 if `s` does not start with a short ASCII word. The memory at `s` must have at least READ
+    characters.
     """
     cdef uint8_t bytes[READ]
     cdef uint8_t wide[READ]

@@ -219,7 +219,10 @@ cdef int complex_function2(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int number_function2(Operator op, IValue *r, const int32_t *at) except -1:
-    """Compute with two Scalars in the wider of their types: complex, float, int. Without int function, use float."""
+    """Apply a function to two Scalars in the wider of their types, in the order complex, float, int.
+
+    If both are ints and the operator has no function for ints, apply the function for floats.
+    """
     cdef Binary *f = <Binary *>op.data
     if is_complex(&r[at[0]]) or is_complex(&r[at[1]]):
         if f.of_complex == NULL:
@@ -353,7 +356,10 @@ cdef tuple argument_types(str overload):
 
 
 cdef Binary *functions(IntBinary of_int, FloatBinary of_real=NULL, ComplexBinary of_complex=NULL):
-    """Return the function table of an operator whose functions cannot fail. NULL means unsupported."""
+    """Return the function table of an operator on two numbers whose functions cannot fail.
+
+    NULL stands for a missing function, such as `of_complex` of an operator without complex numbers.
+    """
     cdef Binary *data = <Binary *>calloc(1, sizeof(Binary))
     data.of_int, data.of_real, data.of_complex = of_int, of_real, of_complex
     return data

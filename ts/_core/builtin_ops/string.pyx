@@ -79,7 +79,7 @@ cdef inline str text_of(IValue *x):
 
 
 cdef inline int allow(Py_ssize_t length, int width=1) except -1:
-    """Check the memory limit before a string with `length` characters of `width` bytes is created."""
+    """Check the memory limit before the creation of a string with `length` characters of `width` bytes each."""
     if not limited:
         return 0
     return take_text(TEXT_BYTES + (length * width if length < (<Py_ssize_t>1 << 60) else length))
@@ -383,7 +383,10 @@ FIELD = r"\{\{|\}\}|\{(\d*)(?::([^{}]*))?\}"
 
 
 cdef str format_field(IValue *x, str specification):
-    """Format one value for `{}`. A value with a specification is formatted by Python's `format`."""
+    """Format one value for a replacement field of `str.format`.
+
+    A value with a format specification is formatted by Python's `format`.
+    """
     if not specification:
         return value_text(x)
     value = box_shallow(x)
@@ -398,7 +401,10 @@ cdef str format_field(IValue *x, str specification):
 
 
 cdef int format_braces(Operator op, IValue *r, const int32_t *at) except -1:
-    """Format `"{} {}".format(a, b)`. Braces that do not match FIELD are copied literally."""
+    """Compute `template.format(...)`, such as `"{} {}".format(a, b)`.
+
+    Only braces that match the pattern FIELD are replaced. Other braces are copied literally.
+    """
     cdef Tuple arguments = <Tuple>r[at[1]].v.o
     cdef Py_ssize_t position, used = 0, end = 0
     template = text_of(&r[at[0]])

@@ -235,7 +235,10 @@ cdef bint conforms_to_list(Tuple inputs) except -1:
 
 
 cdef int to_list(Operator op, IValue *r, const int32_t *at) except -1:
-    """Convert a tensor to nested lists. Raise an error if its rank or dtype differs from the annotation."""
+    """Convert a tensor to nested lists.
+
+    Raise an error if the tensor's rank or dtype differs from the type annotation of the result.
+    """
     cdef Tuple inputs = <Tuple>r[at[0]].v.o
     # The operator is variadic, so its schema declares no argument types, and this function checks them.
     if not conforms_to_list(inputs):
@@ -271,7 +274,7 @@ cdef int times_written(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int which_output(Operator op, IValue *r, const int32_t *at) except -1:
-    """Return the output number of the tensor in its backward node, or 0 if it does not require grad."""
+    """Return the number of a tensor among the results of its backward node. Without grad, return 0."""
     cdef object x = tensor_of(&r[at[0]])
     set_int(&r[at[1]], x.output_nr if needs_grad(<Tensor>x) else 0)
     return 0

@@ -109,7 +109,11 @@ cdef object mismatch(str operator, object parameter, object x, TypeSpec spec):
 
 
 cdef TypeSpec bind(TypeSpec spec, object x, dict bound):
-    """Return `spec` with its type variables replaced by types from argument `x`, or None if `x` does not match."""
+    """Return `spec` with types in place of its type variables. The types are inferred from the argument `x`.
+
+    Return None if `x` does not match `spec`. `bound` has the types of the type variables that are bound so
+    far.
+    """
     if spec.kind == KIND_ANY and spec is not ANY_SPEC:  # `spec` is a type variable, and `annotation_str` its name
         return bound.setdefault(spec.annotation_str, own_spec(x))
     if not any([is_open(child) for child in spec.children]):
@@ -143,7 +147,10 @@ cdef TypeSpec own_spec(object x):
 
 
 cdef bint unify(TypeSpec spec, TypeSpec actual, dict bound) except -1:
-    """Return whether type `actual` matches `spec`. Add the type variables of `spec` to `bound`."""
+    """Return whether the type `actual` matches `spec`, and bind the type variables of `spec` in `bound`.
+
+    An unbound type variable is bound to the type at its position in `actual`.
+    """
     cdef Py_ssize_t i
     if spec.kind == KIND_ANY:
         if spec is ANY_SPEC:
@@ -177,7 +184,7 @@ cdef TypeSpec substitute_variables(TypeSpec spec, dict bound):
 
 
 cdef bint fits(TypeSpec actual, TypeSpec expected) except -1:
-    """Return whether a value of container type `actual` is accepted for a parameter of type `expected`."""
+    """Return whether a parameter of type `expected` accepts a container of type `actual`."""
     if expected.kind == KIND_ANY or actual is expected or actual == expected:
         return True
     if actual is None or expected.kind != actual.kind or len(expected.children) != len(actual.children):

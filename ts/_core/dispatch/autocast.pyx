@@ -149,7 +149,10 @@ def enter(int backend, dtype not None, bint on, bint cached):
 
 
 def leave(int backend, list before not None):
-    """Restore the state `before`, which `enter` returned. Clear the cast cache after the outermost block."""
+    """Restore the autocast state `before`, the result of `enter`.
+
+    After the outermost autocast block, also clear the cast cache.
+    """
     check_backend(backend)
     if len(before) != 4 or before[1] not in dtypes.BY_CODE or not 0 <= before[3] <= MAX_NESTING_DEPTH:
         raise RuntimeError(f"invalid saved autocast state: {before}")
@@ -162,7 +165,7 @@ def leave(int backend, list before not None):
 
 
 class RestoreAutocastState:
-    """Context manager that applies the autocast state at its creation in a `with` block."""
+    """Context manager that saves the autocast state when it is created, and applies this state in a `with` block."""
 
     def __init__(self):
         cached = is_cache_enabled()
@@ -248,7 +251,10 @@ cdef CastPolicy read_casts(Operator op):
 # ---------------------------------------------------------------- converting arguments
 
 cdef int element_backend(Tensor t) except -1:
-    """Return the backend number of a tensor, or of the innermost tensor if function transforms have wrapped it."""
+    """Return the backend number of a tensor, ignoring the wrappers of function transforms.
+
+    For a tensor that function transforms have wrapped, this is the backend of the innermost tensor.
+    """
     while t.backend == BACKEND_META and hides_elements(t):
         t = <Tensor>t.history.layer.inner
     return t.backend
@@ -296,7 +302,10 @@ cdef object cast_tensors(object x, int backend, int to):
 
 
 cdef Tensor cast_tensor(Tensor t, int to):
-    """Cast a tensor to another dtype. Casts of float32 leaves that require grad are cached."""
+    """Cast a tensor to the dtype `to`.
+
+    The result is cached if the tensor is a float32 leaf that requires grad.
+    """
     global casts_here
     cdef bint is_cacheable
     is_cacheable = t.requires_grad_flag and t.scalar_type == FLOAT and t.base is None and not autocast_flags.uncached and (
@@ -321,7 +330,7 @@ cdef Tensor cast_tensor(Tensor t, int to):
 
 
 def cast_arguments(Operator op not None, list values not None):
-    """Return `values`, one per parameter, with tensors cast by the operator's autocast rule.
+    """Return `values` (one per parameter) after the casts that the autocast rule of the operator requires.
 
     If autocast is disabled in this thread, return `values` unchanged.
     """
@@ -356,7 +365,10 @@ cdef list cast_list(Operator op, list values, int backend):
 # ---------------------------------------------------------------- calls of operators with autocast
 
 cdef bint is_left_on(Operator op, int backend) except -1:
-    """Return whether `op` is a composite operator without an active rule, so that autocast stays enabled."""
+    """Return whether autocast stays enabled while `op` runs.
+
+    This applies to a composite operator to which no autocast rule applies.
+    """
     return op.tensor_kernel and (not casts_on(backend) or casts_of(op).kinds[backend] == AS_IS)
 
 
@@ -379,7 +391,7 @@ cdef int invoke(Operator op, IValue *r, const int32_t *at, PyObject *code, const
 cdef int invoke_converted(
     Operator op, IValue *r, const int32_t *at, int backend, PyObject *code, const void *instruction
 ) except -1:
-    """Run the operator on separate registers that contain the cast arguments."""
+    """Run the operator with cast arguments, which are stored in separate registers."""
     cdef int i, n = op.nargs
     cdef list args = [box(&r[at[i]]) for i in range(n)]
     cdef list values = cast_list(op, args, backend)

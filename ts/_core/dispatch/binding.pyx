@@ -113,7 +113,10 @@ cdef Binder binder_of(Operator op):
 
 
 cdef int prepare_default(Slot slot) except -1:
-    """Store the default of a parameter as an IValue in `slot.given_none`. A default list is never released."""
+    """Convert the default of a parameter to an IValue, and store it in `slot.given_none`.
+
+    A default that is a list is never released.
+    """
     slot.given_none.tag = TAG_NONE
     if slot.kind in _LISTS:
         slot.spec = spec_of_text(_LISTS[slot.kind])
@@ -138,7 +141,7 @@ cdef bint is_int(object x):
 
 
 cdef bint is_number_tensor(object x):
-    """Return whether a tensor is accepted for a number: 0-dim, not requiring grad, without layers."""
+    """Return whether a tensor can stand for a number: it is 0-dim, does not require grad and has no layers."""
     return isinstance(x, Tensor) and x.ndim == 0 and not (<Tensor>x).requires_grad_flag and not is_layered(<Tensor>x)
 
 
@@ -154,12 +157,15 @@ cdef list sequence(object x, accept):
 
 
 def _is_int_item(x):
-    """Return whether the first item of an `int[]` argument is valid: an int, or a one-element int tensor."""
+    """Return whether `x` is a valid first item of an `int[]` argument: an int or a one-element integer tensor."""
     return is_int(x) or isinstance(x, Tensor) and x.dtype.category == 1 and x.numel() == 1
 
 
 def _is_later_int_item(x):
-    """Return whether a later item of an `int[]` argument is valid. As in PyTorch, only later items may be bools."""
+    """Return whether `x` is a valid item of an `int[]` argument after the first item.
+
+    As in PyTorch, only items after the first may be bools.
+    """
     return _is_int_item(x) or isinstance(x, bool)
 
 
@@ -257,9 +263,9 @@ cdef object convert(Slot slot, object x, bint numbers):
 # ---------------------------------------------------------------- binding of all arguments of a call
 
 cdef list bind(Binder b, tuple args, dict kwargs, bint numbers, list why):
-    """Return one value per parameter, or None if the arguments do not match.
+    """Return one value per parameter, or None if the arguments do not match the parameters.
 
-    If `why` is a list, PyTorch's text for the mismatch is appended to it.
+    For a mismatch, PyTorch's error text is appended to `why`, if `why` is a list.
     """
     cdef Py_ssize_t nargs = len(args), i, n = len(b.slots), used = 0
     cdef list values = []
@@ -348,7 +354,7 @@ cdef inline UnboxResult unbox_int(object x, IValue *out) except *:
 cdef UnboxResult unbox_items(Slot slot, List result, PyObject **items, Py_ssize_t n, IValue *out) except *:
     """Unbox `n` items into the List `result`.
 
-    The caller allocates `result`, because an allocation here could run code that changes `items`.
+    The caller allocates `result`, because an allocation in this function could run code that changes `items`.
     """
     cdef Py_ssize_t i
     cdef IValue item
@@ -450,7 +456,10 @@ cdef inline UnboxResult unbox_slot(Slot slot, object x, IValue *out) except *:
 
 
 cdef PyObject *find_keyword(PyObject *const *args, Py_ssize_t nargs, PyObject *names, str name) noexcept:
-    """Return the keyword argument `name`, or NULL if it is not given. Keyword names are interned strings."""
+    """Return the value of the keyword argument `name`, or NULL if the call has no such argument.
+
+    Keyword names are interned strings, so they are compared by address.
+    """
     cdef Py_ssize_t i
     for i in range(PyTuple_GET_SIZE(names)):
         if PyTuple_GET_ITEM(names, i) == <PyObject *>name:

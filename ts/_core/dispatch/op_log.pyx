@@ -81,7 +81,7 @@ cdef class OperatorObserver(OperatorLog):
         return OperatorLog.__enter__(self)
 
     cdef bint has(self, Operator op, list args) except -1:
-        """Call `replace_call` and store its results in `result`. Return False if there are none."""
+        """Store the results that `replace_call` returns in `self.result`. Return False if it returns no results."""
         if self.replace_call is None or self.failed:
             return False
         self.failed = True
@@ -174,7 +174,7 @@ cdef object result_of(OperatorObserver keeper):
 
 
 cdef inline int invoke_below_log(Operator op, IValue *r, const int32_t *at) except -1:
-    """Run an operator by the dispatch keys after the profiler: limits, then the kernel."""
+    """Run an operator by the dispatch keys that follow PROFILER_KEY: check the limits, then run the kernel."""
     return invoke_after(PROFILER_KEY, op, r, at, NULL, NULL)
 
 

@@ -145,7 +145,7 @@ cdef inline int backend_at(Operator op, IValue *r, const int32_t *at) noexcept:
 
 
 cdef inline int run_kernel(Operator op, IValue *r, const int32_t *at) except -1:
-    """Run the kernel of the arguments' backend, or its fallback if the kernel does not support the arguments."""
+    """Run the kernel for the arguments' backend. If it does not support the arguments, run the fallback kernel."""
     cdef int backend = backend_at(op, r, at)
     if op.kernels[backend](op, r, at) == UNSUPPORTED:
         return op.fallbacks[backend](op, r, at)

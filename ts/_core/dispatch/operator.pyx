@@ -150,7 +150,7 @@ cdef int run_nothing(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef inline bint concerns_tape(Tensor t) noexcept:
-    """Return whether a tensor, or the base of a view, requires grad."""
+    """Return whether a tensor requires grad. For a view, also return True if the base of the view requires grad."""
     return t.requires_grad_flag or (t.base is not None and t.base.requires_grad_flag)
 
 
@@ -215,7 +215,7 @@ cdef int invoke_attended(Operator op, IValue *r, const int32_t *at, PyObject *co
 
 
 cdef int invoke_from(int key, Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1:
-    """Call the handler of the first active dispatch key from `key` on, or the kernel if no key is active."""
+    """Call the handler of the first active dispatch key, beginning with `key`. If no key is active, run the kernel."""
     cdef unsigned int flags = context_flags()
     if op.record is None and key < LOG_KEY:
         key = LOG_KEY
@@ -238,7 +238,10 @@ cdef int invoke_after(
 
 
 cdef object call_from(int key, Operator op, list args):
-    """Call the handler of the first active key from `key` on, or the record's kernel, with Python values."""
+    """Call the operator with Python values, by the handler of the first active dispatch key from `key` on.
+
+    If no key is active, run the record's kernel.
+    """
     cdef unsigned int flags = context_flags()
     while key < KEY_COUNT:
         if handlers[key].call != NULL and flags & handlers[key].flag:
@@ -288,7 +291,10 @@ cdef int unbind(Operator op) except -1:
 
 
 cdef int bind_and_run(Operator op, IValue *r, const int32_t *at) except -1:
-    """Set the kernel of the operator at its first call, then run the kernel."""
+    """Bind the operator's kernel for the backend of the arguments, then run this kernel.
+
+    Before the first call for a backend, this function stands for the kernel.
+    """
     cdef int backend = backend_at(op, r, at)
     if backend == BACKEND_UNDEFINED:
         return call_python_kernel(op, r, at)
@@ -369,7 +375,10 @@ cdef bint symbolic = False             # True if arguments of operators may be s
 
 
 def expect_symbols():
-    """Allow symbolic sizes as arguments from now on. Such calls use no registers, because these cannot hold symbols."""
+    """Allow symbolic sizes as arguments of operators from now on.
+
+    Calls with symbolic sizes use no registers, because registers cannot hold symbolic sizes.
+    """
     global symbolic
     symbolic = True
 
@@ -414,9 +423,10 @@ cdef object call_in_registers(Operator op, list args):
 
 
 cdef list numbers_as_tensors(Operator op, list args):
-    """Return `args` with the numbers for Tensor parameters converted to 0-dim tensors.
+    """Return a copy of `args` in which numbers for Tensor parameters are converted to 0-dim tensors.
 
-    The first tensor in `args` gives their dtype and device. Return None if `args` has no tensor or no such number.
+    The first tensor in `args` determines the device, and by type promotion with the number also the dtype.
+    Return None if `args` has no tensor or no such number.
     """
     cdef list tensors = [x for x in args if isinstance(x, Tensor)]
     cdef list indices = [

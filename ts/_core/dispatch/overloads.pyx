@@ -182,7 +182,7 @@ cdef class OverloadSet:
         self.binders = binders
 
     def renamed(self, dict kwargs not None):
-        """Return keyword arguments with the schema's names.
+        """Return the keyword arguments under the parameter names of the schemas.
 
         `out=None` is removed, and a tuple of outputs is replaced by one argument for each output.
         """
@@ -280,9 +280,10 @@ cdef dict suited_to_output(dict kwargs, list binders):
 
 
 cdef tuple by_name(list binders, tuple args, dict kwargs):
-    """Return (args, kwargs) with deprecated positional scale factors as keyword arguments, or None without any.
+    """Convert deprecated positional scale factors to keyword arguments, and return (args, kwargs).
 
     add(x, 2, y) becomes add(x, y, alpha=2), and addmm(3, x, 2, a, b) becomes addmm(x, a, b, beta=3, alpha=2).
+    Return None if the arguments have no such factors.
     """
     cdef Binder b
     numbers = [x for x in args if isinstance(x, (int, float, complex))]
@@ -305,9 +306,9 @@ cdef int warn_of_deprecation(str name) except -1:
 
 
 cdef bint is_scripts_only(Binder b) except -1:
-    """Return whether `b` is an `out=` overload with a required number, which only scripts can call.
+    """Return whether `b` is an `out=` overload with a required number parameter. Only scripts can call it.
 
-    From Python, a tensor is passed for the number, so another overload is called.
+    In calls from Python, a tensor is passed in place of the number, so another overload is called.
     """
     if not b.numbers or b.op.record.variant != "out":
         return False
@@ -357,7 +358,10 @@ _install_vectorcall()
 
 
 def count_of_scalars(Binder b not None):
-    """Return the number of scalar parameters. Overloads with fewer are tried first."""
+    """Return the number of scalar parameters of an overload.
+
+    Overloads with fewer scalar parameters are tried first.
+    """
     cdef Slot slot
     count = 0
     for slot in b.slots:
@@ -371,7 +375,10 @@ cdef str describe_slot(Slot slot):
 
 
 cdef list unconverted_arguments(Binder b, tuple args, dict kwargs, list values):
-    """Return the arguments as the caller passed them, one per parameter, with defaults from `values`."""
+    """Return the arguments without conversions, one per parameter.
+
+    For an argument that the caller did not pass, the default is taken from `values`.
+    """
     cdef Py_ssize_t nargs = len(args)
     if nargs > b.positional or (b.int_list_at >= 0 and nargs == b.positional and is_int(args[nargs - 1])):
         args = args[:b.int_list_at] + (args[b.int_list_at:],)

@@ -77,10 +77,10 @@ cdef bint any_overrides(PyObject *const *args, Py_ssize_t count) except -1:
 
 
 def overriding_arguments(list args not None):
-    """Return one argument per class that defines `__torch_function__`, in the order in which handlers are
-    called: from left to right, but subclasses before their bases.
+    """Return the arguments whose classes define `__torch_function__`, one argument per class.
 
-    Items of list and tuple arguments count as arguments.
+    Their order is the order in which handlers are called: from left to right, but a subclass before its
+    bases. Items of list and tuple arguments count as arguments.
     """
     cdef list result = []
     if context_flags() & AS_TENSORS:
@@ -135,7 +135,7 @@ def name_of(function):
 
 
 cdef class Overridable:
-    """Callable that wraps a Python function, which classes of arguments and modes can override.
+    """Callable that wraps a Python function. Argument classes and function modes can override the function.
 
     __wrapped__      the function
     reported_as      the function that handlers receive, where None stands for this object

@@ -244,7 +244,7 @@ record_kernels.note_record = set_event_backend
 # ---------------------------------------------------------------- labels and stages
 
 def enter_label(str name, str args=None):
-    """Begin an event of a label and return its index in the stack of open labels.
+    """Begin the event of a label, and return the index of the event in this thread's stack of open labels.
 
     Return -1 if this thread is not recorded.
     """

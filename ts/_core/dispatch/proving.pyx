@@ -65,9 +65,10 @@ cdef tuple parameter_specs(Operator op):
 
 
 cdef bint matches(TypeSpec expected, TypeSpec actual, dict bound) except -1:
-    """Return whether the argument type `actual` matches `expected`, and bind type variables in `bound`.
+    """Return whether the argument type `actual` matches the parameter type `expected`.
 
-    The element types of a container may be subtypes of those in `expected`.
+    The type variables in `expected` are bound in `bound`. The element types of a container in `actual` may be
+    subtypes of those in `expected`.
     """
     cdef Py_ssize_t i
     cdef int kind = expected.kind

@@ -143,9 +143,10 @@ cdef object on_device(Tensor x, object backend, object device):
 
 
 cdef bint has_other_backend(list xs, int *backend, int *device) except -1:
-    """Return whether a tensor of list `xs` is on another device than number `device` of `backend`.
+    """Return whether a tensor in the list `xs` has another backend or another device index than the given ones.
 
-    If `backend` is negative, the device of the first tensor is stored in `backend` and `device`.
+    If `backend` is negative, first store the backend and device index of the first tensor in `backend` and
+    `device`.
     """
     cdef Tensor t
     for x in xs:
@@ -204,7 +205,10 @@ cdef object run_sparse(Operator op, list args, list tensors):
 
 
 cdef tuple bound_kernel(Operator op, int backend):
-    """Return the backend, its array namespace and the record's kernel for it. The tuple is cached."""
+    """Return the tuple (backend, its array namespace, the record's kernel for the backend).
+
+    The tuple is created once per operator and backend.
+    """
     bound = op.implementations[backend]
     if bound is None:
         target = backend_registry().at(backend)
@@ -325,7 +329,7 @@ cpdef Tensor mark_as_view(Tensor result, object source):
 
 
 cdef object settle(Tensor target, object result):
-    """Store the result of an in-place kernel in `target`, and increment its version counter."""
+    """Store the result of an in-place kernel in `target`, and increment the version counter of `target`."""
     if result is not None and result is not target.array and not isinstance(result, Tensor):
         rebind(target, result)
     if result is not None:
@@ -334,7 +338,10 @@ cdef object settle(Tensor target, object result):
 
 
 cdef int settle_all(object target, object result) except -1:
-    """Store `result` in `target`, a written argument: a tensor, or a list of tensors for a list of results."""
+    """Store `result` in the written argument `target`.
+
+    If `target` is a list of tensors, `result` is a list with one result per tensor.
+    """
     if isinstance(target, Tensor):
         settle(<Tensor>target, result)
     elif type(target) is list:

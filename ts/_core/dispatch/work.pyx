@@ -52,7 +52,7 @@ cdef object call(Operator op, list args):
 
 
 cdef int raise_limit(object error) except -1:
-    """Raise `error`, or the limit error that replaces it: MemoryExceeded for a MemoryError of NumPy."""
+    """Raise `error`, or the limit error that replaces it, such as MemoryExceeded in place of NumPy's MemoryError."""
     limit = as_limit(error)
     if limit is error:
         raise error

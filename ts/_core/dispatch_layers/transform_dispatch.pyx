@@ -34,7 +34,10 @@ def set_dispatch_modes(bint on):
 
 
 def watch_all_threads():
-    """Enable transform dispatch in all threads, because tensors of the level SUBCLASSES can occur in each."""
+    """Enable transform dispatch in all threads.
+
+    Tensors of the level SUBCLASSES can occur in each thread, so a flag of one thread is insufficient.
+    """
     set_process_flag(LAYERED)
 
 
@@ -56,10 +59,11 @@ cdef inline int level_of(Tensor t) noexcept:
 
 
 cdef int highest(Operator op, IValue *r, const int32_t *at, int own) noexcept:
-    """Return the highest level of the tensors among the arguments if `own` is 0.
+    """Return the highest level of the tensor arguments if `own` is 0.
 
-    Otherwise, `own` is a level. Return 1 if a tensor of this level requires grad, so that autograd must record the
-    operator, else 0. For SUBCLASSES, tensors of all levels count, because autograd runs before `__torch_dispatch__`.
+    Otherwise, `own` is a level. Return 1 if a tensor argument of this level requires grad, else 0. In the
+    first case, autograd must record the operator. For the level SUBCLASSES, tensors of all levels count,
+    because autograd runs before `__torch_dispatch__`.
     """
     cdef int i, result = 0
     cdef Py_ssize_t k
@@ -78,9 +82,9 @@ cdef int highest(Operator op, IValue *r, const int32_t *at, int own) noexcept:
 
 
 cdef bint is_recorded_at_level(Operator op, IValue *r, const int32_t *at, int level) noexcept:
-    """Return whether autograd records an operator on tensors of `level`.
+    """Return whether autograd must record an operator whose arguments have `level` as their highest level.
 
-    Level 0 means that no tensor has a layer.
+    Level 0 means that no argument has a layer. The result is then True.
     """
     return level == 0 or highest(op, r, at, level) != 0
 
@@ -107,7 +111,8 @@ cdef int invoke_below_tape(Operator op, IValue *r, const int32_t *at, PyObject *
 cdef bint run_on_layers(Operator op, IValue *r, const int32_t *at, bint requires_grad) except -1:
     """Run the operator at the highest level of the arguments' layers, and return True.
 
-    Return False, without running it, if no argument has a layer or autograd must record the operator first.
+    If no argument has a layer, or autograd must record the operator first, return False without running the
+    operator.
     """
     cdef int level = highest(op, r, at, 0)
     cdef bint dispatches_to_python = level == SUBCLASSES or (level < SUBCLASSES and context_flags() & DISPATCH_MODES != 0)

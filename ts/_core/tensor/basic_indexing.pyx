@@ -44,7 +44,10 @@ cdef enum:
 cdef inline PyObject *view_with_descr(
     Tensor x, PyArrayObject *a, PyObject *descr, int kind, int nd, npy_intp *dims, npy_intp *strides, npy_intp offset
 ) except NULL:
-    """Create a view of an array of `x` with dtype `descr`. The view takes over the reference to `descr`."""
+    """Create a tensor that is a view of the array `a` of tensor `x`, with dtype `descr`.
+
+    The view takes over the caller's reference to `descr`.
+    """
     cdef PyObject *base = <PyObject *>a
     cdef char *data = data_of(a) + offset
     cdef object array = new_view(
@@ -72,9 +75,9 @@ cdef PyObject *view_with_dtype(Tensor x, int kind, int nd, npy_intp *dims, npy_i
 
 
 cdef bint read_slice_bound(object x, npy_intp missing, npy_intp n, npy_intp *out) except -1:
-    """Write the slice bound `x`, as an index from the start clamped to [0, n], to out[0]. None stands for `missing`.
+    """Convert the slice bound `x` to an index from the start, clamped to [0, n], and write the index to out[0].
 
-    Return False if `x` is neither None nor an int in the range of npy_intp.
+    None stands for `missing`. Return False if `x` is neither None nor an int in the range of npy_intp.
     """
     cdef npy_intp i
     if x is None:
@@ -111,7 +114,10 @@ def get_view(Tensor x not None, index):
 
 
 def get_view_of_steps(Tensor x not None, list steps not None):
-    """Return the view that the steps of a subscript compute before index tensors are applied, or None."""
+    """Return the view of `x` that the steps of a subscript select before index tensors are applied.
+
+    Return None if the steps have no fast path.
+    """
     cdef int kinds[NUMPY_MAX_DIMS]
     cdef int i
     if x.backend != BACKEND_CPU or is_recorded(x) or len(steps) > NUMPY_MAX_DIMS:
@@ -124,7 +130,10 @@ def get_view_of_steps(Tensor x not None, list steps not None):
 
 
 cdef object view_of_items(Tensor x, tuple items, int *kinds):
-    """Return the view that items of known kinds select, or None for an invalid item."""
+    """Return the view that the subscript `items` select, or None for an invalid item.
+
+    `kinds` has the kind of each item.
+    """
     cdef PyArrayObject *a = <PyArrayObject *>x.array
     cdef npy_intp dims[NUMPY_MAX_DIMS]
     cdef npy_intp strides[NUMPY_MAX_DIMS]

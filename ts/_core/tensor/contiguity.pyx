@@ -33,7 +33,10 @@ cdef bint has_one(PyArrayObject *a) noexcept:
 
 
 cdef bint fits(object x, PyArrayObject *result, bint alike) noexcept:
-    """Return whether argument `x` is a contiguous array (with the shape of `result` if `alike`) or no array."""
+    """Return whether argument `x` is a contiguous array or no array.
+
+    If `alike`, an array must also have the shape of `result`.
+    """
     if type(x) is not cnp.ndarray:
         return not hasattr(x, "strides")
     return is_contiguous(<PyArrayObject *>x) and (not alike or same_shape(<PyArrayObject *>x, result))

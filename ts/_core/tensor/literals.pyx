@@ -64,7 +64,7 @@ cdef inline bint is_row(object data):
 
 
 cdef int category(object data, int depth, int nd, const npy_intp *dims) except -1:
-    """Return the highest of BOOL, INT64 and FLOAT among the numbers in nested lists.
+    """Return the highest category of the numbers in nested lists, in the order BOOL, INT64, FLOAT.
 
     Return 0 if the lists are ragged or contain other values.
     """

@@ -29,7 +29,7 @@ cdef inline int kind_of_basic(object item) noexcept:
 
 
 cdef inline int consumed_dims(int kind) noexcept:
-    """Return the number of dimensions that an item consumes, 0 for an ellipsis."""
+    """Return the number of dimensions that an item of a subscript consumes. An ellipsis counts as 0 dimensions."""
     return kind - TENSOR if kind >= TENSOR else kind <= SLICE
 
 

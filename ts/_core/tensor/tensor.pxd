@@ -95,8 +95,10 @@ cdef inline int follow(Tensor view, Tensor x) except -1:
         leave_unrecorded(view)
 
 cdef inline bint needs_grad(Tensor t) noexcept:
-    """Return whether the tensor requires grad: by itself, or as a view whose base requires grad after a
-    recorded in-place write.
+    """Return whether the tensor requires grad.
+
+    A view requires grad if its own flag is set, or if its base requires grad because autograd recorded an
+    in-place write to the base.
     """
     return t.requires_grad_flag or (t.base is not None and t.base.requires_grad_flag and is_rebased(t.base))
 

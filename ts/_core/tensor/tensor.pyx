@@ -212,7 +212,7 @@ cdef int watch_memory(LetGo function) except -1:
 
 
 def report_exposed_array(array):
-    """Call the function registered by `watch_memory`, because the address of an array is exposed."""
+    """Call the function registered by `watch_memory` for an array whose memory address the program gets."""
     if let_go != NULL:
         let_go(<PyObject *>array, True)
 
@@ -245,7 +245,10 @@ cdef object operator_function(str name):
 
 
 def install_methods(dict methods not None):
-    """Add `methods` (name -> function) to the type. Names that the type itself defines are skipped."""
+    """Add the functions in `methods` (name -> function) to the class Tensor as methods.
+
+    A name is skipped if the class itself defines it.
+    """
     cdef dict type_dict = <dict>(<PyTypeObject *>Tensor).tp_dict
     for name, function in methods.items():
         if name not in type_dict or name in _installed:
@@ -283,9 +286,10 @@ cdef bint load_methods() except -1:
 
 
 cdef object method(str name):
-    """Return the function for a Python operator, such as "add": the operator of `ts`.
+    """Return the function that evaluates a Python operator, such as "add".
 
-    If a tracer, function mode or class may override it, return the method of Tensor.
+    The result is the operator of `ts`. If a tracer, function mode or class may override the operator, the
+    result is the method of Tensor.
     """
     if not overriding and not watched():
         return operator_function(name)
@@ -335,16 +339,18 @@ cdef object compare(Tensor x, object other, int op):
 
 
 cdef object call_reflected(str name, str direct, object a, object b):
-    """Evaluate `b` <operator> `a` for a reflected method such as `__radd__` of tensor `a`.
+    """Evaluate `b` <operator> `a` for a reflected method of tensor `a`, such as `__radd__`.
 
-    If `b` is a tensor, run the operator `direct`. Python calls the reflected method of `a` before the method of `b`
-    if the class of `a` is a subclass of that of `b`.
+    If `b` is a tensor too, run the operator `direct`. Python calls the reflected method of `a` for two
+    tensors if the class of `a` is a subclass of the class of `b`.
     """
     return binary(direct, b, a) if isinstance(b, Tensor) else binary(name, a, b)
 
 
 cdef object bitwise(str slot, str name, object a, object b):
-    """Run the bitwise operator `name`. A tracer records the operator `slot`, such as `__and__`, as in PyTorch."""
+    """Run the bitwise operator `name`. As in PyTorch, a tracer records the operator `slot` (such as
+    `__and__`) instead.
+    """
     if tracing() and isinstance(b, (Tensor, int, float)) and tracer().records_slots:
         return operator_function(slot)(a, b)
     return inplace(name, a, b) if name.endswith("_") else binary(name, a, b)
@@ -409,7 +415,7 @@ def record_constructed(Tensor x not None, str function not None):
 
 
 def record_alias(Tensor x not None, Tensor recorded not None):
-    """Make an active tracer use the value of `recorded`, a tensor in its graph, for `x`."""
+    """Make an active tracer represent `x` by the graph value of `recorded`, a tensor in the tracer's graph."""
     if tracing():
         tracer().record_alias(x, recorded)
 
@@ -466,7 +472,7 @@ cdef object _to_copy = None
 def to_copy(Tensor x not None, dtype=None, device=None, non_blocking=False, memory_format=None):
     """Return a copy of `x` with another dtype, device or memory format, by the operator `aten::_to_copy`.
 
-    `dtype` and `memory_format` are given as their PyTorch numbers.
+    `dtype` and `memory_format` are PyTorch's integer codes.
     """
     global _to_copy
     if _to_copy is None:
@@ -519,7 +525,7 @@ cdef int check_gradient(Tensor x, object value) except -1:
 
 
 cdef Tensor alias_detached(Tensor x):
-    """Return a tensor on the same memory that does not require grad."""
+    """Return a tensor that shares the memory of `x` and does not require grad."""
     cdef Tensor t = Tensor.__new__(Tensor)
     t.array = x.array.view() if x.backend == BACKEND_CPU else x.array[...]
     t.scalar_type = x.scalar_type
@@ -534,7 +540,10 @@ cdef Tensor detached_from(Tensor x):
 
 
 def detached_array(Tensor x not None):
-    """Return a plain tensor without history that shares the array of `x`, for any class of `x`."""
+    """Return a tensor of class Tensor without autograd history that shares the array of `x`.
+
+    `x` may have any class derived from Tensor.
+    """
     return count_together(alias_detached(x), x)
 
 
@@ -572,7 +581,10 @@ cdef Tensor counter_apart(Tensor t):
 
 
 cdef inline bint calls_handler(Tensor t) except -1:
-    """Return whether this thread calls `__torch_dispatch__` for `t`: its class defines it, and layers are enabled."""
+    """Return whether operators on `t` in this thread call `__torch_dispatch__`.
+
+    The class of `t` must define `__torch_dispatch__`, and layers must be enabled in this thread.
+    """
     return is_layered(t) and context_flags() & LAYERED != 0 and is_dispatched(t)
 
 
@@ -590,7 +602,7 @@ def has_hidden_elements(Tensor x not None):
 
 
 def check_storage(Tensor x not None):
-    """Raise NotImplementedError if `x` has no storage, like tensors of function transforms."""
+    """Raise NotImplementedError if `x` is a tensor of a function transform, because such a tensor has no storage."""
     if hides_elements(x):
         raise NotImplementedError(f"Cannot access storage of {implementation_of(x)}")
 
@@ -601,7 +613,7 @@ cdef str implementation_of(Tensor x):
 
 
 def tensor_with_memory(Tensor x not None):
-    """Return `x`, or if function transforms have wrapped it, the innermost tensor, which has storage.
+    """Return the innermost tensor, which has storage, if function transforms have wrapped `x`, else `x`.
 
     Raise RuntimeError if a transform is active and forbids access to the memory.
     """
@@ -706,7 +718,9 @@ def set_layer(Tensor x not None, layer):
 
 
 def sunk(Tensor x not None, Tensor base):
-    """Move the autograd history and layer of `x` to a new tensor on the same memory, with the base `base`. Return it.
+    """Move the autograd history and the layer of `x` to a new tensor, and return the new tensor.
+
+    The new tensor shares the memory of `x` and has the base `base`.
     """
     cdef Tensor t = alias_detached(x)
     follow(t, x)
@@ -716,7 +730,7 @@ def sunk(Tensor x not None, Tensor base):
 
 
 def detached(Tensor x not None):
-    """Return a tensor on the same memory that does not require grad. It shares the version counter."""
+    """Return a tensor that shares the memory and the version counter of `x` and does not require grad."""
     return detached_from(x)
 
 
@@ -764,7 +778,7 @@ def share_memory(Tensor x not None, Tensor y not None):
 
 
 def view_of(Tensor x not None, array):
-    """Wrap `array`, a view of the memory of `x`, in a tensor that shares the version counter."""
+    """Wrap `array`, a view of the memory of `x`, in a tensor that shares the version counter of `x`."""
     return view_on(x, array)
 
 
@@ -795,7 +809,7 @@ def is_inference(Tensor x not None):
 
 
 def version(Tensor x not None):
-    """Return the version counter of `x`, which is the number of writes to its memory.
+    """Return the version counter of `x`: the number of writes to the memory of `x`.
 
     Raise RuntimeError for inference tensors.
     """
@@ -805,16 +819,19 @@ def version(Tensor x not None):
 
 
 cdef bint selects_alone(Tensor x, Tensor index):
-    """Return whether `index` is an int64 tensor or a mask, for which a single operator computes x[index]."""
+    """Return whether a single operator computes x[index].
+
+    `index` must be an int64 tensor or a mask, on the device of `x`.
+    """
     if index.backend != x.backend or index.device_index != x.device_index or rank_of(index) == 0:
         return False
     return rank_of(index) <= rank_of(x) if index.scalar_type == BOOL else index.scalar_type == INT64 and rank_of(x) > 0
 
 
 cdef bint select_together(Tensor x, tuple indices):
-    """Return whether a single operator computes x[i, j, ...].
+    """Return whether a single operator computes x[i, j, ...], where `indices` is the tuple (i, j, ...).
 
-    This requires that all indices are int64 tensors, at most one per dimension.
+    All indices must be int64 tensors, at most one per dimension.
     """
     for index in indices:
         if type(index) is not Tensor or (<Tensor>index).scalar_type != INT64 or not selects_alone(x, <Tensor>index):
@@ -1414,7 +1431,7 @@ cdef class Tensor:
 
 
 def _derived(cls):
-    """Set up `__torch_function__` of a new class derived from `Tensor`: choose it, and make methods call it."""
+    """Choose the `__torch_function__` of a new class derived from `Tensor`, and make the class's methods call it."""
     function = cls.__torch_function__
     definer = next(c for c in cls.__mro__ if "__torch_function__" in c.__dict__)
     # As in PyTorch, a class with `__torch_dispatch__` does not inherit the `__torch_function__` of `Tensor`.

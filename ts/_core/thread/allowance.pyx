@@ -259,7 +259,11 @@ cdef void release_allowance(MemoryBudget *a) noexcept:
 
 
 cdef int set_allowance(MemoryBudget *a) except -1:
-    """Set the budget of this thread (NULL: none), and install or remove NumPy's counting memory handler."""
+    """Set the memory budget of this thread to `a`. NULL stands for no budget.
+
+    Install NumPy's counting memory handler if the thread gets a budget, and remove the handler if the thread
+    has no budget any more.
+    """
     global limited, allowance_here, handler_before
     cdef PyObject *previous
     if a == NULL:

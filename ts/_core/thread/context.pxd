@@ -88,7 +88,7 @@ cdef PyObject *modes
 
 
 cdef inline object watcher():
-    """Return the handler of function modes if one is active in this thread, else the active tracer."""
+    """Return the handler of function modes if a function mode is active in this thread, else the active tracer."""
     return <object>modes if context_flags() & MODES else <object>context().tracer
 
 

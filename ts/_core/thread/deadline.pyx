@@ -99,7 +99,7 @@ cdef int count_items(Py_ssize_t items) except -1:
 
 
 cdef double used_seconds() noexcept:
-    """Return the seconds since the start of the limit that set the deadline of this thread."""
+    """Return the time in seconds since the start of the limit whose end is the deadline of this thread."""
     return monotonic_seconds() - (deadline_here - seconds_here)
 
 

@@ -50,7 +50,10 @@ cdef IValue *dict_search(PyObject *x, IValue *key) noexcept nogil
 
 
 cdef inline IValue *dict_recent(PyObject *x, IValue *key) noexcept nogil:
-    """Return the address of the value if `key` is the string looked up last (`if k in d: d[k] += 1`), else NULL."""
+    """Return the address of the value of `key` if `key` is the string of the last lookup, else NULL.
+
+    Code such as `if k in d: d[k] += 1` looks up the same string several times.
+    """
     if key.tag == TAG_OBJECT and key.v.o == (<Dict>x).recent_key:
         return (<Dict>x).recent_value
     return NULL
@@ -80,7 +83,7 @@ cdef inline bint dict_contains(PyObject *x, IValue *key) noexcept nogil:
 
 
 cdef inline int dict_get_item(PyObject *x, IValue *key, IValue *out) except -1 nogil:
-    """Set `out` to x[key] and release its old value.
+    """Set `out` to x[key], and release the old value of `out`.
 
     Raise KeyError with PyTorch's message for a missing key.
     """

@@ -155,8 +155,9 @@ cdef Dict dict_new(TypeSpec spec, Py_ssize_t expected):
 
 
 cdef inline Py_ssize_t capacity_of(Py_ssize_t slots) noexcept nogil:
-    """Return the maximal number of entries for an index of `slots` slots: two thirds, to keep probe sequences
-    short.
+    """Return the maximal number of entries for an index of `slots` slots.
+
+    At most two thirds of the slots are used, so that probe sequences stay short.
     """
     return slots * 2 // 3
 
@@ -214,7 +215,10 @@ cdef struct Probe:            # state of a probe sequence
 
 
 cdef inline uint32_t fold_hash(Py_hash_t hash) noexcept nogil:
-    """Return the xor of both halves of a hash, because hashes of numbers may differ in the upper half only."""
+    """Return the xor of the upper and the lower half of a hash.
+
+    The lower half alone is insufficient, because hashes of numbers may differ in the upper half only.
+    """
     return <uint32_t>hash ^ <uint32_t>(<uint64_t>hash >> 32)
 
 

@@ -113,7 +113,10 @@ cdef TypeSpec common_supertype(TypeSpec a, TypeSpec b):
 
 
 cdef list alternatives(TypeSpec spec):
-    """Return the members of a Union or Optional, of which nested ones are flattened, or [spec] for other types."""
+    """Return the member types of a Union or Optional type, or [spec] for other types.
+
+    A member that is itself a Union or Optional is replaced by its own members.
+    """
     if spec.kind == KIND_UNION:
         return [x for child in spec.children for x in alternatives(<TypeSpec>child)]
     if spec.kind == KIND_OPTIONAL:

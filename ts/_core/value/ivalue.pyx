@@ -72,7 +72,7 @@ cdef dict code_of_type = {}
 
 
 def register_code_type(type cls not None, code):
-    """Let int parameters accept instances of `cls` (dtype, layout, memory_format), with the number `code(x)`."""
+    """Let int parameters accept an instance x of `cls` (such as a dtype or layout), which becomes the int `code(x)`."""
     code_of_type[cls] = code
 
 
@@ -164,7 +164,10 @@ cdef inline int put_object(object x, IValue *out) except -1:
 
 
 cdef int put_typed(object x, TypeSpec spec, IValue *out) except -1:
-    """Set `out` to the core container `x`, not copied. Raise TypeError if it does not conform to the type `spec`."""
+    """Set `out` to the core container `x` itself, without a copy.
+
+    Raise TypeError if `x` does not conform to the type `spec`.
+    """
     cdef IValue value
     value.v.o = <PyObject *>x
     value.tag = TAG_OBJECT
@@ -199,9 +202,9 @@ cdef int unbox_number(object x, TypeSpec spec, IValue *out) except -1:
 
 
 cdef Py_ssize_t unbox_exact(object x, Py_ssize_t n, int kind, List result) noexcept:
-    """Unbox items from the start of `x` to `result`, until one is not exactly of type `kind`. Return their number.
+    """Unbox items of `x` to `result`, up to the first item that is not exactly of type `kind`.
 
-    At most `n` items are unboxed.
+    Return the number of unboxed items, which is at most `n`.
     """
     cdef Py_ssize_t i = 0
     cdef PyObject *item
@@ -351,8 +354,8 @@ cdef int unbox(object x, TypeSpec spec, IValue *out) except -1:
 cdef int unbox_part(object x, TypeSpec spec, IValue *out, PyObject **copies) except -1:
     """Unbox an element of a container. A container that occurs several times is converted once.
 
-    `copies` maps (address of a container, address of its TypeSpec) to (container, spec, core container). It has entries
-    only for containers that have other references, and is NULL before the first one.
+    `copies` maps (address of a container, address of its TypeSpec) to (container, spec, core container). Only
+    containers with other references have an entry. `copies` is NULL before the first entry.
     """
     cdef object entry
     if Py_REFCNT(<PyObject *>x) <= 2 or not (PyList_Check(x) or PyTuple_Check(x) or PyDict_Check(x)):
@@ -450,7 +453,10 @@ cdef int unbox_inside(object x, TypeSpec spec, IValue *out, PyObject **copies) e
 
 
 cdef int unbox_optional(object x, TypeSpec spec, IValue *out, PyObject **copies) except -1:
-    """Unbox `x` as the inner type of the Optional `spec`. The error message for a mismatch names the Optional."""
+    """Unbox `x` as the inner type of the Optional type `spec`.
+
+    For a mismatch, the error message names the Optional type, not the inner type.
+    """
     try:
         return unbox_inside(x, <TypeSpec>spec.children[0], out, copies)
     except TypeError:
@@ -558,7 +564,10 @@ cdef object box_inside(IValue *x, PyObject **copies):
 
 
 cdef object box_object(object o):
-    """Return the Python instance of a core object. Its creation may convert attributes recursively."""
+    """Return the Python instance of a core object.
+
+    The creation of the instance may convert the attributes of the core object recursively.
+    """
     enter_recursion(b" while an object is converted")
     try:
         return resolve("instance_of_object")(o)

@@ -142,7 +142,7 @@ cdef inline IValue *list_slot(PyObject *x, Py_ssize_t i) noexcept nogil:
 # ---- access by any index
 
 cdef inline int list_get_item(PyObject *x, int64_t i, IValue *out) except -1 nogil:
-    """Set `out` to x[i] and release its old value. Raise IndexError for an index out of range."""
+    """Set `out` to x[i], and release the old value of `out`. Raise IndexError for an index out of range."""
     cdef Py_ssize_t index = list_index(x, i)
     cdef IValue value
     if index < 0:

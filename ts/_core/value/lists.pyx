@@ -94,7 +94,10 @@ cdef inline bint owns_items(List x) noexcept:
 
 
 cdef inline Tag item_of(TypeSpec spec) noexcept:
-    """Return the tag that all items of an unboxed list have, or TAG_NONE if each item has a tag."""
+    """Return the tag of all items of a list that stores plain numbers (int, float or bool) without tags.
+
+    Return TAG_NONE for other lists, in which each item has a tag.
+    """
     cdef int kind = (<TypeSpec>spec.children[0]).kind
     return TAG_INT if kind == KIND_INT else TAG_FLOAT if kind == KIND_FLOAT else TAG_BOOL if kind == KIND_BOOL else TAG_NONE
 
@@ -233,7 +236,10 @@ cdef void release_items(IValue *items, Py_ssize_t n) noexcept nogil:
 
 
 cdef bint postpone(IValue *items, Py_ssize_t n) noexcept nogil:
-    """Store items for the outermost release. Return False if memory is exhausted."""
+    """Append items to the array of items that the outermost release operation releases at its end.
+
+    Return False if memory is exhausted.
+    """
     global postponed, postponed_count, postponed_room
     cdef Py_ssize_t room = 2 * (postponed_count + n)
     cdef IValue *larger

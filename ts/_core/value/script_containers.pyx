@@ -61,7 +61,10 @@ cdef bint may_change_type(PyObject *core, TypeSpec own, TypeSpec expected) excep
 
 
 cdef object to_shared_core(object x, type cls, TypeSpec empty_spec):
-    """Convert a Python list or dict to a core container of its inferred type."""
+    """Convert the Python list or dict `x`, an instance of `cls`, to a core container of the inferred type.
+
+    An empty container gets the type `empty_spec`.
+    """
     cdef IValue value
     if not isinstance(x, cls):
         raise TypeError(f"__init__(): incompatible constructor arguments: expected a {cls.__name__}, not {x!r}")

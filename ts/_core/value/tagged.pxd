@@ -75,7 +75,10 @@ cdef inline void retain(IValue *x) noexcept nogil:
 
 
 cdef inline void copy_value(IValue *dst, IValue *src) noexcept nogil:
-    """Copy `src` to `dst` with a new reference. The old value is released last, because it may own `src`."""
+    """Copy `src` to `dst` with a new reference, and release the old value of `dst`.
+
+    The release is the last step, because the old value may own `src`.
+    """
     cdef IValue old = dst[0]
     retain(src)
     assign(dst, src)

@@ -128,7 +128,11 @@ cdef TypeSpec infer_element(object x, dict specs_by_id):
 
 
 cdef TypeSpec infer_container(object x, dict specs_by_id):
-    """Infer the type of a tuple, list or dict. A container that occurs several times is visited once."""
+    """Infer the type of a tuple, list or dict from its elements.
+
+    A container that occurs several times is visited once. `specs_by_id` maps the ids of containers to their
+    types.
+    """
     cdef TypeSpec result = specs_by_id.get(id(x)), key, value
     if result is not None:
         return result
@@ -154,9 +158,10 @@ cdef TypeSpec infer_container(object x, dict specs_by_id):
 
 
 cdef TypeSpec common_spec(object values, str container, dict specs_by_id):
-    """Return the common type of `values`: int, Optional[int] if some values are None, or NoneType if all are None.
+    """Return the common type of `values`, such as int. Raise TypeError if types differ.
 
-    Raise TypeError if types differ.
+    If some values are None, the result is the Optional of the common type of the other values. If all values
+    are None, the result is NoneType.
     """
     cdef TypeSpec common = None, spec
     cdef bint optional = False
@@ -179,7 +184,7 @@ cdef TypeSpec common_spec(object values, str container, dict specs_by_id):
 
 
 cdef TypeSpec spec_of_class(type cls):
-    """Return the TypeSpec of a scripted class or enum. For another class, the spec has the class's name."""
+    """Return the TypeSpec of a scripted class or enum. For another class, return an object type with its name."""
     cdef object spec = None
     if "__ts_type__" in cls.__dict__ or issubclass(cls, Enum):
         spec = resolve("class_spec")(cls)

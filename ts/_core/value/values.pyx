@@ -279,9 +279,9 @@ cdef str tuple_text(Tuple x):
 
 
 cdef str join_texts(list texts):
-    """Join the texts of items to `a, b, c`, and count the memory of the text for the limits.
+    """Join the texts of items to one text `a, b, c`, and charge its memory to the memory limit.
 
-    Shared containers can make the text very long.
+    Containers that occur several times can make the text very long.
     """
     count_items(len(texts))
     if limited:
@@ -303,10 +303,11 @@ cdef Py_ssize_t MAX_TEXT_CHARS = <Py_ssize_t>1 << 60
 
 
 cdef Py_ssize_t min_text_size(IValue *x, PyObject **sizes) except -1:
-    """Return a lower bound of the length of a value's string. Each container is visited once.
+    """Return a lower bound of the length of a value's string.
 
-    By this bound, the caller refuses an exponentially long string of shared containers before it builds the string.
-    `sizes` maps visited containers to their bounds, or is NULL.
+    The bound lets the caller refuse a string that shared containers make exponentially long, before the
+    string is built. Each container is visited once. `sizes` maps visited containers to their bounds, or is
+    NULL.
     """
     cdef object o, sizes_by_id
     cdef Py_ssize_t size

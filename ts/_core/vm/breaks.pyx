@@ -30,7 +30,7 @@ cdef class Breakpoints(BreakpointsBase):
         self.on_stop, self.on_failure = on_stop, on_failure
 
     def add_stop_point(self, bint armed=False, bint at_return=False):
-        """Create a stop point at a line or a return, and return its number."""
+        """Create a stop point at a line, or at a return if `at_return`, and return the number of the stop point."""
         self.flags.append((ARMED if armed else 0) | (AT_RETURN if at_return else 0))
         return len(self.flags) - 1
 
@@ -100,10 +100,10 @@ cdef class PausedProgram:
         return result
 
     def value(self, int level, int register, bint as_python=True):
-        """Return the value of a register in the frame that is `level` calls outside of the innermost frame.
+        """Return the value of a register in frame number `level`, counted from the innermost frame (0) outwards.
 
-        If `as_python`, containers and objects are converted to Python's. Otherwise core objects are returned.
-        Raise LookupError if the register is unset.
+        If `as_python`, core containers and objects are converted to those of Python. Otherwise, they are
+        returned without conversion. Raise LookupError if the register is unset.
         """
         cdef Frame *frame = NULL if self.state == NULL else self.state.frame
         cdef IValue *value

@@ -121,10 +121,7 @@ cdef class Code:
 
     @property
     def plans(self):
-        """Return the specializations of the function, which run instead of this code.
-
-        Return None without specializations.
-        """
+        """Return the specializations that run instead of this code, or None for code without specializations."""
         return self.functions[0] if self.rows[0][0] == ENTER_SPECIALIZATION else None
 
     @property
@@ -273,7 +270,7 @@ cdef bint has_signature(tuple parameters, TypeSpec result, tuple expected, TypeS
 
 
 def check_specialized_code(Code code not None, Specializations specializations not None):
-    """Check that specialized code has the signature of its function. Raise InternalError if it differs."""
+    """Raise InternalError if the signature of specialized code differs from the signature of its function."""
     if not has_signature(code.parameters, code.result, specializations.specs, specializations.result):
         raise InternalError(f"{specializations.name}: the signature of the specialized code differs from that of the function", "lowering")
 

@@ -263,8 +263,9 @@ cdef Callee callee_of(State *state, object called):
 
 
 cdef int call_slow_path(State *state) except -1:
-    """Compile the callee of a CALL, select specialized code, refill the budget or grow the stack.
+    """Make it possible to execute a call instruction that the interpreter loop could not execute.
 
+    Depending on the cause, compile the callee, select specialized code, refill the budget or grow the stack.
     The loop then repeats the instruction. Return SUSPENDED if the program must be suspended.
     """
     cdef Code code = <Code>state.frame.code
@@ -336,7 +337,7 @@ cdef int raise_failure(State *state, int status) except -1:
 
 
 cdef int raise_no_element(State *state, const Instruction *at) except -1:
-    """Raise the IndexError of `select` for the invalid index of a tensor element.
+    """Raise the IndexError that `select` raises for the invalid index of a failed access to a tensor element.
 
     If all indices are valid, raise RuntimeError, because the tensor was changed during a loop.
     """

@@ -30,7 +30,10 @@ cdef list script_stack(State *state):
 
 
 cdef object add_location(object error, list stack):
-    """Return the exception to raise, of PyTorch's class, with the stack of the script in its message."""
+    """Return the exception to raise in place of `error`, with the stack of the script in its message.
+
+    The class of the exception is the class that PyTorch raises, such as RuntimeError.
+    """
     if isinstance(error, (ScriptRuntimeError, LimitExceeded)):
         error.stack = stack + error.stack
         return error

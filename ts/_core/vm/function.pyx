@@ -44,7 +44,10 @@ cdef PyObject *last_called = NULL
 
 
 def last_executed():
-    """Return the function that Python called last, on any thread, or None if none exists or it was deallocated."""
+    """Return the function that Python called last, on any thread.
+
+    Return None if Python has called no function, or if the function was deallocated.
+    """
     return <object>last_called if last_called != NULL and Py_REFCNT(last_called) > 0 else None
 
 
@@ -171,7 +174,7 @@ cdef class Function:
         return self.call(args, kwargs)
 
     cdef object call_watched(self, tuple args, dict kwargs):
-        """Call the function while a tracer, the profiler or autocast is active, or optimization is disabled."""
+        """Execute a call for which a tracer, the profiler or autocast is active, or optimization is disabled."""
         cdef Event event
         cdef Function runs
         if tracing():
@@ -195,12 +198,13 @@ cdef class Function:
         return self.differentiated
 
     def without_optimisation(self):
-        """Return the unoptimized graph variant, or `self` if there is no other variant."""
+        """Return the function variant with the unoptimized graph, or `self` if no such variant exists."""
         return self
 
     def with_gradients(self):
-        """Return the differentiated graph variant, which runs in grad mode, or `self` if there is no other
-        variant.
+        """Return the function variant with the differentiated graph, which runs in grad mode.
+
+        Return `self` if no such variant exists.
         """
         return self
 
@@ -211,7 +215,7 @@ cdef class Function:
 
     @property
     def compiled_code(self):
-        """Return the general Code for calls without gradients in this thread.
+        """Return the general (unspecialized) Code that calls without gradients run in this thread.
 
         The Code is compiled at the first access.
         """
@@ -304,7 +308,7 @@ cdef class Function:
         return 0
 
     def start(self, *args, **kwargs):
-        """Return a `ScriptCoroutine` for a call, which is not started yet."""
+        """Return a `ScriptCoroutine` for a call with these arguments. The coroutine has not started yet."""
         cdef ScriptCoroutine program
         if self.ready == NULL:
             self.prepare()

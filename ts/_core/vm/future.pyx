@@ -132,7 +132,7 @@ cdef class Future:
         return 0
 
     def call(self, callback):
-        """Call `callback` with the future. If it raises, print the traceback."""
+        """Call `callback` with the future. If the callback raises an exception, print its traceback."""
         try:
             callback(self)
         except Exception:
@@ -150,7 +150,7 @@ cdef class Future:
             self.callbacks.append(callback)
 
     def then(self, callback):
-        """Return a future for the result of `callback(self)`, which is called when this future finishes."""
+        """Call `callback(self)` when this future finishes, and return a future for the result of the call."""
         if not callable(callback):
             raise TypeError(f"then(): incompatible function arguments: expected a callable, not {type(callback).__name__}")
         cdef Future following = Future()

@@ -27,7 +27,10 @@ def carried():
 
 
 def carry(x):
-    """Set the object that `carried` returns, here and in work on other threads. None removes the object."""
+    """Set the object that `carried` returns in this thread, and in work that this thread starts on other threads.
+
+    None removes the object.
+    """
     global carried_here
     cdef PyObject *before = carried_here
     carried_here = NULL if x is None else <PyObject *>x
@@ -55,7 +58,9 @@ cdef class ThreadContextSnapshot:
         self.autocast = exchange_autocast_flags(self.autocast)
 
     def run(self, work):
-        """Call `work()` in this context on the current thread and return its result."""
+        """Call `work()` on the current thread in the thread context of this snapshot, and return the result
+        of the call.
+        """
         cdef void *before = exchange_limits(self.limits)
         self.trade_flags()
         try:

@@ -107,7 +107,10 @@ ctypedef PyObject *(*ChooseCode)(PyObject *plans, const IValue *r) noexcept nogi
 # ---------------------------------------------------------------- interpreter loop
 
 cdef int loop(State *state) noexcept nogil:
-    """Execute instructions from the pc of the innermost frame, until one needs the caller. Return the exit status."""
+    """Execute instructions from the pc of the innermost frame, up to an instruction that requires the loop's caller.
+
+    Return the exit status.
+    """
     cdef Frame *frame = state.frame
     cdef char *r = frame_registers(frame)
     cdef const Instruction *pc = frame.pc

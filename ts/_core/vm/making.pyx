@@ -73,7 +73,10 @@ cdef int make_object(PyObject *spec, IValue *out) except -1:
 
 
 cdef bint is_instance(IValue *x, PyObject *type) noexcept nogil:
-    """Return whether a value has a type, like `isinstance` in scripts. Containers store their type."""
+    """Return whether a value has a type, like `isinstance` in scripts.
+
+    For a container, the stored type of the container is compared, and no element is examined.
+    """
     cdef int kind = (<TypeSpec>type).kind
     if x.tag != TAG_OBJECT:
         return kind == kind_of_tag(x.tag) or kind == KIND_ANY or (kind == KIND_NUMBER and x.tag != TAG_NONE)

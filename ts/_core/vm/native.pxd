@@ -26,6 +26,9 @@ cdef int request_compilation(Code code) except -1
 
 
 cdef inline bint count_backward_jumps(PyObject *code, int64_t jumps) noexcept nogil:
-    """Count executed backward jumps (back edges) of `code`, and return whether it must be compiled (hot loop)."""
+    """Add `jumps` to the number of backward jumps of `code`, and return whether `code` must be compiled now.
+
+    Code with a hot loop is compiled once, when the number reaches the threshold.
+    """
     (<Code>code).hotness_counter = (<Code>code).hotness_counter + jumps
     return (<Code>code).hotness_counter >= hot_loop_threshold and not (<Code>code).compilation_requested

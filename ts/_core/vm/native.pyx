@@ -136,9 +136,10 @@ cdef int request_compilation(Code code) except -1:
 
 
 def register_compiler(request, int64_t jumps):
-    """Register `request(code)`, which is called once for each Code, after `jumps` backward jumps.
+    """Register the function `request(code)` that requests the compilation of a Code to machine code.
 
-    If `request` is None, compilation is disabled.
+    It is called once for each Code, after `jumps` backward jumps in the Code. If `request` is None,
+    compilation is disabled.
     """
     global compiler, hot_loop_threshold
     compiler = request

@@ -27,7 +27,10 @@ from ts.module_names import is_own
 
 @cython.final
 cdef class PythonOperator(Operator):
-    """Operator that calls a Python callable, with a fixed number of arguments and one result whose type is known."""
+    """Operator that calls a Python callable.
+
+    The operator has a fixed number of arguments, and one result whose type is known.
+    """
 
     cdef readonly object function
 

@@ -17,7 +17,10 @@ cdef extern from *:
 
 
 def allow(int depth):
-    """Increase the C recursion limit of this thread by `depth`. Its stack must be large enough."""
+    """Increase the C recursion limit of this thread by `depth`.
+
+    The stack of the thread must be large enough for the new limit.
+    """
     allow_recursion(depth)
 
 

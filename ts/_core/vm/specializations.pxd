@@ -33,7 +33,7 @@ cdef enum:
 
 @cython.final
 cdef class Specializations:
-    """The specializations of a function.  None is ever removed, because frames borrow references to their codes."""
+    """The specializations of a function. They are never removed, because frames borrow references to their codes."""
     cdef readonly str name
     cdef readonly tuple specs      # types of the parameters, equal for all specializations
     cdef readonly TypeSpec result

@@ -26,7 +26,11 @@ cdef int set_check(object function) except -1:
 
 
 cdef uint32_t guard_of(const IValue *x) noexcept:
-    """Return the guard of an argument, or UNSUPPORTED_GUARD if it cannot be specialized."""
+    """Return the guard of an argument, a code for the properties on which specialized code depends.
+
+    For a tensor, these include dtype, rank and device. Return UNSUPPORTED_GUARD if specialization for the
+    argument is unsupported.
+    """
     cdef int rank
     if x.tag == TAG_NONE:
         return IS_NONE
@@ -114,7 +118,10 @@ cdef PyObject *code_for(PyObject *specializations, const IValue *r) noexcept:
 
 cdef class Specializations:
     def __cinit__(self, str name not None, tuple specs not None, TypeSpec result not None, registers, make, make_general):
-        """Guard the arguments in `registers`. Raise ValueError for invalid or more than MAX_GUARDS registers."""
+        """Create the specializations of a function without any code. The arguments in `registers` select the code.
+
+        Raise ValueError for invalid registers and for more than MAX_GUARDS registers.
+        """
         self.name, self.specs, self.result = name, specs, result
         self.make, self.make_general = make, make_general
         self.code_references = []
@@ -135,9 +142,9 @@ cdef class Specializations:
 
     @property
     def specialized_codes(self):
-        """Return (code, number of calls that entered it) per specialization.
+        """Return one tuple (code, number of calls that entered the code) per specialization.
 
-        `code` is None for general code.
+        `code` is None for a specialization that runs the general code.
         """
         return [(None if self.codes[i] == NULL else <object>self.codes[i], self.runs[i]) for i in range(self.count)]
 

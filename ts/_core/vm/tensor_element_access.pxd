@@ -88,9 +88,10 @@ cdef inline int has_elements(char *r, const Instruction *at) noexcept nogil:
 
 
 cdef inline char *element_at(char *r, int32_t offset, int dtype) noexcept nogil:
-    """Return the address of an element, or NULL if the tensor's dtype or rank, its device or an index is wrong.
+    """Return the address of a tensor element, or NULL if the dtype, rank or device of the tensor or an index
+    is wrong.
 
-    `offset` is the offset of the register list in the pool.
+    `offset` is the offset in the operand pool of the register list: the tensor, then the indices.
     """
     cdef const int32_t *items = (<Code>(<Frame *>r - 1).code).operand_pool + offset
     cdef PyObject *x = (<IValue *>r)[items[1]].v.o
@@ -154,5 +155,7 @@ cdef inline int store_int(char *r, const Instruction *at) noexcept nogil:
 
 
 cdef inline int32_t pool_item(char *r, int32_t offset) noexcept nogil:
-    """Return the tensor's register: the first item of a register list in the operand pool."""
+    """Return the number of the tensor's register, the first item of the register list at `offset` of the
+    operand pool.
+    """
     return (<Code>(<Frame *>r - 1).code).operand_pool[offset + 1]

@@ -69,7 +69,10 @@ cdef list PLAIN = [all([f.lstrip("=+") in ("i", "f", "b", "s", "<", ">", "#", "-
 
 
 class VerificationError(Exception):
-    """Internal error of a check. `Verifier.fault` converts it to an InternalError that names the instruction."""
+    """Exception for a failed check inside of the verifier.
+
+    `Verifier.fault` converts the exception to an InternalError that names the instruction.
+    """
 
 
 cdef class Verifier:
@@ -262,7 +265,10 @@ cdef class Verifier:
         return changed
 
     cdef bint step(self, Py_ssize_t i, list at) except -1:
-        """Check the operand types of an instruction and apply its effect. Return False if it always fails."""
+        """Check the operand types of instruction `i`, and apply the effect of the instruction to the types `at`.
+
+        Return False if the instruction always fails.
+        """
         cdef tuple row = self.rows[i]
         cdef int op = row[0]
         cdef Py_ssize_t a = row[1], b = row[2], c = row[3], k, n
