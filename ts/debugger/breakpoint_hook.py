@@ -38,7 +38,7 @@ class ProcessDebugSession(DebugSession):
     def on_stop(self, paused: PausedProgram, stop_point: StopPoint, is_armed: bool) -> None:
         """Stop at the end of a step and at `breakpoint()`.
 
-        At `breakpoint()`, a breakpoint hook of the program runs instead of this debugger.
+        If the program has a breakpoint hook, the hook runs at `breakpoint()` instead of this debugger.
         """
         self.main_program = paused.program
         if stop_point.event != "breakpoint" or self.ends_step(paused, stop_point):

@@ -45,7 +45,7 @@ def placeholder(module: str, name: str) -> type:
 def require_initialized(function: Callable[..., Any]) -> Callable[..., Any]:
     """Wrap `function` so that calls raise RuntimeError without an RPC agent.
 
-    There is no agent before `init_rpc`, and if the extra `rpc` is missing.
+    There is no agent before `init_rpc`, or without the extra `rpc`.
     """
 
     @functools.wraps(function)
