@@ -656,7 +656,7 @@ def _aliases_first_argument(target: Any) -> bool:
 def _size_mask(op: Any, values: list[Any]) -> Tensor | None:
     """Return the mask that determines the size of the result of `nonzero` or `index`.
 
-    Return None for other operators and without a single mask.
+    Return None for another operator, or if the index does not contain exactly one mask.
     """
     if op.name == "aten::nonzero":
         return values[0]  # type: ignore[no-any-return]

@@ -43,7 +43,7 @@ class FlatArgsAdapter(abc.ABC):
         metadata: dict[str, Any] | None = None,
         obj: Any | None = None,
     ) -> list[Any]:
-        """Convert arguments that `input_spec` flattened to arguments that `target_spec` would flatten."""
+        """Convert leaves of arguments with the structure `input_spec` to leaves for `target_spec`."""
 
     def get_flat_arg_paths(self) -> list[str]:
         """Return the paths of the flat arguments. The default is an empty list."""
