@@ -152,7 +152,7 @@ def _constant_result(block: Block) -> bool | None:
 
 
 def loop_branch(low: Lowering, condition: Value, loop_head: Label, end: Label) -> None:
-    """Emit code that jumps to `loop_head` if the condition is true, and to `end` or behind this code if not.
+    """Emit code that jumps to `loop_head` if the condition is true, and continues at `end` otherwise.
 
     The caller must bind `end` directly behind this code.
     """
