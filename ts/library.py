@@ -110,7 +110,7 @@ class _Implementations:
         return result
 
     def _call_with_backward(self, function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
-        """Return the results of a call, connected to a node that runs the registered backward function."""
+        """Call `function(*args)`, and record an autograd node that runs the registered backward function."""
         if self.backward_function is None:
             name = self.name.replace("::", "_").replace(".", "_")
             self.backward_function = type(f"GeneratedBackwardFor_{name}_default", (_AutogradCall,), {})
@@ -140,7 +140,7 @@ class _Implementations:
             storage_ids.add(storage_id)
 
     def _without_fake(self, *args: Any) -> Any:
-        """Run the decorated function on fake tensors, in place of a missing fake implementation."""
+        """Run the function that defines the operator on fake tensors, in place of a fake implementation."""
         if self.only_mutates:
             return None
         function: Any = self.of_function
@@ -190,8 +190,9 @@ class _Implementations:
 class _AutogradCall(Function):
     """Autograd function for calls of a custom operator, whose arguments may be nested lists of tensors.
 
-    `forward(ctx, custom, function, layout, *leaves)` receives the leaves and the structure `layout` of the
-    arguments. It returns the leaves of the results, and stores their structure as `ctx._result_layout`.
+    `forward(ctx, custom, function, layout, *leaves)` receives the arguments of the operator as leaves, with
+    their tree structure `layout`. It returns the leaves of the results, and stores the tree structure of the
+    results in `ctx._result_layout`.
     """
 
     @staticmethod
@@ -252,7 +253,10 @@ def _is_leaf(x: Any) -> bool:
 
 
 def _needs_gradient(args: Any) -> tuple[Any, ...]:
-    """Return for each argument whether it requires a gradient: a bool, or a list of bools for a list."""
+    """Return a tuple of bools: True for each argument that requires a gradient.
+
+    For an argument that is a list of tensors, the item is a list of bools.
+    """
     return tuple(
         [isinstance(y, Tensor) and y.requires_grad for y in x]
         if isinstance(x, list) and not _is_leaf(x)
@@ -334,14 +338,18 @@ def _implement(name: str, fn: Callable[..., Any], key: str) -> None:
 
 
 def fallthrough_kernel() -> None:
-    """Argument of `impl` that registers nothing, because `ts` uses the next dispatch key by default."""
+    """Value to pass to `impl` instead of a kernel. `impl` then registers nothing for the dispatch key.
+
+    `ts` continues with the next dispatch key if a key has no kernel.
+    """
     raise NotImplementedError("fallthrough_kernel() should never be called.")
 
 
 def define(qualname: Any, schema: str, *args: Any, lib: Library | None = None, tags: Any = ()) -> Any:
-    """Declare the operator `namespace::name` by a schema without the name: `(Tensor x) -> Tensor`.
+    """Declare the operator `qualname`, such as "namespace::name". `schema` is `(Tensor x) -> Tensor`.
 
-    `define(library, "name(Tensor x) -> Tensor")` returns a decorator for the implementation.
+    `define(library, "name(Tensor x) -> Tensor")` returns a decorator, which declares the operator and
+    registers the decorated function as its implementation.
     """
     if isinstance(qualname, Library):
         library = qualname
@@ -399,7 +407,7 @@ def register_fake(op: Any, func: F | None = None, /, *, lib: Any = None, allow_o
             _implement(str(name), func, "Meta")
         elif registry.lookup(str(name)):
             raise RuntimeError(f"register_fake: {name} already has a fake implementation")
-        return func  # an unknown operator belongs to a C++ extension, which `ts` cannot load
+        return func  # ignore an unknown operator: it is from a C++ extension, which `ts` cannot load
 
     return register if func is None else register(func)
 
@@ -423,8 +431,8 @@ def register_autograd(
 def register_vmap(op: Any, func: Callable[..., Any] | None = None, /, *, lib: Any = None) -> Any:
     """Register the batching rule `func(info, in_dims, *args)`, which returns (output, out_dims).
 
-    `info` has the attributes `batch_size` and `randomness`. `args` are tensors whose batch dimensions are
-    given by `in_dims`.
+    `info` has the attributes `batch_size` and `randomness`. `args` are the batched arguments of the operator,
+    and `in_dims` contains the batch dimension of each. `out_dims` has the batch dimensions of the output.
     """
     if not isinstance(op, str | OpOverload | CustomOpDef):
         raise ValueError(f"register_vmap({op}): got unexpected type for op: {type(op)}")
@@ -454,8 +462,8 @@ def opcheck(
     test_utils    names of checks, by default all: `test_schema` (mutation and aliasing),
                   `test_autograd_registration`, `test_faketensor`, `test_aot_dispatch_dynamic` (export)
 
-    A failed check raises OpCheckError. With `raise_exception=False`, the error is the outcome of the check in
-    the result. Raises ValueError if `op` is not a custom operator.
+    Raise OpCheckError if a check fails. With `raise_exception=False`, return this error as the outcome of the
+    check instead. Raise ValueError if `op` is not a custom operator.
     """
     opcheck_tests = resolve("opcheck_tests")
     name = getattr(op, "_qualname", None) or getattr(op, "qualified_name", None)
@@ -478,7 +486,7 @@ def opcheck(
 
 
 class CustomOpDef:
-    """Custom operator that an annotated function defines. Calling it runs `ts.ops.namespace.name`."""
+    """Custom operator that an annotated function defines. A call of this object calls the operator."""
 
     def __init__(self, name: str, function: Callable[..., Any], schema: str) -> None:
         self._qualname = name

@@ -23,7 +23,10 @@ def is_installed() -> bool:
 
 
 def own_name(module: object) -> str:
-    """Return the `ts` name of a module (such as `ts.nn` for `torch.nn`), or "" for a non-string."""
+    """Return the name that a module has in `ts`, such as "ts.nn" for "torch.nn". Return "" for a non-string.
+
+    Names that begin with "torch" are converted only if `ts` is installed as `torch`.
+    """
     if not isinstance(module, str):
         return ""
     if _is_installed and (module == "torch" or module.startswith("torch.")):

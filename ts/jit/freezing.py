@@ -78,7 +78,7 @@ def _optimize(graph: Graph, numerics: bool) -> bool:
         passes += [fold_frozen_conv_bn, fold_frozen_conv_add_or_sub, fold_frozen_conv_mul_or_div]
         passes += [fold_frozen_linear_bn]
     changed = run_pipeline(graph, passes, until_unchanged=True)
-    # as in PyTorch, dead code is eliminated only if one of these passes changed the graph
+    # As in PyTorch, eliminate dead code only if the pipeline has changed the graph.
     if changed and numerics:
         eliminate_dead_code(graph)
     return changed

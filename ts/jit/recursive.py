@@ -1,7 +1,7 @@
 """Construction of script modules with selected methods, under the names of `torch.jit._recursive`.
 
-create_script_module(net, infer_methods_to_compile)      equivalent of script(net)
-create_script_module(net, lambda module: [])             attributes and submodules without methods
+create_script_module(net, infer_methods_to_compile)      the same as script(net)
+create_script_module(net, lambda module: [])             compiles no methods, only attributes and submodules
 unique_state_dict(net)                                   state dict without duplicate tensors
 """
 
@@ -38,7 +38,10 @@ def create_script_module(
 
 
 def clear_class_registry() -> None:
-    """Forget all qualified names and shared module types: later modules get names as in a new process."""
+    """Clear the registry of qualified names and the cache of module types.
+
+    Modules that are scripted later get the names that they would get in a new process.
+    """
     clear_names()
     clear_shared_types()
 

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from ts.ir.graph import Graph
     from ts.ir.types import ClassType
 
-# Names that occur in printed `fn.code`, but not in the source of users.
+# Pattern of names that the source printed by `fn.code` may contain. Source that users write rarely has them.
 _PRINTED_CODE_PATTERN = (
     r"\b(?:unchecked_cast|uninitialized|fork|inf|nan|infj|nanj)\b|\b(?:__torch__|ops\.prim)\."
 )
@@ -64,7 +64,7 @@ if TYPE_CHECKING:
     R = TypeVar("R")
 
     class Scripted(ScriptFunction, Generic[P, R]):
-        """Type of the result of `script(function)` for type checkers, with the function's call signature."""
+        """Type that type checkers see for the result of `script(function)`: it is called like `function`."""
 
         def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
             """Call the function. The declaration tells type checkers the parameters and the result."""
@@ -94,10 +94,12 @@ def script(
 ) -> Any:
     """Compile a function, module or class. An object that is already compiled is returned unchanged.
 
-    For a list or dict, return a copy that Python code and scripts share: scripts change it without a copy.
+    For a list or dict, return a script container with the same elements. Scripts use this container itself,
+    so that Python code sees their changes.
 
-    A function is compiled only once. `example_inputs` determines the types of parameters without annotations:
-    a list of argument tuples, or a dict from callables to such lists. The example calls are made in Python.
+    A function is compiled only once. `example_inputs` is a list of argument tuples, or a dict from callables
+    to such lists. These example calls run in Python, and their arguments determine the types of parameters
+    without annotations.
     """
     try:
         return _script(obj, optimize, example_inputs)
@@ -171,7 +173,10 @@ def _script_instance(obj: Any) -> Any:
 
 
 def _example_calls(obj: Any, example_inputs: Any) -> list[Call]:
-    """Return the example calls. `example_inputs` is a list of argument tuples, or maps callables to lists."""
+    """Return the example calls as (callable, argument tuple) pairs.
+
+    `example_inputs` is a list of argument tuples for `obj`, or a dict from callables to such lists.
+    """
     if isinstance(example_inputs, dict):
         return [(function, arguments) for function, each in example_inputs.items() for arguments in each]
     if not isinstance(example_inputs, list):
@@ -236,7 +241,7 @@ class CompilationUnit:
                 raise hide_internal_frames(error) from error.__cause__
 
     def _define_printed(self, lang: str) -> bool:
-        """Compile source that `fn.code` printed. Return False if `lang` is no valid printed source."""
+        """Compile `lang` as source that `fn.code` printed. Return False if the compilation fails."""
         from ts.frontend.compile import compile_all
         from ts.frontend.serialized_names import SerializedResolver, printed_defs
 

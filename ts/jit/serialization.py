@@ -56,17 +56,18 @@ def load(
 ) -> Any:
     """Load a scripted module from an archive.
 
-    `map_location` is the device of the loaded tensors. The keys of `_extra_files` are names of additional
-    records, whose contents become the values.
+    `map_location` is the device of the loaded tensors. The keys of the dict `_extra_files` are names of
+    additional records in the archive. The function sets their values to the contents of the records.
 
     With `mmap`, large tensors of a file given by path are mapped into memory: pages are read on first access
     and shared by all processes that load the file. Writes remain private to the process. The mapped file may
     be replaced, as `save` does, but not overwritten. For files that may be overwritten, use `mmap=False`.
 
-    For untrusted files: `limits` apply while the file is read, and again to each later compilation of one of
-    its functions. Calls are limited by `with ts.limits()`. `allowed_ops` lists the permitted operators by
-    name (`aten::add`), overload (`aten::add.Tensor`) or pattern (`aten::*`). Other operators raise an error
-    with the source location. `aten::save`, which writes files, is permitted only if it is listed by name.
+    Two parameters are for untrusted files. `limits` apply to the reading of the file, and separately to each
+    later compilation of a function in it. They do not apply to calls: use `with ts.limits()` for these.
+    `allowed_ops` lists the permitted operators by name (`aten::add`), overload (`aten::add.Tensor`) or
+    pattern (`aten::*`). Other operators raise an error with the source location. `aten::save`, which writes
+    files, is permitted only if it is listed by name.
     """
     if not isinstance(map_location, (str, device, type(None))):
         raise ValueError(

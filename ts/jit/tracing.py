@@ -4,10 +4,11 @@
     traced = ts.jit.trace(net, x)                    a module, with `forward`
     traced = ts.jit.trace_module(net, {"forward": x, "encode": y})
 
-A single control-flow path is recorded. A branch on a computed number (`if x.sum() > 0:`) causes a
-TracerWarning during tracing and a guard in the traced function, which raises an error if the condition
-differs. With `guards="warn"`, the guard warns and the trace follows the recorded path. With `guards="off"`,
-it follows the path silently, as PyTorch's traces do.
+A trace contains only the control-flow path that the example inputs take. A branch on a computed number (`if
+x.sum() > 0:`) causes a TracerWarning during tracing, and adds a guard to the traced function. In a call, the
+guard raises an error if the condition has another value than in the example. With `guards="warn"`, the guard
+warns, and the call follows the recorded path. With `guards="off"`, the call follows this path without
+warning, as in PyTorch.
 """
 
 from __future__ import annotations
@@ -48,12 +49,12 @@ def trace(
 ) -> Any:
     """Trace `func` on `example_inputs` and return the recorded program.
 
-    With `check_trace`, the function is traced and run a second time, or once for each of `check_inputs`, and
-    differences are reported. With `strict=False`, a dict is allowed as a result, and a list causes no
-    warning: the caller asserts that the structure does not depend on the inputs.
+    With `check_trace`, trace and run the function again on `example_inputs`, or on each of `check_inputs`,
+    and report differences. With `strict=False`, the result may be a dict, and a list as result causes no
+    warning. The caller then asserts that the structure of the result does not depend on the inputs.
 
-    `guards` selects the behaviour of the trace for inputs whose converted values (`int(x)`, `if x.sum() >
-    0:`, `range(x.size(0))`) differ from those of the example:
+    `guards` selects what a call of the trace does if a value that Python code computes from the inputs
+    (`int(x)`, `if x.sum() > 0:`, `range(x.size(0))`) differs from the value for the example inputs:
 
     - "raise": raise a RuntimeError with the expression, its recorded and actual value, and the line.
     - "warn": warn with that message, and compute with the example's value.
@@ -167,11 +168,11 @@ def get_trace_graph(
     return_inputs: bool = False,
     _return_inputs_states: bool = False,
 ) -> tuple[Any, ...]:
-    """Return (graph, result) of a traced call.
+    """Trace a call of `f`, and return the tuple (graph, result).
 
     Parameters and buffers of `f` are additional inputs of the graph.
 
-    With `return_inputs`, also return the values of the graph's inputs in this call.
+    With `return_inputs`, the tuple has a third item, the values of all inputs of the graph in this call.
     """
     arguments = _as_tuple(args)
     function = f if not kwargs else lambda *inputs: f(*inputs, **kwargs)
@@ -240,7 +241,7 @@ def _check_types(inputs: tuple[Any, ...]) -> None:
     checked: dict[int, bool] = {}
 
     def check(x: Any) -> bool:
-        """Return True if `x` is a tensor or a container, possibly nested, that contains only tensors.
+        """Return True if `x` is a tensor, or a list, tuple or dict whose items all pass this check.
 
         Each container is visited only once.
         """

@@ -23,7 +23,7 @@ Dims = int | Sequence[int] | None
 
 
 def _mask_for(input: Any, mask: Any) -> Any:
-    """Return the mask as bools, expanded to the shape of the input, or None without a mask."""
+    """Convert `mask` to bool and expand it to the shape of `input`. Return None if `mask` is None."""
     if mask is None:
         return None
     if mask.ndim > input.ndim:
@@ -59,8 +59,8 @@ def _axes(input: Any, dim: Dims) -> list[int]:
 def _summed_dtype(input: Any, dtype: Any) -> Any:
     """Return the result dtype of a sum or product.
 
-    It is `dtype` if given. Otherwise, it is int64 for integer and bool inputs, and the input's dtype for
-    others.
+    The result has the dtype `dtype` if it is not None. Otherwise, it has dtype int64 for an integer or bool
+    input, and the dtype of the input for a floating-point or complex input.
     """
     if dtype is not None:
         return dtype
@@ -68,7 +68,10 @@ def _summed_dtype(input: Any, dtype: Any) -> Any:
 
 
 def _lowest(name: str, dtype: Any) -> Any:
-    """Return the smallest value of a dtype, the identity of the reduction `name` (`amax` or `argmax`)."""
+    """Return the smallest value of a dtype, which is the identity of `amax` and `argmax`.
+
+    `name` is the name of the reduction, for error messages.
+    """
     return -ts.inf if dtype.is_floating_point or dtype.is_complex else _limits(name, dtype).min
 
 
@@ -131,7 +134,10 @@ def argmax(
     dtype: Any = None,
     mask: Any = None,
 ) -> Any:
-    """Return the index of the maximum of the included elements. `dtype` defaults to the input's dtype."""
+    """Return the index of the maximum of the included elements, converted to `dtype`.
+
+    By default, `dtype` is the dtype of the input.
+    """
     dtype = input.dtype if dtype is None else dtype
     return _extreme("argmax", input, dim, keepdim, dtype, mask, _lowest).to(dtype)
 
@@ -292,7 +298,7 @@ def softmin(input: Tensor, dim: int, *, dtype: Any = None, mask: Any = None) -> 
 def normalize(
     input: Tensor, ord: float, dim: int, *, eps: float = 1e-12, dtype: Any = None, mask: Any = None
 ) -> Any:
-    """Divide the included elements by their norm, which is at least `eps`. Excluded elements are 0."""
+    """Divide the included elements by their norm, or by `eps` if it is greater. Excluded elements are 0."""
     x = input if dtype is None else input.to(dtype)
     size = norm(x, ord, dim, keepdim=True, mask=mask)
     return _mask_out(x, _mask_for(x, mask), 0) / ts.clamp(size, min=eps)

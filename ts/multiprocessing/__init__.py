@@ -27,7 +27,7 @@ from ts.multiprocessing.spawn import (
     ProcessExitedException,
     ProcessRaisedException,
     SpawnContext,
-    spawn,  # the function hides the submodule `spawn`, but `import ts.multiprocessing.spawn` still works
+    spawn,  # hides the submodule of this name as an attribute, but its import still works
     start_processes,
 )
 
@@ -53,8 +53,9 @@ def get_sharing_strategy() -> str:
 def set_sharing_strategy(new_strategy: str) -> None:
     """Set the sharing strategy for new shared memory. Raise AssertionError for an unknown name.
 
-    "file_descriptor" passes open files: no file can leak, but the sender must run until the tensor is
-    received, and each message needs a descriptor. "file_system" passes names of files.
+    With "file_descriptor", processes pass descriptors of open files. No file can remain after the processes
+    end, but the sender must run until the tensor is received, and each message needs a descriptor. With
+    "file_system", processes pass names of files.
     """
     sharing.set_strategy(new_strategy)
 

@@ -2,7 +2,7 @@
 
     queue = SimpleQueue(ctx=multiprocessing.get_context("spawn"))
 
-Python's `multiprocessing` queues use the same pickles. These classes exist so that PyTorch's names work.
+Queues of Python's `multiprocessing` share memory in the same way. The classes only provide PyTorch's names.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Custom pickle reductions of tensors by shared memory: a file and an offset replace the elements.
+"""Pickle reductions of tensors in shared memory: a pickle contains a file and an offset instead of elements.
 
     function, arguments = reduce_tensor(x)          moves x to shared memory
     function(*arguments)                            a tensor on the same memory
@@ -43,13 +43,13 @@ def init_reductions() -> None:
 
 
 def fd_id(fd: int) -> tuple[int, int]:
-    """Return the device and inode of an open file, which are equal for all descriptors of the file."""
+    """Return the inode and device numbers of an open file. They are equal for all descriptors of the file."""
     status = os.fstat(fd)
     return status.st_ino, status.st_dev
 
 
 def rebuild_storage_fd(cls: type[UntypedStorage], df: Any, size: int) -> UntypedStorage:
-    """Return a storage over the first bytes of a file that another process sent."""
+    """Return a storage on the first `size` bytes of the file whose descriptor another process sent."""
     return rebuild_storage(cls, shared_memory.map_file(df.detach()), 0, size)
 
 

@@ -96,7 +96,7 @@ def _run(fn: Callable[..., Any], index: int, args: Sequence[Any], error_file: st
 
 
 def _exit_with_parent() -> None:
-    """Set SIGINT as the parent-death signal (prctl) of this process on Linux."""
+    """Let Linux send SIGINT to this process when its parent process ends (prctl, parent-death signal)."""
     if sys.platform == "linux":
         import ctypes
 
@@ -119,10 +119,10 @@ class ProcessContext:
         return [int(process.pid or 0) for process in self.processes]
 
     def join(self, timeout: float | None = None, grace_period: float | None = None) -> bool:
-        """Wait until a process ends, at most `timeout` seconds. Return True if all processes have ended.
+        """Wait until any process ends, at most `timeout` seconds. Return True if all processes have ended.
 
-        If the process failed, terminate all others and raise its error.  `grace_period` is the number of
-        seconds between SIGTERM and SIGKILL for the terminated processes.
+        If a process that ended has failed, terminate the other processes and raise the error of the failed
+        process. They get SIGTERM, and SIGKILL if they are still running after `grace_period` seconds.
         """
         if not self.sentinels:
             return True
@@ -200,8 +200,8 @@ def start_processes(
     """Run `fn(index, *args)` in `nprocs` processes, started by a method of `multiprocessing`.
 
     With `join`, wait for all processes, and raise ProcessRaisedException or ProcessExitedException if one
-    fails. Without `join`, return the context. The processes share the memory of tensors in `args`, but with
-    the method "fork" only of tensors that are already in shared memory.
+    fails. Without `join`, return the ProcessContext. The processes share the memory of tensors in `args`.
+    With the start method "fork", they share only tensors that are already in shared memory.
     """
     sharing.register_reductions()
     context: Any = multiprocessing.get_context(start_method)
@@ -256,7 +256,7 @@ def _remove(directory: str) -> None:
 
 
 def _remove_at_exit(directory: str) -> None:
-    """Register the removal of the error files of a context at the end of this process."""
+    """Register a finalizer that removes the directory of error files at the end of this process."""
     from multiprocessing.util import Finalize
 
     Finalize(None, _remove, args=(directory,), exitpriority=0)

@@ -28,7 +28,7 @@ def get_enum(reduction: str) -> int:
 
 
 def legacy_get_string(size_average: bool | None, reduce: bool | None, emit_warning: bool = True) -> str:
-    """Return the name of the reduction for the deprecated flags `size_average` and `reduce`."""
+    """Convert the deprecated flags `size_average` and `reduce` to the name of a reduction."""
     if reduce is not None and not reduce:
         reduction = "none"
     elif size_average is not None and not size_average:
@@ -44,5 +44,5 @@ def legacy_get_string(size_average: bool | None, reduce: bool | None, emit_warni
 
 
 def legacy_get_enum(size_average: bool | None, reduce: bool | None, emit_warning: bool = True) -> int:
-    """Return the code of the reduction for the deprecated flags `size_average` and `reduce`."""
+    """Convert the deprecated flags `size_average` and `reduce` to the code of a reduction."""
     return get_enum(legacy_get_string(size_average, reduce, emit_warning))

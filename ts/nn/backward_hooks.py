@@ -46,20 +46,20 @@ class BackwardHooks:
         self._hooks = tuple(hooks)
         self._pre_hooks = tuple(pre_hooks)
         self._arguments = self._results = 0  # numbers of the module's arguments and results
-        # indices of the tensors among the arguments, or None if no argument requires grad
+        # indices of the arguments that are tensors, or None if no argument requires grad
         self._argument_indices: list[int] | None = None
         self._result_indices: list[int] | None = None
         # gradients of the results, set by `_record_grad_outputs` and read by `_call_hooks`
         self._grad_outputs: Gradients | None = None
 
     def enter(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Pass the arguments through an autograd node that calls the hooks with their gradients."""
+        """Pass the arguments through an autograd node, which calls the backward hooks with gradients."""
         self._arguments = len(args)
         args, self._argument_indices = _through_node(args, self._call_hooks)
         return args
 
     def leave(self, result: Any) -> Any:
-        """Pass the result through an autograd node that calls the backward pre-hooks with its gradients."""
+        """Pass the result through an autograd node, which calls the backward pre-hooks with gradients."""
         if not isinstance(result, (Tensor, tuple)):
             warnings.warn(
                 "For backward hooks to be called, module output should be a Tensor or a tuple of Tensors but "
@@ -144,7 +144,10 @@ def _scatter_gradients(indices: list[int], gradients: Gradients, n: int) -> Grad
 
 
 def hook_result_node(module: Any, hooks: Iterable[Any], args: tuple[Any, ...], result: Any) -> None:
-    """Register the non-full backward hooks on the `grad_fn` of the first tensor in `result`."""
+    """Register non-full backward hooks on the `grad_fn` of the first tensor in `result`.
+
+    Warn if `grad_fn` does not read all arguments directly, because the hooks then get other gradients.
+    """
     first = result
     while not isinstance(first, Tensor):
         first = next(iter(first.values())) if isinstance(first, dict) else first[0]

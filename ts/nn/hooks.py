@@ -69,12 +69,15 @@ def register_module_forward_hook(
 
 
 def register_module_full_backward_pre_hook(hook: Callable[..., Any]) -> RemovableHandle:
-    """Call `hook(module, grad_output)` when the gradients of the results of any module are computed."""
+    """Register a hook of all modules, called as `hook(module, grad_output)` with gradients of the results."""
     return _add_global_hook(_all_backward_pre_hooks, hook)
 
 
 def register_module_full_backward_hook(hook: Callable[..., Any]) -> RemovableHandle:
-    """Call `hook(module, grad_input, grad_output)` when gradients of any module's arguments are computed."""
+    """Register a full backward hook of all modules, called as `hook(module, grad_input, grad_output)`.
+
+    It is called when the gradients of a module's arguments are computed.
+    """
     return _add_backward_hook(hook, full=True)
 
 
@@ -146,7 +149,10 @@ def _call_forward_hook(
 
 
 def _backward_hooks_of(module: Any) -> tuple[list[Any], list[Any], list[Any]]:
-    """Return the full and the non-full backward hooks and the backward pre-hooks, global ones first."""
+    """Return (full backward hooks, non-full backward hooks, backward pre-hooks) of a module.
+
+    In each list, global hooks are first.
+    """
     full: list[Any] = []
     older: list[Any] = []
     (full if _all_are_full else older).extend(_all_backward_hooks.values())

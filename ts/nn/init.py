@@ -126,7 +126,8 @@ def _accept_under_density(
 ) -> None:
     """Fill a tensor with truncated normal numbers by rejection sampling.
 
-    A uniform number x in [a, b] is accepted with the probability density(x) / maximum density.
+    Draw uniform numbers x in [a, b], and accept x with the probability density(x) / maximum density. Draw
+    rejected elements again.
     """
     peak = -0.5 * ((max(a, min(mean, b)) - mean) / std) ** 2
     pending = None
@@ -164,7 +165,7 @@ def eye_(tensor: Tensor) -> Tensor:
 
 
 def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
-    """Fill the weight of a convolution so that it copies its input channels (Dirac delta function)."""
+    """Fill the weight of a convolution so that the convolution copies input channels (Dirac delta)."""
     dimensions = tensor.dim()
     if dimensions not in (3, 4, 5):
         raise ValueError("Only tensors with 3, 4, or 5 dimensions are supported")
@@ -260,7 +261,7 @@ def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Gener
 
 
 def _make_deprecate(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
-    """Return a deprecated alias of an initializer: `uniform` for `uniform_`. Calls of the alias warn."""
+    """Return a deprecated alias of an initializer, such as `uniform` for `uniform_`. It warns when called."""
     new = function.__name__
     old = new[:-1]
 

@@ -22,7 +22,7 @@ from ts._core.tensor.tensor import (
 
 
 class _ParameterMeta(TensorMeta):
-    """Metaclass of Parameter: `isinstance(x, Parameter)` is True for any tensor `x` with `_is_param`."""
+    """Metaclass of Parameter. A tensor `x` is also a Parameter for `isinstance` if `x._is_param` is True."""
 
     def __instancecheck__(cls, instance: object) -> bool:
         if type.__instancecheck__(cls, instance):
@@ -40,8 +40,8 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
     def __new__(cls, data: Tensor | None = None, requires_grad: bool = True) -> Self:
         """Return a parameter with the memory of `data`, or an empty parameter if `data` is None.
 
-        The parameter has the class of `data` if this is another subclass of Tensor. Raise RuntimeError if
-        `detach` of this subclass returns another class.
+        If `data` is an instance of another subclass of Tensor, the parameter has this subclass as its class.
+        Raise RuntimeError if method `detach` of the subclass returns an instance of another class.
         """
         tensor = ts.empty(0) if data is None else data
         if type(tensor) is Tensor or type(tensor) is Parameter:
@@ -201,7 +201,7 @@ class UninitializedParameter(UninitializedTensorMixin, Parameter):
     _materialized_class = Parameter
 
     def __new__(cls, requires_grad: bool = True, device: Any = None, dtype: Any = None) -> Self:
-        """Return a parameter without a shape. `dtype` and `device` are the defaults of `materialize`."""
+        """Return a parameter without a shape. `materialize` uses `dtype` and `device` by default."""
         parameter = Tensor._make_subclass(cls, ts.empty(0, dtype=dtype, device=device), requires_grad)
         return cast(Self, parameter)
 
@@ -221,7 +221,7 @@ class UninitializedBuffer(UninitializedTensorMixin, Tensor):
     __torch_function__ = _disabled_torch_function_impl
 
     def __new__(cls, requires_grad: bool = False, device: Any = None, dtype: Any = None) -> Self:
-        """Return a buffer without a shape. `dtype` and `device` are the defaults of `materialize`."""
+        """Return a buffer without a shape. `materialize` uses `dtype` and `device` by default."""
         buffer = Tensor._make_subclass(cls, ts.empty(0, dtype=dtype, device=device), requires_grad)
         return cast(Self, buffer)
 

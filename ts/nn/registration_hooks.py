@@ -35,9 +35,9 @@ def register_module_parameter_registration_hook(hook: RegistrationHook) -> Remov
 
 
 def call_hooks(hooks: OrderedDict[int, RegistrationHook], module: Any, name: str, value: Any) -> Any:
-    """Call registration hooks in order and return the value to register.
+    """Call registration hooks in order and return the value that the module must register.
 
-    If a hook returns a value other than None, this value is registered instead.
+    If a hook returns a value other than None, this value replaces `value`, also for the following hooks.
     """
     for hook in list(hooks.values()):
         replacement = hook(module, name, value)

@@ -6,8 +6,8 @@ from typing import Any
 aten: Any  # operator namespaces are module attributes, created at first access
 prim: Any
 profiler: Any
-# Functions that scripts compile: there are none, because all other names of this module are operator
-# namespaces.
+# Names of the functions in this module that scripts compile. There are none, because the other names are
+# operator namespaces.
 WRITTEN = ()
 
 

@@ -28,7 +28,10 @@ def _floating(name: str, x: Array) -> Array:
 
 
 def _wide(xp: Any, name: str, x: Array) -> Array:
-    """Cast `x` to the computation dtype (float32 for 16-bit floats). Raise an error if it is not floating."""
+    """Cast `x` to the dtype of the computation: float32 for 16-bit floats, otherwise the dtype of `x`.
+
+    Raise an error if `x` is not a floating-point array. `name` is the kernel's name for the error.
+    """
     return common.cast(xp, _floating(name, x), common.opmath(x.dtype))
 
 
@@ -352,8 +355,8 @@ def _hardshrink(xp: Any, self: Array, lambd: Any = 0.5) -> Array:
     out="out",
     where="f",
     dtype_errors={"c": "threshold_cpu"},
-    # `threshold_` accepts a tensor with overlapping elements, because applying it twice to an element has
-    # the same result as applying it once
+    # `threshold_` may write to a tensor in which several elements share memory: a second application to the
+    # same memory does not change the result
     overlap=2,
     graph_autodiff=True,
 )
@@ -501,8 +504,9 @@ def _masked_softmax(
 ) -> Array:
     """Compute softmax over the elements whose mask is False.
 
-    `mask_type` is 0 for an attention mask (L, S) shared by all batches, 1 for a padding mask (N, S), 2 for a
-    mask with the shape of `self`. Masks of types 0 and 1 are expanded to a 4-d `self` (N, heads, L, S).
+    `mask_type` is 0 for an attention mask (L, S) that applies to each sample, 1 for a padding mask (N, S),
+    and 2 for a mask with the shape of `self`. If `self` has the shape (N, heads, L, S), masks of types 0 and
+    1 are broadcast to this shape.
     """
     if mask.dtype != common.BOOL:
         raise RuntimeError("Mask should be a boolean tensor")

@@ -36,9 +36,9 @@ def backward(
 ) -> Callable[[Body], Body]:
     """Declare the backward operator `aten::{schema} -> Tensor`.
 
-    The decorated function receives arrays in the computation dtype. For dtypes whose kind is in `kinds`, the
-    operator raises an error that contains `kernel`, the name of PyTorch's kernel. Unless `fields` contains
-    `checked_dtype`, the tensors are promoted to a common dtype.
+    The decorated function receives arrays in the computation dtype. `kinds` contains kinds of NumPy dtypes,
+    such as "b" for bool, for which the operator raises an error. The error contains `kernel`, the name of
+    PyTorch's kernel. Unless `fields` contains `checked_dtype`, the tensors are promoted to a common dtype.
     """
     promotes = fields.setdefault("checked_dtype", PROMOTED).startswith(PROMOTED)
     returns_dtype_of_self = fields["checked_dtype"] == f"{PROMOTED} self"

@@ -56,9 +56,9 @@ def _update_scale(
     backoff: float,
     interval: int,
 ) -> Array:
-    """Update the scale: decrease it after inf or nan, increase it after `interval` steps without them.
+    """Decrease the scale if the gradients contain inf or NaN. Increase it after `interval` steps without.
 
-    The scale is not increased to infinity.
+    If the increased scale would be infinite, do not increase it.
     """
     _check(xp, "growth_tracker", growth_tracker, xp.int32, "an int")
     _check(xp, "current_scale", self)

@@ -1,8 +1,8 @@
 """Sorting permutation of array elements, the common part of sort, topk and median.
 
-In: an array and a dimension. Out: indices along this dimension. NaN is ordered as the largest value, and -0.0
-as equal to 0.0. Equal elements keep their order, unless the device has its own algorithm (`xp.ranking`), such
-as the CPU, which orders equal elements as PyTorch's algorithms do.
+In: an array and a dimension. Out: indices along this dimension. NaN is greater than all other values, and
+-0.0 equals 0.0. Equal elements keep their order, unless the device has its own algorithm (`xp.ranking`). The
+CPU has such an algorithm, which orders equal elements as PyTorch does.
 
     argsort(xp, [2, 1, 2], axis=0, descending=True, stable=True)     [0, 2, 1]
 """
@@ -26,7 +26,7 @@ def argsort(xp: Any, self: Array, axis: int, descending: bool, stable: bool) -> 
         return xp.ranking.argsort(self, axis, descending)
     x = common.cast(xp, self, common.FLOAT) if dtypes.is_bfloat16(self.dtype) else self
     if x.dtype == common.BOOL:
-        # compare 0 and 1, because a bool array may store True as any nonzero byte
+        # cast to 0 and 1, because the bytes of True in a bool array may have different nonzero values
         x = common.cast(xp, self, common.UINT8)
     if not descending:
         return xp.argsort(x, axis=axis, kind="stable")
@@ -43,9 +43,10 @@ def first_indices(xp: Any, self: Array, axis: int, k: int, largest: bool, ordere
 
 
 def nth_index(xp: Any, self: Array, axis: int, k: Array) -> Array:
-    """Return the index of the k-th smallest element of each row along `axis`, counted from 0.
+    """Return the index of the k-th smallest element of each row along `axis`.
 
-    `k` contains one number for each row. `k` and the result have length 1 along `axis`.
+    `k` is an array with one number for each row, where 0 means the smallest element. `k` and the result have
+    length 1 along `axis`.
     """
     if xp.ranking is not None and self.size:
         return xp.ranking.nth_index(self, axis, k)

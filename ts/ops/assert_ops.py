@@ -22,7 +22,7 @@ _INT64_MIN: Final = -(1 << 63)
 
 
 def _nothing(*_: Any) -> list[Any]:
-    """Return an empty list: the result shapes of an operator without results."""
+    """Return an empty list. This is the shape rule of an operator without results."""
     return []
 
 
@@ -113,9 +113,9 @@ def _constrain_range(xp: Any, size: Any, min: int | None = None, max: int | None
     constrains_size=True,
 )
 def _constrain_size(xp: Any, size: Any, min: int | None = None, max: int | None = None) -> None:
-    """Constrain a dynamic size to [`min`, `max`], with default `min` 0.
+    """Constrain a dynamic size to the range from `min` (default: 0) to `max`.
 
-    As in PyTorch, whose compiler assumes that dynamic sizes are at least 2, raise RuntimeError if `max` <= 2.
+    Raise RuntimeError if `max` <= 2, as PyTorch does, because its compiler assumes sizes of at least 2.
     """
     if max is not None and max <= 2:
         raise RuntimeError(f"Max value to constrain_range_for_size must be greater than 2. got: {max}")

@@ -78,7 +78,7 @@ def _scaled_dot_product_attention(
     elif attn_mask is not None:
         weight = weight + attn_mask
     peak = weight.max(axis=-1, keepdims=True) if weight.size else 0
-    if attn_mask is not None:  # the weights of a query are 0, not NaN, if all keys are masked for this query
+    if attn_mask is not None:  # if all keys of a query are masked, its weights become 0 instead of NaN
         peak = xp.where(peak == -math.inf, 0, peak)
     weight -= peak
     xp.exp(weight, out=weight)
@@ -96,7 +96,10 @@ def _scaled_dot_product_attention(
     **COPIED_OUT,
 )
 def _rescaled_heads(xp: Any, qkv: Array, qkv_bias: Array, num_heads: int) -> tuple[Array, ...]:
-    """Add `qkv_bias`, and split into queries / sqrt(head size), keys and values: (N, heads, L, head size)."""
+    """Add `qkv_bias` to `qkv`, and return queries, keys and values of shape (N, heads, L, head size).
+
+    The queries are divided by the square root of the head size.
+    """
     batch, length, three = qkv.shape
     width = three // 3
     if num_heads <= 0 or width % num_heads:
@@ -112,8 +115,8 @@ def _rescaled_heads(xp: Any, qkv: Array, qkv_bias: Array, num_heads: int) -> tup
 
 # ------------------------------------------------------------------------------------- fused attention layers
 #
-# If no gradients are recorded, PyTorch's attention layers call these operators, so archives of transformers
-# contain the calls.
+# PyTorch's attention layers call these operators if no gradients are recorded. Therefore, archives of
+# transformers contain calls of them.
 
 SOURCE_MASK, PADDING_MASK, FULL_MASK = 0, 1, 2
 
@@ -251,7 +254,8 @@ def _transformer_encoder_layer(
 def _could_be_nested(xp: Any, t: Array, mask: Array) -> bool:
     """Return False: padded tensors cannot become nested tensors, which `ts` does not support.
 
-    Transformer encoders call this operator first, and run their layers with the mask if the result is False.
+    The transformer encoder of PyTorch calls this operator first. If the result is False, the encoder runs its
+    layers on the padded tensor and the mask.
     """
     return False
 

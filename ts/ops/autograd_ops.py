@@ -8,8 +8,9 @@ them to the attribute `grad` of the leaf tensors.
     torch.autograd.grad([loss], [x])              aten::grad                 a list of Tensor?
     x.grad                                        prim::grad                 Tensor?
 
-Python functions and methods of these names (`ts._core.autograd`) have more parameters than these operators,
-which are for scripts and archives. Backward runs hooks, which are user code (record field `calls_programs`).
+The operators are for scripts and archives. Functions and methods of these names in Python
+(`ts._core.autograd`) have more parameters. Backward runs hooks, which are functions of the program (record
+field `calls_programs`).
 """
 
 from __future__ import annotations

@@ -50,9 +50,9 @@ def batch_norm_kernel(
 ) -> Three:
     """Normalize each channel by the moments of the batch, or by the running moments.
 
-    If `training`, use the batch moments and update the running moments. Return the result, the batch mean and
-    1 / standard deviation of the batch. If the running moments are used, the mean and 1 / standard deviation
-    are empty.
+    If `training`, use the moments of the batch, and update the running moments. Return the result, the mean
+    of the batch, and 1 / standard deviation of the batch. Otherwise, use the running moments, and return the
+    result and two empty arrays.
     """
     channels = input.shape[1] if input.ndim > 1 else 0
     named_tensors = {"running_mean": running_mean, "running_var": running_var, "weight": weight, "bias": bias}
@@ -225,7 +225,10 @@ def _native_batch_norm_backward(
     eps: float,
     output_mask: Sequence[bool],
 ) -> list[Array]:
-    """Return gradients of input, weight and bias. Gradients that `output_mask` does not request are empty."""
+    """Return the gradients of input, weight and bias.
+
+    A gradient is an empty array if its item in `output_mask` is False.
+    """
     channels = input.shape[1] if input.ndim > 1 else 0
     mean, spread = (save_mean, save_invstd) if train else (running_mean, running_var)
     if mean is None or spread is None:
@@ -267,7 +270,7 @@ def _native_batch_norm_backward(
     checked_dtype="input grad_out",
 )
 def _batch_norm_backward(xp: Any, *args: Any) -> list[Array]:
-    """Return the gradients of `_batch_norm_with_update`. Ignore `reserve`, the last argument."""
+    """Return the gradients of `_batch_norm_with_update`. The last argument, `reserve`, is ignored."""
     return _native_batch_norm_backward(xp, *args[:-1])
 
 
@@ -277,7 +280,7 @@ _STATISTICS = "Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? runni
 
 
 def _reserved(xp: Any) -> Array:
-    """Return the empty uint8 reserve buffer, which only GPU libraries fill for backward."""
+    """Return an empty uint8 array as reserve buffer, in which only GPU libraries store data for backward."""
     return xp.zeros(0, dtype=common.UINT8)
 
 
@@ -439,9 +442,9 @@ def _gather_stats(
     eps: float,
     counts: Any,
 ) -> tuple[Array, Array]:
-    """Combine the moments of the batch's parts (parallel variance), and update the running moments.
+    """Compute the moments of a batch from the moments of its parts, and update the running moments.
 
-    Row i of `mean` and `invstd` belongs to part i.
+    Row i of `mean` and `invstd` contains the mean and 1 / standard deviation of part i.
     """
     wide = common.opmath(mean.dtype)
     of_part = (

@@ -353,7 +353,8 @@ def _multilabel_margin(xp: Any, self: Array, target: Array, reduction: int) -> t
     for label, real in cost_model.steps(columns):
         holds |= real & (label == classes)
     total = xp.zeros(x.shape, dtype=x.dtype)
-    # The loss is a sum over pairs (target class, other class). Each step adds the pairs of one target class.
+    # The loss is a sum over pairs (target class, other class). Iteration i adds the pairs with target class i
+    # of each row.
     for label, real in cost_model.steps(columns):
         total += xp.where(real, xp.maximum(1 - xp.take_along_axis(x, label, 1) + x, 0), 0)
     total = xp.sum(xp.where(holds, 0, total), axis=1)

@@ -39,7 +39,7 @@ DOUBLE: DType = dtypes.float64.numpy_dtype
 CFLOAT: DType = dtypes.complex64.numpy_dtype
 CDOUBLE: DType = dtypes.complex128.numpy_dtype
 
-# Tables from NumPy dtype to ScalarType number, PyTorch's name, C++ name and category
+# NumPy dtype -> ScalarType number, name in PyTorch, name in C++, or category
 CODE_OF: dict[DType, int] = {}
 NAME_OF: dict[DType, str] = {}
 CPP_NAME_OF: dict[DType, str] = {}  # error texts of PyTorch's kernels contain these names
@@ -65,7 +65,10 @@ def default_dtype() -> DType:
 
 
 def dtype_from(code: int | None, default: DType | None = None) -> DType:
-    """Return NumPy's dtype for a PyTorch ScalarType code. For None, return `default` or the default dtype."""
+    """Return the NumPy dtype for `code`, the ScalarType number of a dtype in PyTorch.
+
+    If `code` is None, return `default`. If both are None, return the default dtype.
+    """
     if code is None:
         return default_dtype() if default is None else default
     dtype = dtypes.BY_CODE.get(int(code))
@@ -98,7 +101,7 @@ def number_dtype(x: complex) -> DType:
 
 
 def is_complex(dtype: DType) -> bool:
-    """Return whether a dtype is complex, including dtypes of `ml_dtypes`, whose kind is not "c"."""
+    """Return whether a dtype is complex. This includes dtypes of `ml_dtypes`, whose NumPy kind is not "c"."""
     return CATEGORY_OF[dtype] == COMPLEX
 
 
@@ -135,7 +138,10 @@ def promote_types(a: DType, b: DType) -> DType:
 
 
 def _combine(high: DType | None, low: DType | None) -> DType | None:
-    """Promote `high` and `low`, the dtypes of a higher and a lower group of operands (module docstring)."""
+    """Promote the dtype `high` of one group of operands and the dtype `low` of a lower group.
+
+    The module docstring defines the groups.
+    """
     if high is None or low is None:
         return high or low
     kh, kl = CATEGORY_OF[high], CATEGORY_OF[low]
@@ -167,9 +173,10 @@ def result_type(*operands: Any) -> DType:
 
 
 def can_cast(source: DType, target: DType) -> bool:
-    """Return whether in-place and `out=` writes may cast `source` to `target`.
+    """Return whether a result of dtype `source` may be written to a tensor of dtype `target`.
 
-    A cast to a lower category, such as from float to int, is not allowed.
+    In-place operators and `out=` arguments write such results. A cast to a lower category, such as from float
+    to int, is not allowed.
     """
     a, b = CATEGORY_OF[source], CATEGORY_OF[target]
     if a == COMPLEX:
@@ -223,14 +230,14 @@ def check_factor(dtype: DType, factor: Any, name: str) -> None:
 
 
 def check_number(x: Any, dtype: DType) -> Any:
-    """Return `x`. Raise RuntimeError if it is a number outside of the range of `dtype`."""
+    """Return `x` unchanged. Raise RuntimeError if `x` is a Python number that `dtype` cannot represent."""
     if not isinstance(x, (int, float, complex)):
         return x
     floating = CATEGORY_OF[dtype] >= FLOATING
     if dtype.itemsize == 1 and floating:
         return factories.checked_number(x, dtypes.from_numpy_dtype(dtype))
     if not isinstance(x, complex) and (0 <= x <= 127 or (floating and -60000 <= x <= 60000)):
-        return x  # every dtype contains 0..127, and floating dtypes of 2 or more bytes contain -60000..60000
+        return x  # in the range of every dtype, or of every floating dtype of 2 or more bytes
     return factories.checked_number(x, dtypes.from_numpy_dtype(dtype))
 
 
@@ -263,7 +270,11 @@ def raise_unsupported_dtype(name: str, dtype: DType) -> NoReturn:
 
 
 def check_factorised(name: str, *operands: Array) -> None:
-    """Raise the error of operator `name` for dtypes without LAPACK routines (integers, 16-bit floats)."""
+    """Raise NotImplementedError if LAPACK has no routine for the dtype of an operand.
+
+    These dtypes are all except 32-bit and 64-bit floats and their complex dtypes. `name` is PyTorch's name of
+    the kernel.
+    """
     for x in operands:
         if x.dtype not in (FLOAT, DOUBLE, CFLOAT, CDOUBLE):
             raise_unsupported_dtype(name, x.dtype)
@@ -327,7 +338,7 @@ def wrap_dims(dims: int | Iterable[int] | None, ndim: int) -> tuple[int, ...]:
 
 
 def reduced_shape(shape: Sequence[int], dims: Sequence[int], keepdim: bool) -> Shape:
-    """Return `shape` without the dimensions `dims`, or with size 1 for them if `keepdim`."""
+    """Return `shape` without the dimensions `dims`. If `keepdim`, keep these dimensions with size 1."""
     if keepdim:
         return tuple(1 if i in dims else n for i, n in enumerate(shape))
     return tuple(n for i, n in enumerate(shape) if i not in dims)
@@ -349,12 +360,12 @@ def check_storage(shape: Sequence[int], dtype: DType) -> None:
 
 
 def diagonal_within(diagonal: int, rows: int, columns: int) -> int:
-    """Clamp a diagonal offset to [-rows, columns]. At these limits and beyond, the diagonal is empty."""
+    """Clamp a diagonal offset to the range from -rows to columns. The diagonals at both limits are empty."""
     return max(-rows, min(diagonal, columns))
 
 
 def infer_size(size: Sequence[int], numel: int) -> Shape:
-    """Return `size` with -1 replaced by the inferred length for `numel` elements."""
+    """Return `size` with -1 replaced by the size with which a tensor has `numel` elements."""
     shape = list(size_guards.shape(size))
     unknown = [i for i, n in enumerate(shape) if size_guards.is_provably_equal(n, -1)]
     if len(unknown) > 1:
@@ -386,9 +397,10 @@ def infer_size(size: Sequence[int], numel: int) -> Shape:
 
 
 def _require_multiple(numel: Any, size_product: Any) -> None:
-    """Require `numel` to be a multiple of `size_product`, the product of the given sizes.
+    """Record the constraint that `numel` is a multiple of `size_product`, the product of the given sizes.
 
-    One of the two numbers is data-dependent, so the requirement is recorded as a constraint.
+    The function is for symbolic sizes: it cannot check the constraint if one of the numbers is
+    data-dependent.
     """
     if size_guards.known_one(size_product) or size_guards.is_provably_equal(numel, size_product):
         return
@@ -405,9 +417,9 @@ def extremes(xp: Any, x: Array) -> tuple[int, int] | None:
 
 
 def copy_indices(index: Array) -> Array:
-    """Return a copy of indices, counts or a mask, to be checked and used (TOCTOU, time-of-check races).
+    """Return a copy of indices, counts or a mask. The caller validates the copy and then uses it.
 
-    Another thread could change the original between its validation and its use.
+    Another thread could change the original between validation and use (TOCTOU, time-of-check race).
     """
     return index.copy()
 

@@ -1,10 +1,12 @@
 """Convolutions with stride and dilation (dilated convolution) by one matrix product of windows and weight.
 
-In: input (N, C, *spatial) or (C, *spatial), weight, bias and per-dimension stride, padding, dilation. Out:
-the convolution (a cross-correlation, as in PyTorch), or its transpose, the sum of weighted windows.
+In: input (N, C, *spatial) or (C, *spatial), weight, bias, and stride, padding and dilation for each
+dimension. Out: the convolution (a cross-correlation, as in PyTorch), or the transposed convolution, which
+adds weighted windows.
 
-Arguments are checked once per combination of sizes: `described` returns a cached Geometry, and `compute`
-receives it with the arrays.  A faster backend passes another `compute` to the same kernels:
+`described` checks the arguments once for each combination of sizes, and returns a cached Geometry. The
+function `compute` receives the Geometry and the arrays.  A faster backend passes another `compute` to the
+same kernels:
 
     overrides["aten::conv2d"] = partial(conv, compute=mine)      mine(xp, geometry, input, weight, bias)
 """
@@ -37,8 +39,8 @@ class Geometry:
     batched: bool
     kernel: tuple[int, ...]
     stride: tuple[int, ...]
-    # (before, after) for each dimension: numbers of elements that a convolution adds to its input, or that
-    # a transposed convolution removes from its output
+    # (number of elements at the start, number at the end) for each dimension. A convolution pads its input by
+    # these numbers of elements, and a transposed convolution crops its output by them.
     pads: tuple[tuple[int, int], ...]
     dilation: tuple[int, ...]
     groups: int
@@ -56,7 +58,7 @@ class Geometry:
 
 _geometries: dict[Any, Geometry] = {}
 MAX_CACHED_GEOMETRIES = 1024
-MAX_COLUMNS = 1 << 22  # maximum number of elements of the window matrix in one product of `weight_gradient`
+MAX_COLUMNS = 1 << 22  # maximum number of elements in the window matrix of one product in `weight_gradient`
 MAX_PADDING = (1 << 62) - 1  # maximum padding, so that the padding of both sides fits in 64 bits
 
 
@@ -211,7 +213,7 @@ def _describe(
             for m, s, (a, b), d, k, o in zip(input_size, steps, pads, gaps, kernel, more, strict=True)
         )
         if min(output_size) < 1:
-            one = (1,) * (n == 1)  # PyTorch's error text for a 1-d convolution shows sizes as (1 x length)
+            one = (1,) * (n == 1)  # PyTorch's error text for a 1-d convolution contains (1 x length)
             lengths, counts = (" x ".join(map(str, (*one, *v))) for v in (input_size, output_size))
             raise RuntimeError(
                 f"Given input size per channel: ({lengths}). Calculated output size per channel: ({counts}). "
@@ -301,10 +303,11 @@ def backwards(g: Geometry, input: Array) -> Geometry:
 
 
 def weight_gradient(xp: Any, g: Geometry, windowed: Array, other: Array) -> Array:
-    """Return the weight gradient (filters, channels per group, *kernel).
+    """Return the gradient of the weight, with the shape (filters, channels per group, *kernel).
 
-    `g` is a convolution that is not transposed. `windowed` is its input, and `other` the gradient of its
-    result. For the weight of a transposed convolution, the caller passes these two arrays in reverse order.
+    `g` is the geometry of a convolution that is not transposed. `windowed` is the input of the convolution,
+    and `other` the gradient of its result. For a transposed convolution, the caller passes the gradient of
+    the result as `windowed` and the input as `other`.
     """
     images, lead, output_size = other.shape[0], other.shape[1], other.shape[2:]
     area, groups, n = math.prod(g.kernel), g.groups, len(g.kernel)
@@ -341,7 +344,10 @@ def convolution_backward(
     compute: Compute = product,
     weigh: Weigh = weight_gradient,
 ) -> list[Array]:
-    """Return the gradients of input, weight and bias. Gradients that `output_mask` excludes are empty."""
+    """Return the gradients of input, weight and bias.
+
+    A gradient is an empty array if its item in `output_mask` is False.
+    """
     g = described(input, weight, None, stride, padding, dilation, groups, transposed, output_padding)
     expected_shape = (input.shape[0], *g.shape) if g.batched else g.shape
     if not size_guards.equal_shapes(grad_output.shape, expected_shape):
@@ -430,7 +436,10 @@ def _convolution(
     *flags: bool,
     compute: Compute = product,
 ) -> Array:
-    """Compute `aten::_convolution`, an operator in traces. `flags` are GPU library flags without effect."""
+    """Compute `aten::_convolution`, an operator that traces contain.
+
+    `flags` are options of GPU libraries. They have no effect.
+    """
     if input.ndim != weight.ndim:
         raise RuntimeError(
             f"Expected {weight.ndim}-dimensional input for {weight.ndim}-dimensional weight "
@@ -467,7 +476,10 @@ def _shape(xp: Any, g: Geometry, input: Array, *more: Array | None) -> tuple[tup
 
 
 def _shape_of(kernel: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a shape rule: it runs `kernel`, which checks the arguments, with `_shape` as `compute`."""
+    """Return a shape rule that calls `kernel` with `_shape` in place of a computation.
+
+    `kernel` checks the arguments, and `_shape` returns the shape of the result.
+    """
 
     def convolution_shape(*args: Any) -> Any:
         return kernel(None, *args, compute=_shape)
@@ -496,7 +508,7 @@ _DEPTHWISE = (
     "(Tensor self, Tensor weight, SymInt[{n}] kernel_size, Tensor? bias, SymInt[{n}] stride, SymInt[{n}] "
     "padding, SymInt[{n}] dilation)"
 )
-# Overload resolution tries overloads with the same kernel in the reverse order of this list.
+# The order matters: for overloads with the same kernel, overload resolution tries the last one first.
 for _text, _compute, _kinds, _casts in (
     (
         f"_convolution{_GENERAL}SymInt[] output_padding, SymInt groups, {_HOW}, bool allow_tf32)",

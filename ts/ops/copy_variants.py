@@ -55,8 +55,8 @@ for _text, _kernel in (
 
 _DRAWN = cost_model.of(cost_model.elements, 3.5)
 
-# Random in-place operator -> name of its functional variant, or "" for the same name without `_`. Only
-# scripts can call the functional variants, as methods (`x.exponential(2.0)`).
+# Random in-place operator -> name of its functional variant. "" stands for the name of the in-place operator
+# without `_`. Only scripts can call the functional variants, as methods (`x.exponential(2.0)`).
 _FILLED = {
     "bernoulli_.Tensor": "", "bernoulli_.float": "bernoulli.p", "cauchy_": "", "exponential_": "",
     "geometric_": "", "log_normal_": "", "normal_": "normal_functional",

@@ -37,7 +37,8 @@ T = TypeVar("T")
 
 _READ: Final = {dtypes.bool_: 0.02, dtypes.float16: 30, dtypes.bfloat16: 30}
 _MASKS: Final = (dtypes.bool_, dtypes.uint8)
-# Nanoseconds that `steps` charges before each iteration: enough for `ts.limits` to read the clock each time
+# Nanoseconds that `steps` charges before each iteration. `ts.limits` reads the clock after a charge of this
+# size.
 _CLOCK_INTERVAL_NS: Final = 100_000.0
 
 
@@ -49,7 +50,10 @@ def steps(items: Iterable[T]) -> Iterator[T]:
 
 
 def rule_of(record: OperatorRecord) -> Measure | None:
-    """Return the rule that computes nanoseconds from call arguments, or None for operators without cost."""
+    """Return the function that computes the cost of a call, in nanoseconds, from its arguments.
+
+    Return None for operators without cost.
+    """
     if record.variant == "out" and record.base is not None:
         rule, count = rule_of(record.base), arity(record.base.schema_text)[2]
         return None if rule is None else lambda *args: rule(*args[:count])
@@ -66,7 +70,7 @@ def rule_of(record: OperatorRecord) -> Measure | None:
 
 
 def _makes_tensor(record: OperatorRecord) -> bool:
-    """Return whether the operator computes elements, unlike views (`-> Tensor(a)`) and metadata queries."""
+    """Return whether the operator computes elements. Views (`-> Tensor(a)`) and metadata queries do not."""
     returns = record.schema_text.rpartition(" -> ")[2]
     if record.family in _KNOWN:
         return re.search(r"Tensor(?!\()", returns) is not None
@@ -104,10 +108,10 @@ def moved_bytes(*args: Any) -> float:
 
 
 def read(*args: Any) -> float:
-    """Return the number of bytes that a reduction reads, weighted by `_READ` for some dtypes.
+    """Return the number of bytes that a reduction reads.
 
-    The weight of bools is low, because their reduction may stop early. The weight of 16-bit floats is high,
-    because their loops are slow.
+    For the dtypes in `_READ`, return a weighted number of elements instead. The weight of bools is low,
+    because their reduction may stop early. The weight of 16-bit floats is high, because their loops are slow.
     """
     return float(sum([x.numel() * _READ.get(x.dtype, x.element_size()) for x in tensors(args)]))
 
@@ -127,9 +131,10 @@ def _together(shapes: Sequence[Sequence[int]]) -> int:
 
 
 def new_tensor_elements(*args: Any) -> float:
-    """Return the number of elements of a new tensor: of the size argument, or else of the tensor arguments.
+    """Return the number of elements of the tensor that a constructor creates.
 
-    Return 0 for the meta device.
+    This is the product of the size argument. Without a size argument, it is the number of elements of the
+    tensor arguments. Return 0 for the meta device.
     """
     if any(isinstance(x, devices.device) and x.type == "meta" for x in args):
         return 0
@@ -138,18 +143,24 @@ def new_tensor_elements(*args: Any) -> float:
 
 
 def resized_elements(x: Tensor, *args: Any) -> float:
-    """Return the number of elements of `x` after the first list argument has replaced its last sizes."""
+    """Return the number of elements of a tensor whose last sizes differ from those of `x`.
+
+    The first list argument contains these sizes.
+    """
     new_sizes = sizes(args)
     return math.prod([*x.shape[: x.ndim - len(new_sizes)], *new_sizes])
 
 
 def fewest(*args: Any) -> float:
-    """Return the element count of the smallest tensor, e.g. the indices of a lookup."""
+    """Return the number of elements of the smallest tensor argument, such as the indices of a lookup."""
     return min([x.numel() for x in tensors(args)], default=0)
 
 
 def search_nonzero(x: Tensor) -> float:
-    """Return nanoseconds of `nonzero`: elements are counted, then their indices are collected."""
+    """Return the cost of `nonzero` in nanoseconds.
+
+    It counts the nonzero elements, and then collects their indices.
+    """
     return x.numel() * (0.1 if x.dtype in _MASKS else 1.5)
 
 
@@ -162,7 +173,7 @@ def indexed_bytes(x: Tensor, indices: Any, *rest: Any) -> float:
     """Return the byte size of an advanced indexing result: `x[i, :, j]`."""
     index_tensors = [y for y in indices if y is not None and y.dtype not in _MASKS]
     if len(index_tensors) < sum(y is not None for y in indices):
-        return 0  # lower bound, because the result size depends on the elements of a mask
+        return 0  # lower bound: an index is a mask, whose elements determine the size of the result
     unindexed_sizes = [n for d, n in enumerate(x.shape) if d >= len(indices) or indices[d] is None]
     shapes = [y.shape for y in index_tensors]
     return float(_together(shapes) * math.prod(unindexed_sizes) * x.element_size())
@@ -217,7 +228,7 @@ def products(*args: Any) -> float:
 
 
 def multiply(x: Tensor) -> float:
-    """Return the nanoseconds per multiplication of a matrix product with the dtype of `x`.
+    """Return the time of one multiplication in a matrix product with the dtype of `x`, in nanoseconds.
 
     Products of integers are slow and use a single thread.
     """
@@ -232,7 +243,10 @@ def cubes(*args: Any) -> float:
 
 
 def windows(x: Tensor, weight: Tensor, *rest: Any) -> float:
-    """Return a lower bound of a convolution's multiplications: input elements * taps / product of strides."""
+    """Return a lower bound of the number of multiplications in a convolution.
+
+    It is (elements of the input) * (elements of the kernel) / (product of the strides).
+    """
     taps = math.prod(weight.shape[2:]) * min(weight.shape[:2], default=1)
     return x.numel() * max(taps, 1) / max(math.prod(sizes(rest)), 1)
 
@@ -257,7 +271,10 @@ def linear(x: Tensor, weight: Tensor, *rest: Any) -> float:
 
 
 def pairs(x: Tensor, *rest: Any) -> float:
-    """Return the operation count of pairwise row distances of one or two tensors."""
+    """Return the number of operations for the distances between all pairs of rows.
+
+    A pair has one row of `x`, and one row of the second tensor or, if there is only one tensor, of `x`.
+    """
     other = rest[0] if rest and isinstance(rest[0], Tensor) else x
     return 2 * x.numel() * (other.shape[-2] if other.ndim > 1 else 1)
 
@@ -288,9 +305,10 @@ def contraction(x: Tensor, y: Tensor, dims_x: Any, dims_y: Any, *rest: Any) -> f
 
 
 def einsum(equation: str, operands: Any, *rest: Any) -> float:
-    """Return the cost of `einsum`: the sum over its pairwise contractions of the product of all sizes.
+    """Return the cost of `einsum`.
 
-    For a single operand, the cost is proportional to the number of elements.
+    Each contraction of two operands costs the product of the sizes of all its indices. For a single operand,
+    the cost is proportional to the number of elements.
     """
     tensor_operands = tensors([operands])
     input_subscripts, arrow, output_subscripts = equation.replace(" ", "").partition("->")
@@ -316,7 +334,7 @@ def einsum(equation: str, operands: Any, *rest: Any) -> float:
 
 
 def _path(equation: str, operands: Sequence[Tensor]) -> list[tuple[int, ...]]:
-    """Return the contraction path of `einsum`, or [] for operands that `einsum` rejects."""
+    """Return the pairs of operands that `einsum` contracts, in order, or [] if it rejects the operands."""
     if len(operands) == 2:
         return [(0, 1)]
     blanks = [np.broadcast_to(np.float32(0), x.shape) for x in operands]
@@ -341,7 +359,8 @@ _CACHE_ELEMENTS: Final = 4_000_000  # number of elements that fit in the cache
 _CACHED_READ_NS: Final = 0.02  # time to read an element from the cache
 _UNCACHED_READ_NS: Final = 0.1
 
-# family -> (function that counts units, nanoseconds per unit on one thread, True if several threads are used)
+# family -> (function that returns the number of units, nanoseconds per unit on one thread, True if the kernel
+# uses several threads)
 _FAMILIES: Final[dict[str, tuple[Measure, float, bool]]] = {
     "unary": (moved_bytes, 0.03, False),
     "activation": (moved_bytes, 0.05, False),

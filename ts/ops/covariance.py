@@ -32,8 +32,8 @@ def _cov(
     _check_weights("fweights", fweights, x.shape[1], integral=True)
     _check_weights("aweights", aweights, x.shape[1], integral=False)
     weights = [w for w in (fweights, aweights) if w is not None]
-    # Integers are cast to the dtype of the weights, or to the default dtype without weights. 16-bit floats
-    # are computed in 32 bits.
+    # Cast integers to the dtype of the weights, or to the default dtype if there are no weights. Compute
+    # 16-bit floats in 32 bits.
     weighted = x.dtype if aweights is None else common.promote_types(x.dtype, aweights.dtype)
     target = common.float_dtype(weighted)
     x = common.cast(xp, x, common.opmath(target))

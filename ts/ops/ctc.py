@@ -6,8 +6,9 @@ In: log probabilities (T, N, C) or (T, C), targets (N, S) or concatenated, and t
 negative log likelihood of each sequence, or its reduction.
 
 A blank is inserted before, between and after the labels, so there are 2 S + 1 states.  `alpha[s]` is the log
-probability of all paths that are in state s after the current time step.  It is computed from `alpha` of the
-states s, s - 1 and, if s - 1 is a blank between two different labels, s - 2 at the previous time step.
+probability of all paths that are in state s after the current time step.  It is computed from `alpha[s]` and
+`alpha[s - 1]` at the previous time step. If state s - 1 is a blank between two different labels, `alpha[s -
+2]` is also used.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ def _check_lengths(name: str, lengths: Lengths, batch: int, limit: int | None) -
 
 
 def _padded(xp: Any, targets: Array, lengths: Lengths, blank: int) -> Array:
-    """Return concatenated or padded targets as (N, maximum length), padded with `blank`."""
+    """Return `targets`, which are concatenated or padded, as rows (N, maximum length) padded with `blank`."""
     longest, batch = max(lengths, default=0), len(lengths)
     position = np.arange(longest)
     real = position < np.asarray(lengths, dtype=np.int64)[:, None]
@@ -70,9 +71,9 @@ def _padded(xp: Any, targets: Array, lengths: Lengths, blank: int) -> Array:
 
 
 def _log_add(xp: Any, *terms: Array) -> Array:
-    """Return the log-sum-exp of `terms`, the logarithm of the sum of exp(term).
+    """Return the logarithm of the sum of exp(term) over all `terms` (log-sum-exp).
 
-    The result is -inf if all terms are -inf.
+    Where all terms are -inf, the result is -inf.
     """
     peak = terms[0]
     for term in terms[1:]:
@@ -106,7 +107,10 @@ def _check_logs(log_probs: Array, targets: Array, blank: int) -> Array:
 def _states(
     xp: Any, logs: Array, targets: Array, input_lengths: Lengths, target_lengths: Lengths, blank: int
 ) -> tuple[Array, Array]:
-    """Return the label of each state (N, 2 S + 1), and a mask: True if state s can follow state s - 2."""
+    """Return two arrays of shape (N, 2 S + 1): the label of each state, and a mask.
+
+    The mask is True for state s if a path can go from state s - 2 directly to state s.
+    """
     steps, batch, labels = logs.shape
     _check_lengths("input_lengths", input_lengths, batch, steps)
     _check_lengths("target_lengths", target_lengths, batch, None)
@@ -134,7 +138,7 @@ def likelihood(
     log_zero = logs.dtype.type(-math.inf)
     lengths = xp.asarray(np.asarray(input_lengths, dtype=np.int64).reshape(batch))
     alpha = xp.full((batch, steps, width), log_zero, dtype=logs.dtype)
-    # `alpha` after the last time step of each sequence (sequences have different numbers of time steps)
+    # row i: `alpha` of sequence i after its last time step, which differs between sequences
     last = xp.full((batch, width), log_zero, dtype=logs.dtype)
     log_alpha = last
     for t in cost_model.steps(range(steps)):
@@ -274,9 +278,10 @@ def _ctc_loss_backward(
     blank: int,
     zero_infinity: bool = False,
 ) -> Array:
-    """Return the gradient of the scores before log_softmax.
+    """Return the gradient of the loss with respect to the scores from which log_softmax computed `log_probs`.
 
-    At each time step, it is the probability of a label minus the label's posterior probability.
+    For each time step and label, it is the probability of the label minus the posterior probability of the
+    label.
     """
     logs = _check_logs(log_probs, targets, blank)
     input_sizes = _lengths_of("input_lengths", input_lengths)
@@ -293,7 +298,7 @@ def _ctc_loss_backward(
     is_final = (state == last) | (state == last - 1)
     names = (states[:, :, None] == xp.arange(labels)).astype(logs.dtype)
     log_zero = logs.dtype.type(-math.inf)
-    # For each state: log probability of all continuations of paths from this state
+    # For each state: log probability of all parts of paths that begin in this state at the next time step
     beta = xp.full(states.shape, log_zero, dtype=logs.dtype)
     gradient = xp.zeros(logs.shape, dtype=logs.dtype)
     for t in cost_model.steps(range(steps - 1, -1, -1)):

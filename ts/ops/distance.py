@@ -77,11 +77,11 @@ def _cdist(xp: Any, x1: Array, x2: Array, p: float = 2, compute_mode: int | None
 
 
 def _by_products(x1: Array, x2: Array) -> bool:
-    """Return whether PyTorch computes the distances of `x1` and `x2` by matrix products.
+    """Return whether PyTorch computes the distances between rows of `x1` and `x2` by matrix products.
 
-    For symbolic sizes, the condition becomes a guard.
+    If the sizes are symbolic, record the conditions on them as guards.
     """
-    # `|` instead of `or`, because both conditions must be recorded as guards
+    # use `|`, because `or` would not record the second condition as a guard if the first one is true
     return evaluate_guard(x1.shape[-2] > 25) | evaluate_guard(x2.shape[-2] > 25)
 
 
@@ -117,7 +117,7 @@ def _cdist_forward(xp: Any, x1: Array, x2: Array, p: float, compute_mode: int | 
 def _euclidean_dist(xp: Any, x1: Array, x2: Array) -> Array:
     """Compute Euclidean distances by a matrix product: |a - b|^2 = |a|^2 + |b|^2 - 2 ab.
 
-    Negative squares, which rounding may cause, are replaced by zero.
+    Squared distances that are negative because of rounding are replaced by zero.
     """
     a, b = wide(xp, x1), wide(xp, x2)
     squares = xp.sum(a * a, axis=-1)[..., :, None] + xp.sum(b * b, axis=-1)[..., None, :]
@@ -155,9 +155,9 @@ def _pdist(xp: Any, self: Array, p: float = 2) -> Array:
 
 
 def _of_gap(xp: Any, grad: Array, gap: Array, distance: Array, p: float) -> Array:
-    """Return the gradient of distances with respect to the vector differences `gap`.
+    """Return the gradient of p-norm distances with respect to `gap`, the differences of vectors.
 
-    It is 0 for equal vectors.
+    The gradient is 0 if two vectors are equal.
     """
     if p == 0:
         return xp.zeros_like(gap)

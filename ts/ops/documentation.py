@@ -31,7 +31,7 @@ _KINDS: Final = {
     "c": "complex64 and complex128",
 }
 _REFUSED: Final = {"b": "bool", "i": "integers", "h": "float16 and bfloat16", "f": "floats", "c": "complex"}
-# Operators that are not pointwise, and whose result has the shape of the first argument
+# Operators that are not pointwise, but whose result has the shape of the first argument
 _SAME: Final = """
     softmax log_softmax cumsum cumprod cummax cummin logcumsumexp sort argsort flip roll tril triu clone
     detach index_add masked_fill scatter scatter_add scatter_reduce index_copy index_fill index_put layer_norm
@@ -123,7 +123,10 @@ def _listed(phrases: Sequence[str]) -> str:
 
 
 def _facts(name: str, operators: Sequence[Any], out: bool) -> Iterator[str]:
-    """Yield the lines of a help text about result shape, dtypes, errors and, if `out`, about `out=`."""
+    """Yield the lines of a help text about the shape of the result, dtypes and errors.
+
+    If `out` is True, also yield a line about the argument `out=`.
+    """
     record = operators[0].record
     if record is not None:
         shape = _shape(record, operators[0].signature)
@@ -142,7 +145,10 @@ def _line(title: str, description: str) -> str:
 
 
 def _shape(record: Any, signature: Any) -> str:
-    """Return the help text about the result's shape, or "" if a result is neither tensor nor tensor list."""
+    """Return the help text about the shape of the result.
+
+    Return "" if a result is neither a tensor nor a list of tensors.
+    """
     from ts.ops.shape_functions import DataDependentShapeError
 
     names = {p.name for p in signature.parameters}

@@ -28,7 +28,10 @@ _FIELDS: dict[str, Any] = {"where": "f", "nondeterministic": True}
 
 
 def _dropout_mask(xp: Any, input: Array, p: float, channels: bool) -> Array:
-    """Draw a random mask: 1 for each element (or channel, if `channels`) to keep, 0 for others."""
+    """Draw a random mask with 1 for each element to keep and 0 for each element to drop.
+
+    With `channels`, the mask has one element for each channel.
+    """
     if channels and input.ndim < 2:
         raise RuntimeError("Feature dropout requires at least 2 dimensions in the input")
     if channels:
@@ -48,10 +51,10 @@ def _step(xp: Any, ufunc: str, a: Any, b: Any, dtype: common.DType) -> Array:
 def apply_dropout(
     xp: Any, input: Array, p: float, train: bool, channels: bool = False, alpha: bool = False
 ) -> Array:
-    """Drop elements, or channels if `channels`. Return the input itself if nothing is dropped.
+    """Apply dropout to elements, or to whole channels if `channels`.
 
-    Dropout sets dropped elements to 0. With `alpha`, alpha dropout sets them to SELU's limit, and preserves
-    mean and variance.
+    Return the input itself if nothing can be dropped. Dropped elements become 0. With `alpha`, they become
+    the negative limit of SELU, and all elements are then scaled and shifted to preserve mean and variance.
     """
     if not 0 <= p <= 1:
         raise RuntimeError(f"dropout probability has to be between 0 and 1, but got {p:g}")
@@ -159,7 +162,7 @@ _BOUNDS = (
 def _sloped(
     xp: Any, self: Array, lower: float, upper: float, training: bool, generator: Any
 ) -> tuple[Array, Array | None]:
-    """Return the result of rrelu, and the random slopes, or None if not `training`."""
+    """Return the result of rrelu, and the random slopes. Without `training`, return None as slopes."""
     for name, bound in (("lower", lower), ("upper", upper)):
         if not math.isfinite(bound):
             raise RuntimeError(f"rrelu: {name} bound must be finite, got {bound:g}")

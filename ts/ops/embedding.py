@@ -71,7 +71,10 @@ def _embedding_dense_backward(
     padding_idx: int,
     scale_grad_by_freq: bool,
 ) -> Array:
-    """Return the gradient of an embedding table: each row is the sum of the gradients of its lookups."""
+    """Return the gradient of an embedding table.
+
+    The gradient of a row is the sum of the gradients of all lookups of this row.
+    """
     _check_indices("embedding_backward", 2, indices=indices)
     if not size_guards.equal_shapes(grad_output.shape[:-1], indices.shape):
         raise RuntimeError(
@@ -105,7 +108,10 @@ def _embedding_dense_backward(
 def _shortened(
     xp: Any, self: Array, indices: Array, max_norm: float, norm_type: float
 ) -> tuple[Array, Array]:
-    """Find the rows at `indices` whose norm exceeds `max_norm`. Return their indices, and the scaled rows."""
+    """Find the rows at `indices` whose norm exceeds `max_norm`, and scale copies of them to this norm.
+
+    Return the indices of these rows, and the scaled rows.
+    """
     _check_indices("embedding_renorm_", 2, indices=indices)
     bounds = common.extremes(xp, indices)
     if bounds is not None and (bounds[0] < 0 or bounds[1] >= self.shape[0]):
@@ -206,7 +212,10 @@ def _bag_shapes(
 
 
 def _fills_offset2bag(weight: Array, mode: int, padding_idx: int | None) -> bool:
-    """Return True if `offset2bag` has elements. It is empty if PyTorch computes sums by its fast path."""
+    """Return True if the result `offset2bag` has elements.
+
+    PyTorch returns an empty `offset2bag` if it computes sums by its fast path.
+    """
     padded = padding_idx is not None and padding_idx >= 0
     return mode != SUM or padded or bool(weight.dtype == common.DOUBLE)
 
@@ -225,7 +234,10 @@ def _padding(weight: Array, padding_idx: int | None) -> int:
 
 
 def _public_bag_shapes(weight: Array, *args: Any) -> list[ShapeAndDtype]:
-    """Return the result shapes of public `embedding_bag`, which accepts a negative `padding_idx`."""
+    """Return the result shapes of the public operator `embedding_bag`.
+
+    Unlike the internal operators, it accepts a negative `padding_idx`.
+    """
     arguments = (weight, *args[:7], _padding(weight, args[7] if len(args) == 8 else None))
     return _bag_shapes(*arguments)
 

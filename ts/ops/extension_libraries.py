@@ -1,4 +1,4 @@
-"""`torch.ops.load_library`: load C++ extension libraries, or find their operator names without loading.
+"""`torch.ops.load_library`: load C++ extension libraries, or search their files for names of operators.
 
     torch.ops.load_library("libtorchaudio.so")     warns that its C++ code is not used
     torch.ops.torchaudio._lfilter_core_loop        an operator implemented by ts
@@ -26,7 +26,7 @@ from ts.ops import registry
 from ts.ops.registry import OperatorRecord
 
 loaded_libraries: set[str] = set()  # paths of all libraries that `load_library` accepted
-# Paths of accepted libraries that are not loaded, because they are linked with PyTorch
+# Paths of libraries that `load_library` accepted but did not load, because they are linked with PyTorch
 _unloaded_libraries: list[str] = []
 
 _SHARED_LIBRARY_MAGIC: Final = (b"\x7fELF", b"MZ", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe")
@@ -34,7 +34,10 @@ _PYTORCH_SYMBOLS: Final = re.compile(rb"lib(?:torch|c10)\w*\.|(?:torch|torch_cpu
 
 
 def _filter_recursively(waveform: Tensor, coefficients: Tensor, padded_output: Tensor) -> Tensor:
-    """Run an IIR filter on a waveform (batch, channel, time) with reversed coefficients (channel, order)."""
+    """Run an IIR filter on a waveform (batch, channel, time), and write the result to `padded_output`.
+
+    `coefficients` has the shape (channel, order) and contains the coefficients in reverse order.
+    """
     x, a, y = waveform.array, coefficients.array, padded_output.array
     order = a.shape[1]
     for at in range(x.shape[2]):
@@ -54,8 +57,9 @@ def _overdrive(
     return last_in, last_out, output
 
 
-# For libraries of these packages, `load_library` raises OSError. The packages then use their Python code.
-# Otherwise, their import would call operators of the library.
+# Packages with a fallback in Python. For a library of such a package, `load_library` raises OSError, so that
+# the package uses the fallback. Without the error, the import of the package would call operators of the
+# library.
 _PACKAGES_WITH_FALLBACK: Final = frozenset({"torchvision"})
 # Operators of extension libraries that `ts` implements, because they are often used or called at import.
 _OPERATORS: Final[dict[str, Callable[..., Any]]] = {
@@ -71,8 +75,9 @@ _OPERATORS: Final[dict[str, Callable[..., Any]]] = {
 def load_library(path: Any) -> None:
     """Load a shared library. Raise OSError if this fails.
 
-    A library that is linked with PyTorch is not loaded. Instead, define those of its operators that
-    `_OPERATORS` contains, and warn. For packages with a Python fallback, raise OSError instead.
+    A library that is linked with PyTorch is not loaded. Instead, warn, and define those operators of the
+    library that `_OPERATORS` contains. If the library belongs to a package with a fallback in Python, raise
+    OSError.
     """
     real_path = os.path.realpath(os.fspath(path))
     message = f"Could not load this library: {real_path}"
@@ -117,7 +122,7 @@ def _search(path: str, pattern: re.Pattern[bytes]) -> bool:
 
 @functools.cache
 def _declares(path: str, namespace: str, name: str) -> bool:
-    """Return whether the file `path` contains the words `namespace` and `name` of an operator."""
+    """Return whether the file `path` contains the namespace and the name of an operator as words."""
     words = (re.escape(x.encode("utf-8", "surrogatepass")) for x in (namespace, name))
     return all(_search(path, re.compile(rb"(?<!\w)" + word + rb"(?!\w)")) for word in words)
 
@@ -146,7 +151,7 @@ class UnavailableOperator:
 
 
 def unavailable_operator(namespace: str, name: str) -> UnavailableOperator | None:
-    """Return the placeholder of an operator that an unloaded library declares, or None."""
+    """Return a placeholder for an operator if a library that was not loaded declares it, otherwise None."""
     for path in _unloaded_libraries:
         if _declares(path, namespace, name):
             return UnavailableOperator(namespace, name, path)

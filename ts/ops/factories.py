@@ -119,7 +119,10 @@ def _like(
     pin_memory: bool | None = None,
     memory_format: int | None = None,
 ) -> Array:
-    """Return an uninitialized array with the shape of `self`, and by default with its dtype and strides."""
+    """Return an uninitialized array with the shape of `self`.
+
+    By default, the array also has the dtype and the strides of `self`.
+    """
     return storage_ops.empty_like(xp, self, common.dtype_from(dtype, self.dtype), memory_format)
 
 
@@ -200,7 +203,10 @@ def _new_empty_strided(
     **COPIED_OUT,
 )
 def _new_zeros_alike(xp: Any, self: Array, other: Array, self_num_batch_dims: int = 0) -> Array:
-    """Return zeros in the shape of `other`, after the first `self_num_batch_dims` sizes of `self`."""
+    """Return zeros whose shape consists of sizes of `self` and the shape of `other`.
+
+    The first `self_num_batch_dims` sizes of `self` precede the shape of `other`.
+    """
     batch = self.shape[:self_num_batch_dims]
     block = storage_ops.empty_like(xp, other, other.dtype, None)
     order = sorted(range(block.ndim), key=lambda d: -block.strides[d])
@@ -229,7 +235,10 @@ def _steps(start: Any, end: Any, step: Any) -> Any:
 
 
 def arange_kernel(xp: Any, start: Any, end: Any, step: Any, dtype: int | None) -> Array:
-    """Return the numbers start, start + step, ... before `end`, in int64 if all arguments are integers."""
+    """Return the numbers start, start + step, ... before `end`.
+
+    If `dtype` is None, the dtype is int64 for integer arguments, otherwise the default dtype.
+    """
     if step == 0:
         raise RuntimeError("step must be nonzero")
     if not (hinted(start) and hinted(end)) and not certain(start <= end if step > 0 else start >= end):
@@ -246,7 +255,7 @@ def arange_kernel(xp: Any, start: Any, end: Any, step: Any, dtype: int | None) -
             raise ValueError("step must be nonzero")
         if is_integral or target == common.INT64:
             count = _steps(first, end if is_integral else int(end), stride)
-        # the number of elements is computed from the float arguments, not from `first` and `stride`
+        # compute the number of elements from the float arguments, not from the truncated `first` and `stride`
         else:
             count = max(math.ceil((end - start) / step), 0)
         return (first + xp.arange(count, dtype=common.INT64) * stride).astype(target)
@@ -355,7 +364,7 @@ def _line(
     wide = common.CDOUBLE if target.kind == "c" else common.DOUBLE
     if steps == 1:
         return xp.full(1, a, dtype=wide), target
-    # The first half is computed from the start and the second half from the end, so that both ends are exact.
+    # Compute the first half from the start and the second half from the end, so that both ends are exact.
     at = xp.arange(steps)
     single = target.kind in "iu"
     step = (b - a) / (steps - 1) if steps > 1 else 0

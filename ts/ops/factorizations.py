@@ -210,7 +210,8 @@ def _cholesky_ex(
             raise
     factors, info = xp.zeros_like(self), xp.zeros(self.shape[:-2], dtype=common.INT32)
     for batch_index in np.ndindex(self.shape[:-2]):
-        # `info` is the size of the smallest leading block that is not positive definite, or 0
+        # `info` is the size of the smallest leading block that is not positive definite, or 0 if there is
+        # none
         for k in cost_model.steps(range(1, self.shape[-1] + 1)):
             try:
                 block = (*batch_index, slice(k), slice(k))
@@ -552,7 +553,7 @@ def _exponential_shape(self: Array) -> ShapeAndDtype:
 @op("aten::linalg_matrix_exp(Tensor self) -> Tensor", work=0.2, **COPIED_OUT)
 @shared_fields(shape=_exponential_shape)
 def _matrix_exp(xp: Any, self: Array) -> Array:
-    # The computation is in double precision, because each squaring doubles the error.
+    # Compute in double precision, because each squaring step of the algorithm doubles the error.
     wide = xp.dtype("complex128" if self.dtype.kind == "c" else "float64")
     x = common.cast(xp, square("linalg.matrix_exp", self), wide)
     return common.cast(xp, _exponential(xp, x), self.dtype)

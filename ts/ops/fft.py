@@ -22,7 +22,8 @@ _NO_HALF = {"h": "Unsupported dtype {dtype}"}
 Ints = Sequence[int] | None
 
 _SMALL_TRANSFORM_LENGTH = 50
-# (limit, t): a transform of length n < limit with a large prime factor takes t * n * log2(n) nanoseconds
+# (limit, t) pairs: if n has a large prime factor, a transform of length n takes t * n * log2(n) nanoseconds,
+# with t from the first pair with n < limit
 _LEVELS = ((1 << 16, 0.6), (1 << 19, 1.5), (math.inf, 3.5))
 
 
@@ -48,7 +49,10 @@ def _prepared(xp: Any, name: str, x: Array, dims: Sequence[int], lengths: Ints) 
 
 
 def _reserve(x: Array, axes: Sequence[int], lengths: Ints) -> None:
-    """Charge `ts.limits` for lengths with a large prime factor: transforms need more time and memory."""
+    """Charge `ts.limits` for the additional time and memory of transforms.
+
+    Transforms whose length has a large prime factor need them.
+    """
     if not deadline.is_limited():
         return
     for axis, n in zip(axes, lengths or [x.shape[a] for a in axes], strict=False):
@@ -111,7 +115,7 @@ def _transform_axes(xp: Any, name: str, self: Array, s: Ints, dim: Ints, norm: s
 
 
 def _output_category(name: str) -> CategoryErrorMessage:
-    """Return the error text for an `out=` tensor that is real, but must be complex, or the reverse."""
+    """Return the text of the error for an `out=` tensor of the wrong category, floating-point or complex."""
     category = "floating point" if name.startswith(("irfft", "hfft")) else "complex"
     return CategoryErrorMessage(f"{name} expects a {category} output tensor, but got {{got}}")
 
@@ -181,7 +185,10 @@ _REAL_ONLY = {
 
 
 def _scaled(xp: Any, self: Array, result: Array, lengths: Sequence[int], normalization: int) -> Array:
-    """Normalize a transform of n = prod(lengths) points: modes 0, 1, 2 divide by 1, sqrt(n), n."""
+    """Divide the result of a transform of n = prod(lengths) points by a factor.
+
+    The factor is 1 for `normalization` 0, sqrt(n) for 1, and n for 2.
+    """
     count = math.prod(lengths)
     if normalization not in (0, 1, 2):
         raise RuntimeError(f"Unsupported normalization type {normalization}")

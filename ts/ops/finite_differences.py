@@ -1,8 +1,9 @@
 """Finite differences (central differences) of samples: `torch.gradient`.
 
-In: samples along dimensions, and their spacing: one number, one number per dimension, or the coordinates of
-each dimension.  Out: the derivative along each dimension, by central differences for inner samples, and by
-one-sided differences of first or second order at both ends.
+In: samples along dimensions, and their spacing, which is one number, one number for each dimension, or the
+coordinates along each dimension.  Out: the derivative along each dimension. It is computed by central
+differences for inner samples, and by one-sided differences of first or second order for the first and the
+last sample.
 
     gradient([1, 2, 4, 7])      [1.0, 1.5, 2.5, 3.0]
 """
@@ -19,7 +20,10 @@ Array = common.Array
 
 
 def _steps(xp: Any, spacing: Any, count: int, dtype: common.DType) -> tuple[Array, Array]:
-    """Return two arrays: the distance of each inner sample to the previous sample, and to the next one."""
+    """Return the distances of each inner sample to the previous sample, and to the next sample.
+
+    They are two arrays, or two 0-dim arrays if all distances are equal.
+    """
     if isinstance(spacing, (int, float, complex)):
         h = common.cast(xp, spacing, dtype)
         return h, h
@@ -50,7 +54,8 @@ def _along(xp: Any, x: Array, spacing: Any, edge_order: int) -> Array:
         first, last = (common.cast(xp, g, x.dtype) for g in (gaps[0], gaps[-1]))
     start = (x[..., 1] - x[..., 0]) / first
     end = (x[..., -1] - x[..., -2]) / last
-    # use the derivatives of parabolas, one through the first three samples and one through the last three
+    # For order 2, use the derivatives of two parabolas, through the first three and through the last three
+    # samples.
     if edge_order == 2:
         second, before_last = (first, last) if before.ndim == 0 else (after[0], before[-1])
         start = start - first * ((x[..., 2] - x[..., 1]) / second - start) / (first + second)

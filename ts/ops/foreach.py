@@ -29,8 +29,8 @@ UNARY = (
 _SCALAR, _SCALARS = "Scalar scalar", "Scalar[] scalars"
 _LIST, _SCALED = "Tensor[] other", "Tensor[] other, *, Scalar alpha=1"
 
-# Rows: name and overload, parameters after `self`, functional operator and in-place operator that are applied
-# to each tensor.
+# Rows: (name and overload of the foreach operator, its parameters after `self`, operator that it applies to
+# each tensor, operator that its in-place variant applies to each tensor)
 BINARY = (
     ("add.Scalar", _SCALAR, "add.Scalar", "add_.Scalar"),
     ("add.List", _SCALED, "add.Tensor", "add_.Tensor"),
@@ -87,7 +87,8 @@ def _foreach_kernel(schema: str, base: str) -> Kernel:
 def _declare_both_variants(name: str, rest: str, functional: str, inplace: str) -> None:
     """Declare the foreach operator `name` and its in-place variant. `rest` are the parameters after `self`.
 
-    `functional` and `inplace` are the operators that they call for each tensor.
+    The foreach operator calls operator `functional` for each tensor, and its in-place variant calls
+    `inplace`.
     """
     head, _, overload = name.partition(".")
     overload = f".{overload}" if overload else ""
@@ -126,7 +127,7 @@ _declare(_PRODUCTS, _foreach_kernel(_PRODUCTS, "mm"), autocast={"cpu": "lower"})
 
 
 def _by_one(schema: str, base: str) -> None:
-    """Declare an overload whose second argument is a 0-dim tensor, applied to each tensor of the list."""
+    """Declare a foreach overload whose second argument is a single 0-dim tensor, used for all tensors."""
     compute = _foreach_kernel(schema, base)
 
     def kernel(self: Sequence[Tensor], other: Tensor, *rest: Any) -> Any:
@@ -141,7 +142,7 @@ def _by_one(schema: str, base: str) -> None:
 
 
 def _declare_tensor_overload(schema: str, base: str) -> None:
-    """Declare an overload whose last argument is a 1-dim tensor with a scalar for each tensor of the list."""
+    """Declare a foreach overload whose last argument is a 1-dim tensor with one scalar for each tensor."""
     compute = _foreach_kernel(schema, base)
 
     def kernel(self: Sequence[Tensor], tensor1: Any, tensor2: Any, scalars: Tensor) -> Any:
@@ -154,7 +155,8 @@ def _declare_tensor_overload(schema: str, base: str) -> None:
                 f"Expected length of scalars to match input of length {len(self)} but got {len(scalars)} "
                 "instead."
             )
-        # The elements of a meta tensor are unknown. Any numbers lead to the same result shapes.
+        # A meta tensor has no elements. Use 1.0 for each, because the shapes of results do not depend on
+        # them.
         numbers = [1.0] * len(self) if scalars.is_meta else scalars.tolist()
         return compute(self, tensor1, tensor2, numbers)
 

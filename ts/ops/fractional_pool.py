@@ -32,7 +32,7 @@ def _starts(xp: Any, sample: Array, n: int, m: int, kernel: int) -> Array:
     step = sample.dtype.type((n - kernel) / (m - 1))
     window = xp.arange(m - 1).astype(sample.dtype)
     start = xp.trunc((sample[:, None] + window) * step) - xp.trunc(sample * step)[:, None]
-    # keep windows inside of the input for invalid samples: NaN, or outside of [0, 1)
+    # A sample that is NaN or outside of [0, 1) is invalid. Keep its windows inside of the input.
     start = xp.clip(xp.nan_to_num(start), 0, n - kernel)
     return xp.concatenate([start.astype(common.INT64), last], 1)
 

@@ -1,4 +1,4 @@
-"""Functions whose Python signatures no schema can express: variadic tensors, flags that select results.
+"""Functions whose signatures schemas cannot express: variadic tensors, and flags that select results.
 
 In: arguments of PyTorch's Python functions. Out: calls of the operators. `torch_functions()` returns those
 functions of the package `ts` that are not operators.
@@ -107,7 +107,10 @@ def _subscripts(numbers: Any) -> str:
 
 
 def _elementwise_over_tensors(name: str) -> Function:
-    """Return a function that applies operator `name` to a tensor, or to each of several tensors."""
+    """Return a function that applies operator `name` to each of its arguments.
+
+    It returns one tensor for a single argument, and a tuple of tensors for several arguments.
+    """
 
     def function(*tensors: Any) -> Any:
         inputs = _listed(tensors)
@@ -133,7 +136,7 @@ _TORCH: tuple[Function, ...] = (
 
 
 _BY_NAME: dict[str, Function] = {f.__name__: Overridable(f) for f in _TORCH}
-globals().update(_BY_NAME)  # attributes of this module, because pickle looks up a function in its module
+globals().update(_BY_NAME)  # pickle looks up the functions as attributes of this module
 
 
 def torch_functions() -> dict[str, Function]:

@@ -4,8 +4,9 @@
                    nesterov=False, maximize=False, is_first_step=False)
 
 A rule (`sgd`, `adam`, `adagrad`) implements a step by foreach operators, which update parameters and state in
-place and support all devices, dtypes and gradients.  The fused operators compute the step in one pass if the
-backend has a kernel for it.  `state_steps` contains the number of steps, including the current one.
+place. These operators support all devices and dtypes, and record gradients.  A fused operator computes the
+step in one pass if the backend has a kernel for this operator.  `state_steps` contains the number of steps,
+including the current one.
 """
 
 from __future__ import annotations
@@ -32,7 +33,10 @@ def on_lists(name: str) -> Callable[..., Any]:
 
 
 def apply_to_temporaries(name: str, temporaries: Tensors, *args: Any) -> Tensors:
-    """Apply a foreach operator to temporary tensors, in place if no gradients are recorded."""
+    """Apply a foreach operator to temporary tensors, and return the results.
+
+    If no gradients are recorded, use the in-place variant, which overwrites the temporary tensors.
+    """
     if is_grad_enabled():
         outputs: Tensors = on_lists(name)(temporaries, *args)
         return outputs
@@ -56,7 +60,11 @@ def with_decay(params: Tensors, grads: Tensors, decay: float) -> Tensors:
 
 
 def decay_weights(params: Tensors, grads: Tensors, decay: float, lr: Number, decoupled: bool) -> Tensors:
-    """Return the gradients with L2 weight decay. If `decoupled`, scale `params`, and return `grads`."""
+    """Apply weight decay, and return the gradients to use for the step.
+
+    If `decoupled`, multiply `params` by 1 - lr * decay, and return `grads`. Otherwise, return `grads` with L2
+    weight decay.
+    """
     if not decoupled:
         return with_decay(params, grads, decay)
     if decay != 0:
@@ -74,7 +82,7 @@ def update_moments(
 
 
 def add_quotients(params: Tensors, above: Tensors, below: Tensors, factors: Sequence[Number]) -> None:
-    """Update params += factors * above / below. If `factors` contains tensors, record their gradients."""
+    """Update params += factors * above / below. Factors that are tensors get gradients from autograd."""
     if any(isinstance(factor, Tensor) for factor in factors):
         above = [x * factor for x, factor in zip(above, factors, strict=True)]
         on_lists("addcdiv_")(params, above, below)
@@ -165,7 +173,10 @@ def adagrad(
 
 
 def _scaled(grads: Tensors, scale: Tensor | None, found_inf: Tensor | None) -> bool:
-    """Divide the gradients by the scale of the GradScaler. If `found_inf`, return False: skip the step."""
+    """Divide the gradients by `scale`, the scale of the GradScaler, and return True.
+
+    If `found_inf` is not zero, return False, so that the caller skips the step.
+    """
     if found_inf is not None and not found_inf.is_meta and float(found_inf) != 0:
         return False
     if scale is not None:
@@ -174,9 +185,10 @@ def _scaled(grads: Tensors, scale: Tensor | None, found_inf: Tensor | None) -> b
 
 
 def check_lists(kernel: str, params: Tensors, read: dict[str, Tensors], steps: Tensors | None = None) -> None:
-    """Raise an error unless each list has one tensor per parameter, of the parameter's floating dtype.
+    """Raise an error unless each list has one tensor for each parameter, with the dtype of the parameter.
 
-    `read` maps the schema's names of the input lists to the lists. The tensors of `steps` may have any dtype.
+    Parameters must be floating-point. `read` maps the name that an input list has in the schema to the list.
+    The tensors in `steps` may have any dtype.
     """
     for name, tensors in {**read, **({} if steps is None else {"state_steps": steps})}.items():
         if len(tensors) != len(params):
@@ -191,14 +203,17 @@ def check_lists(kernel: str, params: Tensors, read: dict[str, Tensors], steps: T
                 )
 
 
-# name of a list of tensors -> option that makes the optimizer use the list
+# name of a list of tensors -> name of the option that must be true or nonzero for the list to be used
 _LIST_CONDITIONS = {"momentum_buffer_list": "momentum", "max_exp_avg_sqs": "amsgrad"}
 
 
 def _fused_kernel(
     name: str, list_names: Sequence[str], option_names: Sequence[str], rule: Callable[..., None]
 ) -> Callable[..., None]:
-    """Return the kernel of a fused operator: it checks the lists, unscales the gradients and runs `rule`."""
+    """Return the kernel of a fused operator.
+
+    The kernel checks the lists of tensors, divides the gradients by the scale of GradScaler, and runs `rule`.
+    """
 
     def kernel(*args: Any) -> None:
         count = len(list_names)
@@ -216,7 +231,8 @@ def _fused_kernel(
 _SCALER = "Tensor? grad_scale=None, Tensor? found_inf=None"
 _MOMENTS = "beta1, float beta2, float weight_decay, float eps, bool amsgrad, bool maximize"
 
-# (name, names of mutated lists, other list parameters, options before `lr`, options after `lr`, rule)
+# Rows: (name of the optimizer, names of the lists that the operator mutates, schema text of other lists,
+# schema text of options before `lr`, schema text of options after `lr`, rule)
 RULES: tuple[tuple[str, str, str, str, str, Callable[..., None]], ...] = (
     (
         "sgd", "self grads momentum_buffer_list", "", "float weight_decay, float momentum, ",
@@ -238,7 +254,11 @@ RULES: tuple[tuple[str, str, str, str, str, Callable[..., None]], ...] = (
 
 
 def _declare(name: str, lists: str, rest: str, before: str, behind: str, rule: Callable[..., None]) -> None:
-    """Declare in-place and functional operators of a row of `RULES`, with a float or tensor learning rate."""
+    """Declare the fused operators of a row of `RULES`.
+
+    There is an in-place and a functional operator, each with an overload for a float and one for a tensor as
+    learning rate.
+    """
     names = lists.split()
     option_names = [option.split()[-1] for option in f"{before}float lr, {behind}".split(", ")]
     list_names = [*names, "state_steps"] if rest else names
@@ -266,7 +286,11 @@ def _declare(name: str, lists: str, rest: str, before: str, behind: str, rule: C
 
 
 def _on_copies(in_place: OperatorRecord, count: int) -> Callable[..., tuple[Sequence[Tensor], ...]]:
-    """Return a functional kernel: it copies the first `count` lists, updates the copies, and returns them."""
+    """Return the kernel of the functional variant of `in_place`.
+
+    The kernel copies the tensors of the first `count` lists, calls `in_place` on the copies, and returns
+    them.
+    """
 
     def run(*args: Any) -> tuple[Sequence[Tensor], ...]:
         copies = tuple([x.clone() for x in tensors] for tensors in args[:count])

@@ -31,7 +31,7 @@ _BYTES = STATE_BYTES + 512  # approximate memory of a generator, including its P
 class CpuStream(MersenneTwister):  # type: ignore[misc]
     """Random stream of the CPU.
 
-    Streams of other devices have the same methods, but return arrays on the device.
+    The streams of other devices have the same methods, but their methods return arrays on the device.
     """
 
     def in_blocks(self, n: int, without_gaps: bool) -> bool:
@@ -42,10 +42,10 @@ class CpuStream(MersenneTwister):  # type: ignore[misc]
         return n >= 16 and without_gaps
 
     def block_normals(self, n: int, double: bool, narrow: bool = False) -> NDArray[Any]:
-        """Draw `n` >= 16 standard normal numbers in Box-Muller blocks of 16: 8 radii, 8 angles.
+        """Draw `n` >= 16 standard normal numbers in blocks of 16, each from 8 radii and 8 angles (Box-Muller).
 
-        If `n` is not a multiple of 16, an additional block overwrites the last 16 numbers. If `narrow` (for a
-        16-bit dtype), the numbers that it would overwrite are not drawn.
+        If `n` is not a multiple of 16, an additional block overwrites the last 16 numbers. With `narrow`,
+        which is for 16-bit dtypes, the numbers that this block would overwrite are not drawn before.
         """
         normals: NDArray[Any] = randn.block_normals(self, n, double, narrow)
         return normals
@@ -56,7 +56,7 @@ set_default(default_stream)
 
 
 def source(xp: Any, generator: Any) -> Any:
-    """Return the stream of a `generator=` argument, or for None, the default stream of `xp`'s device."""
+    """Return the stream of `generator`, or the default stream of the device of `xp` without generator."""
     new_stream = xp.random_stream
     if generator is None:
         return default_stream if new_stream is None else new_stream()

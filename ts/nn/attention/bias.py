@@ -1,7 +1,7 @@
 """Causal attention masks that are created only when needed: `causal_upper_left`, `causal_lower_right`.
 
 mask = causal_lower_right(2, 3)
-scaled_dot_product_attention(q, k, v, mask)         row i attends up to column i + 1
+scaled_dot_product_attention(q, k, v, mask)         query i attends to keys 0 to i + 1
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ __getattr__ = names_for(__name__)
 
 
 class CausalVariant(IntEnum):
-    """Corner of the score matrix that lies on the diagonal of a causal mask."""
+    """Corner of the score matrix through which the diagonal of a causal mask goes."""
 
     UPPER_LEFT = 1
     LOWER_RIGHT = 2
@@ -31,7 +31,7 @@ class CausalBias(Tensor):
     """Causal mask of shape (seq_len_q, seq_len_kv). Only attention accepts it."""
 
     def __new__(cls, variant: CausalVariant, seq_len_q: int, seq_len_kv: int) -> CausalBias:
-        """Return a placeholder, one element expanded to a tensor. `_materialize` computes the mask."""
+        """Return a tensor without the elements of the mask, which `_materialize` computes when needed."""
         bias: CausalBias = ts.zeros(1).expand(2, seq_len_q, seq_len_kv).as_subclass(cls)
         return bias
 
@@ -85,7 +85,7 @@ class CausalBias(Tensor):
     def __torch_function__(
         cls, func: Callable[..., Any], types: Any, args: Any = (), kwargs: Any = None
     ) -> Any:
-        """Run attention with the mask. Other functions treat the mask as an ordinary tensor."""
+        """Call `_dispatch` for attention. Run other functions as for an ordinary subclass of Tensor."""
         if func is F.scaled_dot_product_attention:
             return cls._dispatch(*args, **(kwargs or {}))
         return super().__torch_function__(func, types, args, kwargs or {})  # type: ignore[misc]

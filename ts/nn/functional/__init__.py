@@ -89,7 +89,10 @@ def __getattr__(name: str) -> Any:
 
 
 def _overridable(home: str, name: str) -> Any:
-    """Replace a function of a module by one that `__torch_function__` can override, and return it."""
+    """Wrap function `name` of module `home`, so that `__torch_function__` can override it.
+
+    Replace the function in the module by the wrapper, and return the wrapper.
+    """
     module = importlib.import_module(home)
     function = getattr(module, name)
     if not isinstance(function, _overrides.Overridable):

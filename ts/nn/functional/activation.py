@@ -165,9 +165,9 @@ def rrelu(
     training: bool = False,
     inplace: bool = False,
 ) -> Tensor:
-    """Return LeakyReLU. In training, slopes are random numbers in [lower, upper].
+    """Return LeakyReLU with a random slope for each negative element in training.
 
-    Outside of training, the slope is (lower + upper) / 2.
+    The slopes are in [lower, upper]. Outside of training, the slope is (lower + upper) / 2.
     """
     if inplace:
         result = ts.rrelu_(input, lower, upper, training)

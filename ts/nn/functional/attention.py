@@ -17,7 +17,10 @@ from ts._core.tensor.tensor import Tensor
 def additive_mask(
     mask: Tensor | None, name: str, other: Tensor | None, other_name: str, like: Tensor
 ) -> Tensor | None:
-    """Return `mask` as floats to add to the scores (-inf for True). Warn if `other` has another dtype."""
+    """Convert a bool mask to floats that are added to the scores: -inf for True, 0 for False.
+
+    Return a float mask unchanged. Warn if mask `other` has another dtype.
+    """
     if mask is None:
         return None
     if mask.dtype != ts.bool and not mask.is_floating_point():
@@ -148,7 +151,7 @@ def _split_heads(x: Tensor, rows: int, head_dim: int) -> Tensor:
 
 
 def _check_static(static: Tensor, name: str, rows: int, head_dim: int) -> Tensor:
-    """Return a key or value that the caller passed separately for each head, after a check of its shape."""
+    """Return `static`, a key or value that the caller has already split into heads, after a shape check."""
     if static.size(0) != rows:
         raise AssertionError(f"expecting {name}.size(0) of {rows}, but got {static.size(0)}")
     if static.size(2) != head_dim:
@@ -347,9 +350,10 @@ def _canonical_mask(
     target_type: ts.dtype,
     check_other: bool = True,
 ) -> Tensor | None:
-    """Convert a mask to floats of dtype `target_type` to add to the scores.
+    """Convert a bool mask to floats of dtype `target_type`, which are added to the scores.
 
-    Warn if `other_type`, the dtype of the other mask, differs.
+    Return a float mask unchanged. Warn if the dtype of the mask differs from `other_type`, the dtype of
+    another mask.
     """
     if mask is None:
         return None

@@ -129,7 +129,10 @@ def multilabel_margin_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """Return the multi-label margin loss. A row of `target` lists its target classes before the first -1."""
+    """Return the multi-label margin loss.
+
+    A row of `target` contains the indices of the target classes of a sample, followed by -1.
+    """
     return ts.multilabel_margin_loss(input, target, reduction_code(size_average, reduce, reduction))
 
 

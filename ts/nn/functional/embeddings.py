@@ -17,7 +17,8 @@ def embedding(
 ) -> Tensor:
     """Return the rows of `weight` at the indices.
 
-    Before the lookup, rows with a norm above `max_norm` are scaled in place.
+    If `max_norm` is given, rows that are looked up and have a greater norm are first scaled to this norm in
+    `weight`.
     """
     if padding_idx is not None:
         if padding_idx > 0:
@@ -48,7 +49,8 @@ def embedding_bag(
 ) -> Tensor:
     """Return the sum, mean or maximum of the rows in each bag.
 
-    A bag is a row of `input`. With `offsets`, a bag is the section of a 1-D `input` between two offsets.
+    A bag is a list of row indices: a row of a 2-D `input`, or the section between two `offsets` of a 1-D
+    `input`.
     """
     if weight.dtype == ts.int64 and input.is_floating_point():
         input, weight = weight, input  # old programs pass the weight first

@@ -43,7 +43,10 @@ def _draw_samples(input: Tensor, random_samples: Tensor | None, n: int) -> Tenso
 
 
 def _repeat_number(value: Any, n: int) -> Any:
-    """Return `[value] * n` for a number, and a list unchanged. In scripts, this conversion is implicit."""
+    """Return `[value] * n` for a number, and a list unchanged.
+
+    Only Python calls this function, because scripts convert such arguments implicitly.
+    """
     return [value] * n if isinstance(value, (int, float)) else value
 
 

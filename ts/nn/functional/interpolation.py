@@ -1,6 +1,6 @@
 """Resampling of images and volumes: `interpolate` by size or scale factor, and `grid_sample`.
 
-For scripts, a function whose arguments are numbers or lists has one overload for each combination.
+An argument may be a number or a list. For scripts, a function has one overload for each combination of these.
 """
 
 from __future__ import annotations

@@ -23,7 +23,8 @@ def reduction_code(size_average: bool | None, reduce: bool | None, reduction: st
 def _weighted(loss: Tensor, input: Tensor, weight: Tensor, reduction: str, by_weight: bool) -> Tensor:
     """Multiply `loss` by `weight`, and reduce the product by "none", "mean" or "sum".
 
-    The mean is the sum divided by the sum of the weights if `by_weight`, else by the number of elements.
+    With `by_weight`, the mean is the sum of the product divided by the sum of the weights. Otherwise, it is
+    the sum divided by the number of elements.
     """
     if weight.size() != input.size():
         raise ValueError("Weights and input must have the same size.")
@@ -304,7 +305,7 @@ def kl_div(
 
 
 def _check_variances(input: Tensor, var: Tensor) -> None:
-    """Raise ValueError unless `var` has the shape of `input`, in which one size may be replaced by 1."""
+    """Raise ValueError unless `var` has the shape of `input`, or this shape with one size replaced by 1."""
     if input.dim() != var.dim():
         raise ValueError("var is of incorrect size")
     for d in range(var.dim()):

@@ -87,9 +87,9 @@ def lp_pool3d(
 
 
 def _resolve_output_size(output_size: Any, input: Tensor, dims: int) -> Any:
-    """Return an output size for `dims` dimensions.
+    """Return the output size of adaptive pooling as a list of `dims` numbers.
 
-    None in `output_size` stands for the size of the input in the same dimension.
+    Replace None in `output_size` by the size of the input in this dimension. Repeat a single number.
     """
     if not isinstance(output_size, list | tuple):
         return [output_size] * dims

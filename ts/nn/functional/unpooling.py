@@ -11,7 +11,10 @@ from ts.frontend.compile_directives import BroadcastingList1, BroadcastingList2,
 
 
 def _repeat_numbers(n: int, *values: Any) -> Any:
-    """Replace each number in `values` by `[number] * n`. In scripts, this conversion is implicit."""
+    """Convert each number in `values` to a list `[number] * n`.
+
+    Only Python calls this function, because scripts convert such arguments implicitly.
+    """
     return (
         list(value) if isinstance(value, Iterable) else value if value is None else [value] * n
         for value in values
@@ -25,7 +28,11 @@ def _unpooled_size(
     padding: list[int],
     output_size: list[int] | None,
 ) -> list[int]:
-    """Return the size before pooling: the validated `output_size`, or the default size for None."""
+    """Return the size of the tensor before max pooling.
+
+    This is `output_size` if it is not None and is possible. Otherwise, it is the smallest size that pooling
+    reduces to the size of `input`.
+    """
     steps = kernel_size
     if stride is not None and len(stride) > 0:
         steps = stride

@@ -46,7 +46,10 @@ class CrossMapLRN2d(Function):
 
 
 def _sum_of_channels(images: Tensor, before: int, after: int) -> Tensor:
-    """Return for each channel `c` of images (N, C, H, W) the sum of channels `c - before` to `c + after`."""
+    """Return sums over channels of images (N, C, H, W), with the same shape.
+
+    Channel `c` of the result is the sum of the channels `c - before` to `c + after`.
+    """
     padded = ts.constant_pad_nd(images.flatten(2).unsqueeze(1), [0, 0, before, after])
     window = before + after + 1
     return ts.avg_pool2d(padded, [window, 1], [1, 1]).mul_(window).reshape(images.size())

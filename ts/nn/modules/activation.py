@@ -16,7 +16,7 @@ from ts.nn.parameter import Parameter
 
 
 class _Activation(Module):
-    """Base class of activations whose `repr` shows all hyperparameters, and `inplace` only if it is True."""
+    """Base class of activations. `repr` shows their hyperparameters, but `inplace` only if it is True."""
 
     _hyperparameters: ClassVar[tuple[str, ...]]
     inplace: bool

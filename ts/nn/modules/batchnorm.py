@@ -18,7 +18,7 @@ from ts.nn.parameter import Parameter
 class _NormBase(Module):
     """Base class of normalizations with scale, shift and running statistics for each channel."""
 
-    _version = 2  # version of the state dict. Since version 2, it contains `num_batches_tracked`
+    _version = 2  # version of the state dict, which contains `num_batches_tracked` since version 2
     num_features: int
     eps: float = 1e-5
     momentum: float | None = 0.1
@@ -113,7 +113,10 @@ class _BatchNorm(_NormBase):
 
 
 class SyncBatchNorm(_BatchNorm):
-    """Batch normalization with the interface of PyTorch's class. Each process uses its own statistics."""
+    """Batch normalization with the interface of PyTorch's SyncBatchNorm.
+
+    Unlike in PyTorch, statistics are not synchronized: each process normalizes by its own statistics.
+    """
 
     def __init__(
         self,
@@ -137,7 +140,10 @@ class SyncBatchNorm(_BatchNorm):
 
     @classmethod
     def convert_sync_batchnorm(cls, module: Any, process_group: Any = None) -> Any:
-        """Convert all batch normalizations in `module` to this class, with their state. Return the module."""
+        """Replace each batch normalization in `module` by one of this class with the same state.
+
+        Return `module`, or its replacement if `module` is itself a batch normalization.
+        """
         converted = module
         if isinstance(module, _BatchNorm):
             converted = cls(

@@ -178,7 +178,7 @@ class ModuleList(_IndexedContainer):
         self._set_numbered(modules)
 
     def __repr__(self) -> str:
-        """Return the text of the list, in which equal neighbours are merged: `(0-2): 3 x Linear(...)`."""
+        """Return the text of the list. Equal adjacent modules share a line: `(0-2): 3 x Linear(...)`."""
         module_reprs = [repr(module) for module in self]
         if not module_reprs:
             return f"{self._get_name()}()"
@@ -278,7 +278,10 @@ def _as_parameter(value: Any) -> Any:
 
 
 def _describe_entry(name: str, value: Any, kind: str) -> str:
-    """Return the line of an entry in `repr`. For a tensor, the line shows `kind`: its dtype or type name."""
+    """Return the line that `repr` shows for an entry of a container.
+
+    If the entry is a tensor, the line contains `kind`, which is its dtype or its type name.
+    """
     if not isinstance(value, Tensor):
         return f"({name}): Object of type: {type(value).__name__}"
     class_name = "Parameter" if isinstance(value, Parameter) else "Tensor"

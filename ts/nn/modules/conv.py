@@ -86,7 +86,10 @@ class _ConvNd(Module):
         self.reset_parameters()
 
     def _padding_amounts(self) -> list[int]:
-        """Return the padding amounts for `F.pad`, last dimension first, for modes other than "zeros"."""
+        """Return padding amounts for `F.pad`, last dimension first.
+
+        They are used only if the padding mode is not "zeros".
+        """
         amounts: list[int] = []
         if self.padding == "valid":
             return [0, 0] * self.ndim
@@ -210,7 +213,10 @@ class _ConvTransposeNd(_ConvNd):
         num_spatial_dims: int,
         dilation: list[int],
     ) -> list[int]:
-        """Return the output padding for the result size `output_size`, or the module's own if it is None."""
+        """Return the output padding with which the result has the size `output_size`.
+
+        If `output_size` is None, return the attribute `output_padding` of the module.
+        """
         if output_size is None:
             return self.output_padding
         first = 2 if input.dim() == num_spatial_dims + 2 else 1
@@ -302,7 +308,7 @@ class ConvTranspose3d(_ConvTransposeNd):
 
 
 class _ConvTransposeMixin(_ConvTransposeNd):
-    """Deprecated base class of transposed convolutions. Creating an instance of a subclass warns."""
+    """Deprecated base class of transposed convolutions. The constructor warns."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         warnings.warn(

@@ -12,7 +12,8 @@ attribute of the same name, and `Threshold.__constants__`, the names of these at
 Annotations determine the order of the arguments, and arguments after `_: KW_ONLY` are keyword-only, as in
 `dataclasses`. An argument annotated as `InitVar` is not stored. If the class has a method `__post_init__`,
 the constructor calls it last, with the `InitVar` arguments. Base classes of a decorated class must not be
-decorated, because type checkers would add the bases' arguments. The constructor is compiled at first use.
+decorated, because type checkers would add the arguments of the base classes to the constructor. The source of
+the constructor is generated and compiled at its first use.
 """
 
 from __future__ import annotations
@@ -58,7 +59,10 @@ def _add_constructor(cls: Any, kw_only: bool) -> Any:
 
 
 class _Constructor:
-    """Descriptor for `__init__`. Its first access compiles the constructor, which replaces the descriptor."""
+    """Descriptor in place of `__init__`. At the first access, it compiles the constructor.
+
+    The constructor then replaces the descriptor in the class.
+    """
 
     def __init__(self, owner: type[Module], arguments: dict[str, str], kw_only: bool) -> None:
         self.owner = owner

@@ -4,8 +4,8 @@
     layer(ts.ones(2, 4))           becomes Linear(in_features=4, out_features=3, bias=True)
 
 Before the first call, parameters are uninitialized: they have a device and a dtype, but no shape. The first
-call, or loading a state dict, creates them as in the ordinary class. The call also changes the class of the
-module.
+call, or `load_state_dict`, creates the parameters that the ordinary class has. The first call also changes
+the class of the module to the ordinary class.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from ts.nn.parameter import UninitializedBuffer, UninitializedParameter, is_unin
 class LazyModuleMixin(Module):
     """Mixin for user-defined lazy modules, whose constructors register uninitialized parameters.
 
-    The first call of the module passes its arguments to `initialize_parameters`, which creates the
-    parameters. If `cls_to_become` is set, it then becomes the class of the module.
+    At the first call of the module, `initialize_parameters` gets the arguments of the call and creates the
+    parameters. Then, if `cls_to_become` is not None, the module changes its class to `cls_to_become`.
     """
 
     cls_to_become: ClassVar[type[Module] | None] = None
@@ -74,12 +74,13 @@ class _LazyLayer(LazyModuleMixin):
                     parameter.requires_grad, parameter.device, parameter.dtype
                 )
         for name, buffer in self._buffers.items():
-            # the batch count, a 0-d tensor, does not depend on the number of features
+            # The number of batches, a 0-d tensor, exists from the start. It does not depend on the number of
+            # features.
             if buffer is not None and buffer.dim():
                 self._buffers[name] = UninitializedBuffer(False, buffer.device, buffer.dtype)
 
     def reset_parameters(self) -> None:
-        """Initialize the parameters with random numbers, unless they have no shape yet."""
+        """Initialize the parameters with random numbers if they already have a shape."""
         if getattr(self, self._width_name) != 0:
             super().reset_parameters()  # type: ignore[misc]
 

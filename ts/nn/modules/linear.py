@@ -60,7 +60,7 @@ class Linear(Module):
 
 
 class NonDynamicallyQuantizableLinear(Linear):
-    """Linear layer under the class name that PyTorch uses for the output projection of attention."""
+    """Linear layer. PyTorch uses a class of this name for the output projection of attention."""
 
 
 @hyperparameters

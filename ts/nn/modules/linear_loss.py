@@ -17,7 +17,10 @@ _POLICIES = ("accurate", "balanced", "compact", "auto")
 
 @dataclass
 class LinearCrossEntropyOptions:
-    """Options of PyTorch for computing `linear_cross_entropy` in chunks. Validated, but without effect."""
+    """Options that PyTorch has for the computation of `linear_cross_entropy` in chunks.
+
+    `ts` validates the options, but they have no effect.
+    """
 
     allow_retain_graph: bool = False
     batch_chunk_size: int | None = None

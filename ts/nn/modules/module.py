@@ -90,7 +90,7 @@ class Module:
     _version: int = 1
     dump_patches: bool = False
     call_super_init: bool = False
-    # kind of the registered backward hooks: True full, False non-full, None without hooks
+    # True if the registered backward hooks are full, False if they are non-full, None if there are none
     _is_full_backward_hook: bool | None = None
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -244,7 +244,10 @@ class Module:
             super().__setattr__(name, value)
 
     def _forget(self, name: str, target_table: str) -> None:
-        """Remove the attribute `name` from the instance and from all tables except `target_table`."""
+        """Remove the attribute `name` from the instance, and from its dictionaries other than `target_table`.
+
+        These are the dictionaries of parameters, buffers and submodules.
+        """
         self.__dict__.pop(name, None)
         for table in _TABLES:
             if table != target_table:
@@ -356,7 +359,7 @@ class Module:
         return module
 
     def set_submodule(self, target: str, module: Module, strict: bool = False) -> None:
-        """Replace the submodule with the dotted name `target`. If `strict`, it must exist."""
+        """Set the submodule with the dotted name `target`. If `strict`, it must replace a submodule."""
         if not target:
             raise ValueError("Cannot set the submodule without a target name!")
         path, _, name = target.rpartition(".")
@@ -398,7 +401,7 @@ class Module:
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
         """Apply `fn` to parameters, their gradients and buffers.
 
-        Parameters remain the same objects, except in the cases that `_convert` lists.
+        Parameters remain the same objects, unless `_convert` returns a new parameter.
         """
         if recurse:
             for module in self.children():
@@ -425,7 +428,8 @@ class Module:
     def _convert(self, name: str, parameter: Any, fn: Callable[[Tensor], Tensor]) -> Any:
         """Convert a parameter by `fn`, in place if possible, and return it.
 
-        Return a new parameter if the converted tensor has another class, or an option of `__future__` is set.
+        Return a new parameter if the converted tensor has another class than the parameter, or if the option
+        `overwrite_module_params_on_conversion` of `ts.__future__` is set.
         """
         swaps = __future__.get_swap_module_params_on_conversion()
         overwrites = __future__.get_overwrite_module_params_on_conversion()
@@ -499,7 +503,7 @@ class Module:
         return self
 
     def compile(self, *args: Any, **kwargs: Any) -> None:
-        """Call `ts.compile`, which only warns. Use `ts.jit.script` to compile the module."""
+        """Call `ts.compile`, which only warns. Programs use `ts.jit.script` to compile a module."""
         compiler.compile(self, *args, **kwargs)
 
     def cpu(self) -> Self:
@@ -606,21 +610,26 @@ class Module:
     def register_full_backward_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
         """Call `hook(module, grad_input, grad_output)` when the gradients of the arguments are computed.
 
-        If the hook returns a tuple, it replaces `grad_input`. Arguments and results of `forward` cannot be
-        modified in place, because they pass through additional autograd nodes.
+        If the hook returns a tuple, the tuple replaces `grad_input`. The hook adds autograd nodes before and
+        after `forward`. Because of these nodes, the arguments and results of `forward` cannot be modified in
+        place.
         """
         return self._add_backward_hook(hook, True, prepend)
 
     def register_full_backward_pre_hook(
         self, hook: Callable[..., Any], prepend: bool = False
     ) -> RemovableHandle:
-        """Call `hook(module, grad_output)` with gradients of the results. A returned tuple replaces them."""
+        """Call `hook(module, grad_output)` when gradients of the results of `forward` are computed.
+
+        If the hook returns a tuple, the tuple replaces `grad_output`.
+        """
         return add_hook(self._backward_pre_hooks, hook, prepend)
 
     def register_backward_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Call `hook(module, grad_input, grad_output)` in the backward pass (a non-full hook).
 
-        `grad_input` has the gradients of the inputs of only the last operator of `forward`.
+        `grad_input` contains the gradients of the inputs of the last operator in `forward`, which may differ
+        from the arguments of `forward`.
         """
         return self._add_backward_hook(hook, False, False)
 

@@ -41,7 +41,10 @@ _EXPECTED = f"""
 
 
 def _named(args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
-    """Return the arguments of `to` by name. Raise TypeError if they match none of `_SIGNATURES`."""
+    """Return a dictionary: parameter name of `Module.to` -> argument.
+
+    Raise TypeError if no signature in `_SIGNATURES` accepts the arguments.
+    """
     for signature in _SIGNATURES:
         arguments = dict(zip(signature, args, strict=False))
         accepted_names = {*signature, "memory_format"}
@@ -77,7 +80,7 @@ def parse_to(*args: Any, **kwargs: Any) -> tuple[Device | None, Any, bool, Any]:
 
 
 def to(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Convert:
-    """Return the function by which `Module.to(*args, **kwargs)` converts one tensor."""
+    """Return the function that `Module.to(*args, **kwargs)` applies to each tensor."""
     device, dtype, non_blocking, memory_format = parse_to(*args, **kwargs)
     if dtype is not None and not (dtype.is_floating_point or dtype.is_complex):
         raise TypeError(

@@ -11,7 +11,7 @@ from ts.nn.modules.ntuple import to_ntuple
 
 
 class _Padding(Module):
-    """Base class of padding modules, with two amounts for each dimension, last dimension first."""
+    """Base class of padding modules. `padding` has two amounts for each dimension, last dimension first."""
 
     __constants__ = ["padding"]
     ndim: int

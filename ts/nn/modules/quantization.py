@@ -18,7 +18,7 @@ from ts.nn.modules.module import Module
 
 
 class FloatFunctional(Module):
-    """Arithmetic on float tensors as methods. They pass each result to `activation_post_process`."""
+    """Arithmetic on float tensors. Each method passes its result to module `activation_post_process`."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -98,7 +98,7 @@ class FXFloatFunctional(Module):
 
 
 class _Stub(Module):
-    """Module that returns its input and stores a quantization configuration."""
+    """Module that returns its input. It stores a quantization configuration, but does not use it."""
 
     def __init__(self, qconfig: Any = None) -> None:
         super().__init__()
@@ -115,7 +115,7 @@ class QuantStub(_Stub):
 
 
 class DeQuantStub(_Stub):
-    """Marks the output that PyTorch would dequantize, and returns its input."""
+    """Module that returns its input. It marks a place where PyTorch would dequantize a tensor."""
 
 
 class QuantWrapper(Module):
@@ -139,7 +139,7 @@ class DeQuantize(Module):
 
     def forward(self, Xq: Tensor) -> Tensor:
         """Return the input as float32."""
-        # float32, because `ts` runs programs from quantized archives in floating point
+        # Convert to float32, because `ts` runs programs from quantized archives in floating point.
         return Xq.to(ts.float32)
 
     @staticmethod

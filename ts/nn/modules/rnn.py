@@ -27,7 +27,7 @@ _GATES = {"LSTM": 4, "GRU": 3, "RNN_TANH": 1, "RNN_RELU": 1}
 def sequences(batch_sizes: Tensor) -> int:
     """Return the number of packed sequences: the batch size of the first time step.
 
-    During tracing, return a tensor, so that the trace does not contain the number as a constant.
+    During tracing, return the number as a tensor. As an int, it would be a constant in the trace.
     """
     if not ts.jit.is_scripting():  # a nested `if`, because scripts would compile both operands of `and`
         if current_tracer() is not None:
@@ -105,7 +105,7 @@ class RNNBase(Module):
             raise ValueError("Unrecognized RNN mode: " + self.mode)
 
     def flatten_parameters(self) -> None:
-        """Update `_flat_weights`, the list of all weights that the operators receive."""
+        """Update `_flat_weights`, the list of all weights that is passed to the recurrent operators."""
         weights = [weight for layer in self.all_weights for weight in layer]
         self._flat_weights: list[Any]
         self.__dict__["_flat_weights"] = weights  # bypasses `__setattr__`, which would register parameters
@@ -136,9 +136,12 @@ class RNNBase(Module):
         return clone
 
     def check_input(self, input: Tensor) -> None:
-        """Update `_flat_weights`. Raise an error if dtype or number of features do not fit the weights."""
+        """Raise an error if the dtype or the number of features of the input does not fit the weights.
+
+        Update `_flat_weights` first.
+        """
         if not ts.jit.is_scripting():
-            # `functional_call` and parametrizations replace weights without updating `_flat_weights`
+            # needed, because `functional_call` and parametrizations replace weights but not `_flat_weights`
             self.flatten_parameters()
         dtype = self._flat_weights[0].dtype
         if input.dtype != dtype:
@@ -213,7 +216,10 @@ class _SingleStateRNN(RNNBase):
         return output, hidden
 
     def packed(self, input: PackedSequence, hx: Tensor | None) -> tuple[PackedSequence, Tensor]:
-        """Run all layers on packed sequences. States are in the original order of the sequences."""
+        """Run all layers on packed sequences.
+
+        `hx` and the returned state have the sequences in their original order, not in packed order.
+        """
         data, batch_sizes, order, unsorted_indices = input
         self.check_input(data)
         size = self.state_size(sequences(batch_sizes), self.hidden_size)
@@ -327,7 +333,7 @@ class LSTM(RNNBase):
         self.check_hidden_size(hx[1], cell, "Expected hidden[1] size {}, got {}")
 
     def first_state(self, input: Tensor, batch: int) -> list[Tensor]:
-        """Return zeros for the hidden state and the cell state, the default of the argument `hx`."""
+        """Return zeros as hidden state and cell state. They are the initial states if `hx` is None."""
         return [
             ts.zeros(self.state_size(batch, width), dtype=input.dtype, device=input.device)
             for width in [self.state_width(), self.hidden_size]
@@ -371,7 +377,10 @@ class LSTM(RNNBase):
     def packed(
         self, input: PackedSequence, hx: tuple[Tensor, Tensor] | None
     ) -> tuple[PackedSequence, tuple[Tensor, Tensor]]:
-        """Run all layers on packed sequences. States are in the original order of the sequences."""
+        """Run all layers on packed sequences.
+
+        `hx` and the returned states have the sequences in their original order, not in packed order.
+        """
         data, batch_sizes, order, unsorted_indices = input
         self.check_input(data)
         batch = sequences(batch_sizes)

@@ -1,6 +1,7 @@
-"""State dicts, which are saved and loaded with checks for missing keys and unexpected keys (strict loading).
+"""Collection and loading of state dicts. Loading checks for missing and unexpected keys (strict loading).
 
-Input: a module, and for `load` a dictionary. Output: the dictionary, or the missing and unexpected names:
+Input: a module, and for `load` also a state dict. `collect` returns the state dict, and `load` returns the
+missing and the unexpected keys:
 
     collect(net, None, "", False)          {"linear.weight": ..., "linear.bias": ...}
     load(net, saved, True, False)          <All keys matched successfully>
@@ -70,7 +71,10 @@ def _persistent(module: Any) -> dict[str, Tensor]:
 
 
 def no_extra_state(module: Any) -> Any:
-    """Raise RuntimeError. Classes with state other than tensors override `get_extra_state`."""
+    """Raise RuntimeError. This is the default of `get_extra_state`, which is called only if overridden.
+
+    Classes with state other than tensors override it.
+    """
     raise RuntimeError("Reached a code path in Module.get_extra_state() that should never be called.")
 
 
@@ -114,7 +118,10 @@ def _visit(
     assign: bool,
     notes: tuple[list[str], list[str], list[str]],
 ) -> None:
-    """Load a module and its descendants. Add missing names, unexpected names and errors to `notes`."""
+    """Load tensors into a module and its descendants.
+
+    `notes` are three lists, to which missing keys, unexpected keys and error texts are added.
+    """
     missing, unexpected, errors = notes
     local = dict(metadata.get(prefix[:-1], {}))
     if assign:
@@ -150,7 +157,10 @@ def load_own(
     unexpected: list[str],
     errors: list[str],
 ) -> None:
-    """Copy tensors of `state_dict` into `module`, without descendants. Collect mismatches in the lists."""
+    """Copy tensors of `state_dict` into the parameters and buffers of `module` itself, not of descendants.
+
+    Append missing keys, unexpected keys and error texts to the three lists.
+    """
     own_tensors = _persistent(module)
     for name, tensor in own_tensors.items():
         key = prefix + name
@@ -180,7 +190,11 @@ def load_own(
 def _copy(
     module: Any, name: str, tensor: Tensor, loaded: Any, key: str, metadata: Mapping[str, Any]
 ) -> str | None:
-    """Copy `loaded` into `tensor`, or assign it to `module.name`. Return an error text if it does not fit."""
+    """Copy `loaded` into `tensor`, which is attribute `name` of `module`.
+
+    If `metadata` requests assignment, set the attribute to `loaded` instead. Return an error text if `loaded`
+    is not a tensor or has another shape, otherwise None.
+    """
     if not isinstance(loaded, Tensor):
         return (
             f'While copying the parameter named "{key}", expected torch.Tensor or Tensor-like object from '

@@ -34,9 +34,10 @@ def _causal_mask(size: int, device: ts.device | None, dtype: ts.dtype | None) ->
 
 
 def _is_causal(mask: Tensor | None, is_causal: bool | None, size: int) -> bool:
-    """Return `is_causal`. If it is None, return True if `mask` equals the causal mask.
+    """Return `is_causal`. If `is_causal` is None, return whether `mask` equals the causal mask.
 
-    If it is None during tracing, return False: the mask may have other values when the trace runs.
+    During tracing, return False if `is_causal` is None, because `mask` may have other values when the trace
+    runs.
     """
     if is_causal is not None:
         return is_causal
@@ -393,7 +394,7 @@ class Transformer(Module):
         return _causal_mask(sz, device, dtype)
 
     def _reset_parameters(self) -> None:
-        """Initialize the parameters with at least two dimensions with random numbers."""
+        """Initialize each parameter that has at least two dimensions with random numbers."""
         for p in self.parameters():
             if p.dim() > 1:
                 init.xavier_uniform_(p)

@@ -31,12 +31,15 @@ _quadruple = _ntuple(4, "_quadruple")
 
 
 def _reverse_repeat_tuple(t: Sequence[Any], n: int) -> tuple[Any, ...]:
-    """Return the elements in reverse order, each `n` times: the padding amounts for `F.pad`."""
+    """Return the elements of `t` in reverse order, each repeated `n` times, as the padding of `F.pad`."""
     return tuple(x for x in reversed(t) for _ in range(n))
 
 
 def _list_with_default(out_size: Sequence[int | None], defaults: Sequence[int]) -> list[int]:
-    """Replace None by sizes from `defaults`, aligned at the end: `[None, 5], [2, 3, 4] -> [3, 5]`."""
+    """Replace None in `out_size` by sizes from `defaults`, which is aligned with `out_size` at the end.
+
+    For example, `out_size` [None, 5] and `defaults` [2, 3, 4] give [3, 5].
+    """
     if isinstance(out_size, int):
         return [out_size]
     if len(defaults) <= len(out_size):

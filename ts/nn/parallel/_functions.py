@@ -46,7 +46,10 @@ class ReduceAddCoalesced(Function):
 
     @staticmethod
     def forward(ctx: Any, destination: Any, num_inputs: int, *grads: Tensor) -> Any:
-        """Split `grads` into groups of `num_inputs` tensors, and return the sum of the groups."""
+        """Split `grads` into groups of `num_inputs` tensors, and add the groups tensor by tensor.
+
+        Each group is on one GPU. The sums are on GPU `destination`.
+        """
         ctx.target_gpus = [grads[i].get_device() for i in range(0, len(grads), num_inputs)]
         groups = [grads[i : i + num_inputs] for i in range(0, len(grads), num_inputs)]
         return comm.reduce_add_coalesced(groups, destination)
@@ -62,7 +65,7 @@ class Gather(Function):
 
     @staticmethod
     def forward(ctx: Any, target_device: Any, dim: int, *inputs: Tensor) -> Tensor:
-        """Return the concatenation. 0-d tensors are concatenated to a vector, with a warning."""
+        """Return the concatenation of `inputs`. If they are 0-d tensors, warn and return a vector of them."""
         _require_gpu_tensors(inputs, "Gather")
         ctx.target_device = target_device if target_device == "cpu" else gpu_index(target_device)
         ctx.dim = dim
@@ -92,7 +95,7 @@ class Scatter(Function):
 
     @staticmethod
     def forward(ctx: Any, target_gpus: Any, chunk_sizes: Any, dim: int, input: Tensor) -> Any:
-        """Split the input into parts, each of which is on one of the target GPUs."""
+        """Split the input along `dim` into one part for each target GPU, and copy each part to its GPU."""
         target_gpus = [gpu_index(x) for x in target_gpus]
         ctx.dim = dim
         ctx.input_device = input.get_device() if input.device.type != "cpu" else -1

@@ -80,13 +80,19 @@ class _Reducer:
             each.register_post_accumulate_grad_hook(self._ready)
 
     def prepare(self) -> None:
-        """Enable gradient synchronization. Raise RuntimeError if the last backward pass was incomplete."""
+        """Enable gradient synchronization.
+
+        Raise RuntimeError if the last backward pass did not compute the gradients of all parameters.
+        """
         if self.unfinished:
             raise RuntimeError(_UNFINISHED.format(", ".join(self.unfinished)))
         self.expects = True
 
     def _ready(self, parameter: Tensor) -> None:
-        """Mark the gradient of `parameter` as computed, and start the reduction of complete buckets."""
+        """Mark the gradient of `parameter` as computed.
+
+        Start the all-reduce of each bucket that is full, up to the first bucket that is not full.
+        """
         if not self.module.require_backward_grad_sync or not self.expects:
             return
         if not self.in_pass:
@@ -129,7 +135,7 @@ class _Reducer:
                     parameter.grad = wrap_array(bucket_view.copy())
 
     def _unused_by_all(self, missing: list[Tensor]) -> set[int]:
-        """Return the ids of the unused parameters, which have no gradient in any process.
+        """Return the ids of the parameters that have no gradient in any of the processes.
 
         `missing` contains the parameters without a gradient in this process.
         """
@@ -144,9 +150,10 @@ class _Reducer:
 
 
 def _buckets(parameters: list[Tensor], max_bytes: int) -> list[_Bucket]:
-    """Group parameters by dtype, from last to first, into buckets of about `max_bytes` bytes.
+    """Group parameters, from last to first, into buckets of one dtype and at least `max_bytes` bytes.
 
-    The first bucket is closed at `_FIRST_BUCKET_BYTES` bytes if `max_bytes` is larger.
+    For the first bucket, the limit is `_FIRST_BUCKET_BYTES` bytes if this is less. The last buckets may be
+    smaller.
     """
     buckets: list[_Bucket] = []
     open_ones: dict[Any, list[Tensor]] = {}

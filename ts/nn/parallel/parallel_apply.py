@@ -15,7 +15,7 @@ __all__ = ["get_a_var", "parallel_apply"]
 
 
 def get_a_var(obj: Any) -> Tensor | None:
-    """Return the first tensor in nested lists, tuples and dicts, or None without tensors."""
+    """Return the first tensor in nested lists, tuples and dicts, or None if they contain no tensor."""
     if isinstance(obj, Tensor):
         return obj
     if isinstance(obj, dict):

@@ -26,7 +26,10 @@ def _broadcast_coalesced_reshape(
 
 
 def replicate(network: Module, devices: Sequence[Any], detach: bool = False) -> list[Module]:
-    """Return a copy of a module for each GPU. Gradients reach the original parameters unless `detach`."""
+    """Return a copy of a module for each GPU.
+
+    Unless `detach` is True, gradients of a copy flow to the parameters of the original module.
+    """
     indices = [gpu_index(device) for device in devices]
     if not indices:
         return []
@@ -70,9 +73,9 @@ def _replica(module: Module, tensors: dict[int, Tensor], copies: dict[int, Modul
 
 
 def _shallow_copy(module: Module) -> Module:
-    """Return a module with the same class and attributes, but without parameters.
+    """Return a module with the same class, attributes, buffers and submodules, but without parameters.
 
-    The dictionaries of buffers and submodules are copies.
+    The new module has its own dictionaries of buffers and submodules.
     """
     if hasattr(module, "_replicate_for_data_parallel"):
         return module._replicate_for_data_parallel()  # type: ignore[no-any-return]

@@ -27,7 +27,10 @@ def _is_namedtuple(obj: Any) -> bool:
 
 
 def scatter(inputs: Any, target_gpus: Any, dim: int = 0) -> Any:
-    """Return a copy of nested `inputs` for each GPU, with that GPU's part of each tensor along `dim`."""
+    """Return a list with one copy of the nested `inputs` for each GPU.
+
+    Each tensor is split along `dim`, and a copy contains only the part for its GPU.
+    """
 
     def split(value: Any) -> Any:
         if isinstance(value, Tensor):
@@ -46,9 +49,9 @@ def scatter(inputs: Any, target_gpus: Any, dim: int = 0) -> Any:
 
 
 def scatter_kwargs(inputs: Any, kwargs: Any, target_gpus: Any, dim: int = 0) -> tuple[Any, Any]:
-    """Return a tuple of positional arguments and a dict of keyword arguments for each GPU.
+    """Return two tuples: the positional arguments for each GPU, and the keyword arguments for each GPU.
 
-    Empty tuples or dicts are added so that both results have the same length.
+    If one of them is shorter, empty tuples or dicts are appended, so that both have the same length.
     """
     scattered = scatter(inputs, target_gpus, dim) if inputs else []
     scattered_kwargs = scatter(kwargs, target_gpus, dim) if kwargs else []

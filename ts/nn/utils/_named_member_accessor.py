@@ -62,7 +62,10 @@ def _remove(module: Module, name: str) -> None:
 
 
 def set_tensor(module: Module, name: str, tensor: Tensor) -> None:
-    """Set the parameter, buffer or attribute `name` of `module` to `tensor` or None. No dotted names."""
+    """Set the parameter, buffer or attribute `name` of `module` to `tensor`, which may be None.
+
+    `name` cannot be a dotted name.
+    """
     _check_module(module)
     if tensor is not None:
         _check_tensor(tensor)
@@ -71,10 +74,11 @@ def set_tensor(module: Module, name: str, tensor: Tensor) -> None:
 
 
 def swap_tensor(module: Module, name: str, tensor: Tensor, allow_missing: bool = False) -> Tensor:
-    """Replace a tensor of `module` itself, not of a submodule, and return the previous tensor.
+    """Replace the tensor `name` of `module` itself, not of a submodule, and return the previous tensor.
 
-    If `name` is missing, return `_MISSING` if `allow_missing`, otherwise raise AttributeError. If `tensor` is
-    `_MISSING`, remove `name`, so that a second swap with the returned value restores the module.
+    If the module has no attribute `name`, return `_MISSING` with `allow_missing`, otherwise raise
+    AttributeError. If `tensor` is `_MISSING`, remove the attribute. Therefore, a second call with the
+    returned value restores the module.
     """
     _check_module(module)
     if tensor is not _MISSING and tensor is not None:
@@ -192,9 +196,9 @@ class NamedMemberAccessor:
     def swap_tensors_dict(
         self, named_tensors: dict[str, Tensor], allow_missing: bool = False
     ) -> tuple[dict[str, Tensor], list[str]]:
-        """Replace tensors by dotted name. Return the previous tensors, and the names that were missing.
+        """Replace tensors by dotted name. Return the previous tensors, and the names that did not exist.
 
-        Without `allow_missing`, restore all tensors and raise RuntimeError if a name was missing.
+        If a name did not exist and `allow_missing` is False, restore all tensors and raise RuntimeError.
         """
         before: dict[str, Tensor] = {}
         missing = []
@@ -212,7 +216,10 @@ class NamedMemberAccessor:
         return before, missing
 
     def check_keys(self, keys: Iterable[str]) -> tuple[list[str], list[str]]:
-        """Return the names of tensors that `keys` lacks, and the keys that are not names of tensors."""
+        """Compare `keys` with the names of the module's tensors.
+
+        Return the names that are not in `keys`, and the keys that are not names of tensors.
+        """
         key_set = set(keys)
         names = {name for name, _ in self.named_tensors(remove_duplicate=False)}
         return sorted(names - key_set), sorted(key_set - names)

@@ -21,7 +21,7 @@ def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
 
 
 def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
-    """Set the data of the parameters, in order, to slices of the vector `vec`, without a copy.
+    """Set the data of each parameter to a slice of the vector `vec`, in order and without a copy.
 
     Raise TypeError if `vec` is not a tensor or the parameters are on different devices.
     """

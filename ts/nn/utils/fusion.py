@@ -14,7 +14,7 @@ from ts.nn.parameter import Parameter
 
 
 def _factors(mean: Tensor, variance: Tensor, eps: float, weight: Any, bias: Any) -> tuple[Tensor, Tensor]:
-    """Return the scale and the shift that a normalization by running statistics applies."""
+    """Return the factors a and b for which the normalization by running statistics computes a * x + b."""
     scale = ts.rsqrt(variance + eps) * (1 if weight is None else weight)
     return scale, (0 if bias is None else bias) - mean * scale
 

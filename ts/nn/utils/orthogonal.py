@@ -25,12 +25,16 @@ from ts.nn.modules.module import Module
 from ts.nn.utils import parametrize
 
 M = TypeVar("M", bound=Module)
-# maximum deviation from orthonormality, in units of eps times the matrix size
+# A matrix Q of size n counts as orthonormal if Q^H Q deviates from the identity by at most this factor * n *
+# eps.
 _ORTHONORMAL_TOLERANCE: Final = 10.0
 
 
 def _skew_symmetric(x: Tensor) -> Tensor:
-    """Return the skew-symmetric L - L^H (n, n), where L is the lower triangle of `x` (n, k), zero-padded."""
+    """Return the skew-symmetric matrix L - L^H of shape (n, n) for a matrix `x` of shape (n, k).
+
+    L is the lower triangle of `x`, padded with zero columns if k < n.
+    """
     n, k = x.shape[-2:]
     lower: Tensor = x.tril()
     if n != k:
@@ -86,10 +90,10 @@ class _Orthogonal(Module):
         return result.mT if is_wide else result
 
     def right_inverse(self, Q: Tensor) -> Tensor:
-        """Return a matrix X that `forward` maps to Q, or to an approximation if Q is not orthogonal.
+        """Return a matrix X that `forward` maps to Q, or to a matrix near Q if Q is not orthogonal.
 
-        With a base, set the base. Without a base, only householder has an inverse: other maps raise
-        NotImplementedError. Raise ValueError if Q has another shape than the weight.
+        With a base, also set the base to Q. Without a base, only the map householder has an inverse, and
+        other maps raise NotImplementedError. Raise ValueError if Q has another shape than the weight.
         """
         if Q.shape != self.shape:
             raise ValueError(
@@ -103,7 +107,8 @@ class _Orthogonal(Module):
             return inverse.mT if is_wide else inverse
         self.base = _complete_basis(tall)
         identity: Tensor = ts.zeros_like(Q.detach())
-        # `_householder` reflects each unit vector to its negative, and a diagonal of -1 restores the sign
+        # X is minus the identity, which `_householder` maps to the identity: each reflection negates a unit
+        # vector, and the diagonal of -1 negates it again
         identity.diagonal(dim1=-2, dim2=-1).fill_(-1.0)
         return identity
 
@@ -116,14 +121,17 @@ class _Orthogonal(Module):
         factors, tau = ts.geqrf(tall)
         signs = factors.diagonal(dim1=-2, dim2=-1)
         signs.sign_()
-        # tau = 0 means no reflection in `geqrf`, but `_householder` always reflects
+        # For tau = 0, `geqrf` does not reflect, but `_householder` reflects: negate the sign
         signs[tau == 0.0] *= -1
         result: Tensor = factors
         return result
 
 
 def _complete_basis(tall: Tensor) -> Tensor:
-    """Return a square orthogonal matrix whose first columns are the columns of `tall`."""
+    """Return a square orthogonal matrix. Its first columns are those of `tall` if these are orthonormal.
+
+    The other columns are random.
+    """
     n, k = tall.shape[-2:]
     if n == k and _is_orthogonal(tall):
         return tall.clone()
@@ -141,7 +149,7 @@ def _is_orthogonal(square: Tensor) -> bool:
 
 
 def _orthogonalize(tall: Tensor) -> Tensor:
-    """Return Q of the QR decomposition in which R has a nonnegative diagonal."""
+    """Return the factor Q of that QR decomposition of `tall` in which the diagonal of R is nonnegative."""
     factors, tau = ts.geqrf(tall)
     result: Tensor = ts.linalg.householder_product(factors, tau)
     result *= factors.diagonal(dim1=-2, dim2=-1).sgn().unsqueeze(-2)
@@ -153,10 +161,11 @@ def orthogonal(
 ) -> M:
     """Parametrize a parameter as a matrix with orthonormal columns, or rows if it is wide.
 
-    The parameter is a real or complex matrix, or a batch (..., n, k). `orthogonal_map` is "matrix_exp"
-    (default for square and complex matrices), "cayley" or "householder". With `use_trivialization`, and for
-    householder, the initial matrix is the orthogonalized previous value of the parameter. Raise ValueError
-    for an unknown name or map, for vectors, and for householder with complex numbers.
+    The parameter is a real or complex matrix, or a batch (..., n, k). `orthogonal_map` is "matrix_exp",
+    "cayley" or "householder". The default is "matrix_exp" for square and complex matrices, otherwise
+    "householder". With `use_trivialization` or "householder", the initial matrix is the previous value of the
+    parameter, made orthogonal. Raise ValueError for an unknown name or map, for vectors, and for
+    "householder" with complex numbers.
     """
     weight = getattr(module, name, None)
     if not isinstance(weight, Tensor):

@@ -23,9 +23,9 @@ _FIRST_ITERATIONS = 15
 
 
 class _WeightNorm(Module):
-    """Parametrization of a weight as the product of lengths and directions.
+    """Parametrization of a weight by two tensors: lengths `weight_g` and directions `weight_v`.
 
-    Lengths are norms over all dimensions except `dim`.
+    The weight is `weight_v`, scaled so that its norms over all dimensions except `dim` are `weight_g`.
     """
 
     def __init__(self, dim: int | None = 0) -> None:
@@ -47,7 +47,10 @@ def weight_norm(module: M, name: str = "weight", dim: int = 0) -> M:
 
 
 def _read_older_names(module: Any, name: str) -> None:
-    """Register a hook that renames `weight_g` and `weight_v` of old state dicts to the names used here."""
+    """Register a hook that renames entries of old state dicts before they are loaded.
+
+    `weight_g` and `weight_v` become `parametrizations.weight.original0` and `original1`.
+    """
 
     def rename(state_dict: Any, prefix: str, *rest: Any) -> None:
         older = [f"{prefix}{name}_{suffix}" for suffix in "gv"]

@@ -81,7 +81,7 @@ class ParametrizationList(ModuleList):
                 )
 
     def right_inverse(self, value: Tensor) -> None:
-        """Set the original tensors so that the parametrized value equals `value`."""
+        """Set the original tensors to the result of the inverse maps for `value`, from last to first."""
         with ts.no_grad():
             for module in reversed(list(self)):
                 if not hasattr(module, "right_inverse"):
@@ -172,7 +172,7 @@ def register_parametrization(
 
 
 def _become_parametrized(module: Any) -> None:
-    """Set the class of a module to a new subclass with properties for the parametrized tensors."""
+    """Set the class of a module to a new subclass, to which properties for parametrized tensors are added."""
     cls = type(module)
     attributes = {"__getstate__": _raise_pickle_error, "__deepcopy__": _deepcopy, "__module__": __name__}
     module.__class__ = type(f"Parametrized{cls.__name__}", (cls,), attributes)
@@ -190,7 +190,8 @@ def is_parametrized(module: Any, tensor_name: str | None = None) -> bool:
 def remove_parametrizations(module: Any, tensor_name: str, leave_parametrized: bool = True) -> Any:
     """Make the tensor a plain parameter or buffer again.
 
-    The tensor gets the parametrized value, or the original value if not `leave_parametrized`.
+    The tensor keeps the value that the parametrizations compute. With `leave_parametrized=False`, it gets the
+    original value.
     """
     if not is_parametrized(module, tensor_name):
         raise ValueError(f"Module {module} does not have a parametrization on {tensor_name}")

@@ -28,7 +28,10 @@ _UNSTRUCTURED: Final = "unstructured"
 
 
 class BasePruningMethod(ABC):
-    """Base class of pruning methods. An instance is the forward pre-hook that masks one parameter."""
+    """Base class of pruning methods. An instance is a forward pre-hook of a module and prunes one parameter.
+
+    Before each forward pass, it sets the attribute for the parameter to the product of parameter and mask.
+    """
 
     PRUNING_TYPE: ClassVar[str]
     _tensor_name: str
@@ -111,7 +114,7 @@ class BasePruningMethod(ABC):
 
 
 class PruningContainer(BasePruningMethod):
-    """Sequence of pruning methods for one parameter. A method prunes elements that earlier methods kept."""
+    """Sequence of pruning methods for one parameter. Each method prunes what earlier methods have left."""
 
     def __init__(self, *args: Any) -> None:
         self._pruning_methods: tuple[BasePruningMethod, ...] = ()
@@ -142,7 +145,7 @@ class PruningContainer(BasePruningMethod):
         return self._pruning_methods[index]
 
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
-        """Return `default_mask` with additional zeros at the elements that the last method prunes."""
+        """Return `default_mask` with more zeros, at the elements that the last method of the list prunes."""
         method = self._pruning_methods[-1]
         mask = default_mask.to(dtype=t.dtype)
         left = _prunable_indices(method, mask)
@@ -152,10 +155,11 @@ class PruningContainer(BasePruningMethod):
 
 
 def _prunable_indices(method: BasePruningMethod, mask: Tensor) -> Any:
-    """Return an index for the part of a tensor that `method` receives.
+    """Return an index that selects the part of a tensor from which `method` chooses elements to prune.
 
-    For unstructured methods, these are the elements that are not pruned yet, for structured methods the
-    slices with such elements, and for global methods all elements.
+    For an unstructured method, the part contains the elements that are not pruned yet. For a structured
+    method, it contains the slices along dimension `dim` that are not fully pruned. For a global method, it is
+    the whole tensor.
     """
     if method.PRUNING_TYPE == _UNSTRUCTURED:
         return mask.eq(1)
@@ -195,7 +199,10 @@ class RandomUnstructured(BasePruningMethod):
         return self._mask_smallest(t, default_mask, -ts.rand_like(t))
 
     def _mask_smallest(self, t: Tensor, default_mask: Tensor, order: Tensor) -> Tensor:
-        """Return `default_mask` with zeros at the `amount` elements of `t` with the smallest `order`."""
+        """Return `default_mask` with zeros at the elements of `t` whose values in `order` are smallest.
+
+        `self.amount` is the number of these elements, or their fraction.
+        """
         count = _element_count(self.amount, t.nelement())
         mask: Tensor = default_mask.clone(memory_format=ts.contiguous_format)
         if count:
@@ -281,7 +288,7 @@ class CustomFromMask(BasePruningMethod):
         self.mask = mask
 
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
-        """Return the product of `default_mask` and the given mask, in the dtype of `default_mask`."""
+        """Return the product of `default_mask` and `self.mask`, in the dtype of `default_mask`."""
         mask: Tensor = default_mask * self.mask.to(dtype=default_mask.dtype)
         return mask
 
@@ -379,7 +386,10 @@ def _mask_of(module: Module, name: str) -> Any:
 
 
 def _methods_of(module: Module, name: str | None) -> Iterator[tuple[int, BasePruningMethod]]:
-    """Yield (key, hook) for each hook that prunes the parameter `name`. None stands for any parameter."""
+    """Yield (key, hook) for each forward pre-hook of `module` that prunes the parameter `name`.
+
+    If `name` is None, yield the hooks for all parameters.
+    """
     for key, hook in module._forward_pre_hooks.items():
         function = hook.function if isinstance(hook, ForwardHook) else hook
         if isinstance(function, BasePruningMethod) and name in (None, function._tensor_name):

@@ -28,9 +28,9 @@ class PackedSequence(PackedSequence_):
     """Sequences of different lengths in a single tensor.
 
     `data` (rows, features...) contains the elements of all sequences, ordered by time step. `batch_sizes`
-    (int64, on the CPU) contains the number of sequences at each step. The sequences are sorted by decreasing
-    length: `sorted_indices` contains their original indices, and `unsorted_indices` the inverse permutation.
-    Both are None if the sequences were passed in sorted order.
+    (int64, on the CPU) contains the number of sequences that have an element at each step. The sequences are
+    sorted by decreasing length. `sorted_indices[i]` is the original index of sequence i, and
+    `unsorted_indices` is the inverse permutation. Both are None if the caller passed the sequences sorted.
     """
 
     def __new__(
@@ -145,7 +145,8 @@ def pack_padded_sequence(
 ) -> PackedSequence:
     """Pack padded sequences (time, batch, ...), or (batch, time, ...) with `batch_first`.
 
-    Raise RuntimeError if a length is not positive, or if `enforce_sorted` is set and the lengths increase.
+    Raise RuntimeError if a length is not positive. With `enforce_sorted`, also raise it if the sequences are
+    not sorted by decreasing length.
     """
     if not isinstance(lengths, Tensor):
         sizes = ts.as_tensor(lengths, dtype=ts.int64, device="cpu")

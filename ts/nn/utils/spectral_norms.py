@@ -53,7 +53,7 @@ class SpectralNorm:
         return result
 
     def __call__(self, module: Module, inputs: Any) -> None:
-        """Set the weight of `module` to the normalized weight, after a power iteration if it is training."""
+        """Set the weight of `module` to the normalized weight. In training, run a power iteration first."""
         setattr(module, self.name, self.compute_weight(module, module.training))
 
 

@@ -80,7 +80,7 @@ def check_initialized(weight: Any, hook: str, function_name: str) -> None:
 
 
 def hook_of(module: Any, kind: type[Any], name: str) -> tuple[int, Any] | None:
-    """Return (key, hook) of the `kind` that a module has for the parameter `name`, or None."""
+    """Return (key, hook) for the forward pre-hook of class `kind` for parameter `name`, or None."""
     for key, hook in module._forward_pre_hooks.items():
         function = hook.function if isinstance(hook, ForwardHook) else hook
         if isinstance(function, kind) and function.name == name:

@@ -43,7 +43,7 @@ derive(
 
 
 def apply_prelu(self: Tensor, weight: Tensor) -> Tensor:
-    """Apply PReLU. The weight is reshaped to broadcast along the channel dimension."""
+    """Apply PReLU. Reshape the weight first, so that its elements belong to the channels of `self`."""
     if weight.dim() > 0 and self.dim() != 1:
         sizes = [1] * self.dim()
         if self.dim() > 1:
@@ -70,7 +70,10 @@ def of_elu(
 
 
 def of_gelu(grad: Tensor, self: Tensor, approximate: str) -> Tensor:
-    """Return the gradient of GELU: `grad` * (cdf + x * pdf), or the gradient of the tanh approximation."""
+    """Return the gradient of GELU, or of its tanh approximation.
+
+    For exact GELU, it is `grad * (cdf + x * pdf)`, with the functions of the standard normal distribution.
+    """
     if approximate == "tanh":
         t = ts.tanh((self + self**3 * 0.044715) * ROOT_2_BY_PI)
         slope = (self * self * (3 * 0.044715) + 1) * ROOT_2_BY_PI
@@ -111,8 +114,8 @@ def of_glu(grad: Tensor, self: Tensor, dim: int) -> Tensor:
 
 derive("aten::elu", self="of_elu(grad, self, alpha, scale, input_scale)", result=ELEMENTWISE)
 derive("aten::celu", self="of_elu(grad, self, alpha, 1, 1.0 / float(alpha))", result=ELEMENTWISE)
-# In-place variants save only the result. Backward raises an error for a negative slope, with which the result
-# does not determine the input.
+# In-place variants save only the result. If the slope is negative, the result does not determine the input,
+# and backward raises an error.
 derive(
     "aten::elu_", self="ts.ops.aten.elu_backward(grad, alpha, scale, input_scale, True, result)",
     name="EluBackward1", result=ELEMENTWISE,

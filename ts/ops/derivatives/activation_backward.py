@@ -85,7 +85,7 @@ def elu_slope(
     input_scale: int | float | complex,
     is_result: bool,
 ) -> Tensor:
-    """Return the derivative of ELU. `x` is the result of ELU if `is_result`, else its input."""
+    """Return the derivative of ELU. `x` is the result of ELU if `is_result` is True, otherwise the input."""
     bent = x * input_scale + alpha * scale * input_scale
     if not is_result:
         bent = (x * input_scale).exp() * (alpha * scale * input_scale)

@@ -39,9 +39,10 @@ def _instance_norm(
     momentum: float,
     eps: float,
 ) -> Tensor:
-    """Compute instance norm as batch norm of a single image with the channels of all images.
+    """Compute instance norm as the batch norm of a single image, whose channels are those of all images.
 
-    Update the running moments by the moments of the images, averaged over the images.
+    Batch norm updates a copy of the running moments for each image. Their means become the new running
+    moments.
     """
     n, c = input.size(0), input.size(1)
     folded_shape = [1, n * c] + list(input.shape[2:])

@@ -139,7 +139,11 @@ compose(
 
 
 def per_sample(grad: Tensor, samples: int, reduction: int) -> Tensor:
-    """Return the gradient of each sample's loss: a column for the reduction "none", else a single number."""
+    """Return the gradient of the loss of each sample.
+
+    It is a column with one row per sample for the reduction "none". Otherwise, it is one number for all
+    samples.
+    """
     each = share(grad, samples, reduction)
     return each.reshape([-1, 1]) if reduction == 0 else each
 
@@ -168,7 +172,7 @@ def of_multi_margin(
 def of_multilabel_margin(
     grad: Tensor, self: Tensor, target: Tensor, reduction: int, is_target: Tensor
 ) -> Tensor:
-    """Return the gradient of multilabel margin loss. A class that `target` lists twice counts twice."""
+    """Return the gradient of multilabel margin loss. A class that a row of `target` repeats counts again."""
     classes = self.size(-1) if self.dim() > 0 else 1
     scores, labels = self.reshape([-1, classes]), target.reshape([-1, classes])
     listed = (labels < 0).cumsum(1) == 0

@@ -14,12 +14,15 @@ def mul_conj(x: Tensor, factor: int | float | complex) -> Tensor:
 
 
 def underivable(name: str) -> Tensor:
-    """Raise NotImplementedError: `name`, an operator or argument, has no derivative."""
+    """Raise NotImplementedError for the operator or argument `name`, which has no derivative."""
     raise NotImplementedError(f"the derivative for '{name}' is not implemented.")
 
 
 def unsqueeze_reduced(x: Tensor, dim: list[int] | None, keepdim: bool) -> Tensor:
-    """Restore the reduced dimensions `dim` of a result, with size 1, so that it broadcasts to the input."""
+    """Insert the dimensions `dim`, which a reduction has removed, with size 1 into its result `x`.
+
+    The returned tensor broadcasts to the input of the reduction. With `keepdim`, return `x` unchanged.
+    """
     if keepdim or x.dim() == 0 or dim is None or len(dim) == 0:
         return x
     sizes = x.size()
@@ -35,9 +38,9 @@ def spread(grad: Tensor, sizes: list[int], dim: list[int] | None, keepdim: bool)
 
 
 def scatter_gradient(grad: Tensor, sizes: list[int], dim: int, indices: Tensor, keepdim: bool) -> Tensor:
-    """Return the gradient of the input of a reduction that selects the elements at `indices` along `dim`.
+    """Return the gradient of the input of a reduction that selected the elements at `indices` along `dim`.
 
-    It is zero for all other elements.
+    The gradient is zero for elements that were not selected.
     """
     if len(sizes) == 0:
         return grad
@@ -56,7 +59,10 @@ def chosen(x: Tensor, dim: int, indices: Tensor, keepdim: bool) -> Tensor:
 
 
 def product_of_others(x: Tensor, dim: int) -> Tensor:
-    """Return for each element the product of all other elements along `dim`, computed without division."""
+    """Return a tensor like `x` with the product of all other elements along `dim` in place of each element.
+
+    The products are computed without division, because elements may be zero.
+    """
     if x.dim() == 0:
         return ts.ones_like(x)
     n, one = x.size(dim), ts.ones_like(x.narrow(dim, 0, 1))
@@ -66,6 +72,9 @@ def product_of_others(x: Tensor, dim: int) -> Tensor:
 
 
 def shared_by_all(grad: Tensor, x: Tensor, extremum: Tensor) -> Tensor:
-    """Return the gradient of `x` for the maximum or minimum of all elements. Equal extrema share `grad`."""
+    """Return the gradient of `x`, where `extremum` is the maximum or minimum of all elements of `x`.
+
+    If several elements equal `extremum`, each gets an equal part of `grad`.
+    """
     is_extremum = (x == extremum) | (x.isnan() & extremum.isnan())
     return grad * is_extremum / is_extremum.sum()

@@ -1,7 +1,7 @@
 """Derivatives of convolutions, based on the formula of `aten::convolution`.
 
-The gradient of the input is a convolution of the gradient of the result.  The second derivative uses the
-same operators, and replaces input and weight by the cotangents of their gradients.
+The gradient of the input is a convolution of the gradient of the result.  The second derivative consists of
+the same operators, in which the cotangents of the gradients of input and weight replace input and weight.
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ def _convolved(
 ) -> Tensor:
     """Compute a convolution of one image or a batch of images.
 
-    The convolution of a + bi with c + di is three real convolutions: ac, bd and (a + b)(c + d).
+    For complex tensors, the convolution of a + bi with c + di is computed from three real convolutions: of a
+    with c, of b with d, and of a + b with c + d.
     """
     is_unbatched = input.dim() == weight.dim() - 1
     input = input.unsqueeze(0) if is_unbatched else input
@@ -91,7 +92,8 @@ def _padded_by_name(
 ) -> Tensor:
     """Compute a convolution with padding "same" or "valid".
 
-    If a dimension needs an odd number of zeros, it gets one more at its end than at its start.
+    With "same", a dimension that needs an odd number of zeros gets one more zero at its end than at its
+    start.
     """
     before_padding: list[int] = []
     after: list[int] = []

@@ -17,7 +17,7 @@ MIN_NORM: Final = 1e-12  # lower bound of norms, so that the cosine of a zero ve
 def length(x: Tensor, dim: int, eps: float) -> Tensor:
     """Return the maximum of `eps` and the norm along `dim`.
 
-    The gradient is the gradient of the norm, even if the result is `eps`.
+    Autograd uses the gradient of the norm, even where the result is `eps`.
     """
     norm = ts.linalg.vector_norm(x, 2, [dim], True)
     detached_norm = norm.detach()
@@ -82,9 +82,9 @@ compose(
 
 
 def of_gap(grad: Tensor, gap: Tensor, distance: Tensor, p: float) -> Tensor:
-    """Return the gradient of a p-norm distance with respect to the difference `gap`.
+    """Return the gradient of a p-norm distance with respect to `gap`, the difference of two vectors.
 
-    It is 0 for equal vectors.
+    The gradient is 0 if the vectors are equal.
     """
     if p == 0:
         return ts.zeros_like(gap)
@@ -100,7 +100,7 @@ def of_gap(grad: Tensor, gap: Tensor, distance: Tensor, p: float) -> Tensor:
 
 
 def of_first(grad: Tensor, x1: Tensor, x2: Tensor, p: float, result: Tensor) -> Tensor:
-    """Return the gradient of all p-norm distances between rows of `x1` and `x2` with respect to `x1`."""
+    """Return the gradient of `x1` for the p-norm distances between all rows of `x1` and all rows of `x2`."""
     gap = x1.unsqueeze(-2) - x2.unsqueeze(-3)
     return of_gap(grad.unsqueeze(-1), gap, result.unsqueeze(-1), p).sum(-2)
 
@@ -112,7 +112,7 @@ derive(
 
 
 def of_products(grad: Tensor, x1: Tensor, x2: Tensor, result: Tensor) -> Tensor:
-    """Return the gradient of all Euclidean distances between rows of `x1` and `x2` with respect to `x1`."""
+    """Return the gradient of `x1` for the Euclidean distances between all rows of `x1` and of `x2`."""
     ratio = ts.where(result == 0, 0, grad / result)
     return x1 * ratio.sum(-1, True) - ratio @ x2
 

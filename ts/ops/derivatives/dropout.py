@@ -58,7 +58,10 @@ compose("aten::feature_alpha_dropout_", "self.copy_(apply_alpha_dropout(self, p,
 
 
 def of_native_dropout(grad: Tensor, mask: Tensor, p: float, train: bool | None) -> Tensor:
-    """Return the gradient of `native_dropout`: `grad` times the mask, scaled if `train`."""
+    """Return the gradient of `native_dropout`, which is `grad` times the mask.
+
+    Unless `train` is False, it is also multiplied by 1 / (1 - p).
+    """
     if train is False:
         return grad * mask
     return grad * mask * (0.0 if p == 1 else 1 / (1 - p))
@@ -79,7 +82,10 @@ derive("aten::_masked_scale", self="grad * mask * scale", result=LINEAR)
 def of_rrelu(
     grad: Tensor, self: Tensor, slopes: Tensor, lower: float, upper: float, training: bool
 ) -> Tensor:
-    """Return the gradient of RReLU, by the sampled slopes in training and the mean slope in evaluation."""
+    """Return the gradient of RReLU: `grad` times `slopes`, the random slopes, if `training`.
+
+    Otherwise, the slope of elements that are not positive is (lower + upper) / 2.
+    """
     if training:
         return grad * slopes
     return ts.where(self > 0, grad, grad * ((lower + upper) / 2))

@@ -43,10 +43,10 @@ constant(
 def _bags(
     indices: Tensor, offsets: Tensor, include_last_offset: bool, padding_idx: int
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Return the bag number of each index, a mask of valid indices, and the number of valid ones per bag.
+    """Return the bag number of each index, a mask of valid indices, and the number of valid indices per bag.
 
-    An index is not valid if it equals `padding_idx`. If `include_last_offset`, an index at a position from
-    the last offset on is not valid either.
+    An index is invalid if it equals `padding_idx`. With `include_last_offset`, the last offset is the end of
+    the last bag, and all indices from this position on are also invalid.
     """
     count = indices.numel()
     at = ts.arange(count, device=indices.device)
@@ -156,7 +156,7 @@ def _embedding_bag(
     include_last_offset: bool,
     padding_idx: int,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Compute an embedding bag, by the forward-only operator if no gradient is required."""
+    """Compute an embedding bag. If no gradient is required, use the operator without backward."""
     if weight.requires_grad or (per_sample_weights is not None and per_sample_weights.requires_grad):
         return ts.ops.aten._embedding_bag(
             weight, indices, offsets, scale_grad_by_freq, mode, sparse, per_sample_weights,

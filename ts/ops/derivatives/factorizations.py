@@ -1,8 +1,8 @@
 """Derivatives of determinants, inverses, solutions and factorisations of matrices.
 
-If a factorization is unique only up to phases of its vectors, gradients are correct for functions whose value
-does not depend on these phases.  As in PyTorch, gradients are not finite if eigenvalues or singular values
-are equal.
+Some factorizations determine vectors only up to a phase factor. For these, the gradient of a function is
+correct if the value of the function does not depend on the phases.  As in PyTorch, gradients are not finite
+if eigenvalues or singular values are equal.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ def unit(x: Tensor) -> Tensor:
 def _of_det(grad: Tensor, A: Tensor, result: Tensor) -> Tensor:
     """Return the gradient of the determinant.
 
-    For singular matrices, it is computed from the products of all singular values except one.
+    If a matrix is singular, compute the gradients from the singular value decomposition. The factor for a
+    singular value is the product of all other singular values.
     """
     if A.size(-1) == 0:
         return ts.zeros_like(A)
@@ -74,7 +75,10 @@ def _of_inverse(grad: Tensor, inverse: Tensor) -> Tensor:
 
 
 def _of_system(A: Tensor, result: Tensor, of_b: Tensor, vectors: bool, left: bool) -> Tensor:
-    """Return the gradient of the matrix of a linear system, from the gradient `of_b` of the right side."""
+    """Return the gradient of matrix A of a linear system with solution `result`.
+
+    `of_b` is the gradient of the right side. With `vectors`, the right side is a vector.
+    """
     if vectors:
         return -of_b.unsqueeze(-1).matmul(adjoint(result.unsqueeze(-1)))
     return -of_b.matmul(adjoint(result)) if left else -adjoint(result).matmul(of_b)
@@ -188,7 +192,7 @@ def _of_cholesky_solve(grad: Tensor, solution: Tensor, factor: Tensor, upper: bo
 def _of_cholesky_inverse(grad: Tensor, inverse: Tensor, factor: Tensor, upper: bool) -> Tensor:
     """Return the gradient of `cholesky_inverse`.
 
-    It is zero in the triangle that `cholesky_inverse` does not read.
+    The gradient is zero in the triangle of the argument that `cholesky_inverse` does not read.
     """
     factor = factor.triu() if upper else factor.tril()
     gradient = -_of_product(inverse.matmul(grad).matmul(inverse), factor, upper)
@@ -299,7 +303,10 @@ compose("aten::svd", "_svd(self, some, compute_uv)")
 
 
 def _of_qr(of_q: Tensor, of_r: Tensor, q: Tensor, r: Tensor) -> Tensor:
-    """Return the gradient of the QR decomposition. A wide matrix is split into [X Y], where X is square."""
+    """Return the gradient of the matrix in a QR decomposition, from the gradients of Q and R.
+
+    A matrix with more columns than rows is split into [X Y], where X is square.
+    """
     rows, columns = q.size(-2), r.size(-1)
     if rows < columns:
         of_rest = of_r.narrow(-1, rows, columns - rows)
@@ -329,9 +336,9 @@ compose("aten::qr", "ts.linalg.qr(self, 'reduced' if some else 'complete')")
 
 
 def _of_exponential(grad: Tensor, self: Tensor) -> Tensor:
-    """Return the gradient of the matrix exponential.
+    """Return the gradient of the matrix exponential of A.
 
-    It is the upper right block of the exponential of a block matrix.
+    It is the upper right block of the exponential of the block matrix [[A^H, grad], [0, A^H]].
     """
     turned = adjoint(self)
     n = self.size(-1)

@@ -8,7 +8,7 @@ from ts.ops.derivatives.formula_registry import LINEAR, compose, derive
 
 
 def _opposite_norm(norm: str | None) -> str:
-    """Return the normalization mode that applies the same factor in the opposite direction."""
+    """Return the mode in which the FFT in the opposite direction has the scale factor of mode `norm`."""
     if norm is None or norm == "backward":
         return "forward"
     return "backward" if norm == "forward" else norm
@@ -42,8 +42,8 @@ def _of_half(grad: Tensor, sizes: list[int], n: int | None, dim: int, norm: str 
 def _of_real(grad: Tensor, sizes: list[int], dim: int, norm: str | None, is_complex: bool) -> Tensor:
     """Return the gradient of an inverse FFT with a real result along `dim`.
 
-    All frequencies except the first and the Nyquist frequency count twice, because the half spectrum
-    does not contain their conjugates.
+    The input is half of a spectrum, without the conjugates of its other half. Therefore, the gradients of all
+    frequencies except the first one and the Nyquist frequency are doubled.
     """
     spectrum = ts.fft.rfft(grad, None, dim, _opposite_norm(norm))
     twice = grad.size(dim) - spectrum.size(dim)
@@ -129,7 +129,7 @@ def _r2c_backward(
 ) -> Tensor:
     """Return the gradient of an FFT of real numbers over several dimensions.
 
-    If the FFT was `onesided`, zeros replace the missing half of `grad` in the last dimension.
+    If the FFT is `onesided`, `grad` has only half of the last dimension, and is first padded with zeros.
     """
     if onesided:
         grad = _fitted(grad, sizes[dim[-1]], dim[-1])
@@ -139,7 +139,8 @@ def _r2c_backward(
 def _c2r_backward(grad: Tensor, sizes: list[int], dim: list[int], normalization: int) -> Tensor:
     """Return the gradient of a one-sided inverse FFT.
 
-    In the last dimension, all frequencies except the first and the Nyquist frequency count twice.
+    In the last dimension, the gradients of all frequencies except the first one and the Nyquist frequency are
+    doubled.
     """
     spectrum = ts.ops.aten._fft_r2c(grad, dim, normalization, True)
     last = dim[-1]

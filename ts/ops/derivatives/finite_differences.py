@@ -13,9 +13,9 @@ def axes_of(self: Tensor, dim: int | None) -> list[int]:
 
 
 def even(self: Tensor, spacing: list[float], axes: list[int]) -> list[Tensor]:
-    """Return for each dimension of `axes` a tensor of the distances between neighbouring samples.
+    """Return the distances between neighbouring samples as one tensor for each dimension in `axes`.
 
-    `spacing` contains one distance for each dimension, or one for all dimensions.
+    `spacing` contains one distance for each dimension, or a single distance for all dimensions.
     """
     return [
         self.new_full([self.size(axes[i]) - 1], spacing[i if len(spacing) > 1 else 0])
@@ -29,7 +29,11 @@ def uneven(self: Tensor, spacing: list[Tensor]) -> list[Tensor]:
 
 
 def along(x: Tensor, gaps: Tensor, edge_order: int) -> Tensor:
-    """Return the numerical derivative of samples `x`, whose distances along the last dimension are `gaps`."""
+    """Return the numerical derivative of samples `x` along the last dimension.
+
+    `gaps` contains the distances between adjacent samples. `edge_order` is 1 or 2, the order of the formula
+    at the first and the last sample.
+    """
     before, after = gaps[:-1], gaps[1:]
     span = before + after
     slopes = (x[..., 1:] - x[..., :-1]) / gaps

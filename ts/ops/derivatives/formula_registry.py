@@ -19,9 +19,9 @@ A formula is an expression for the gradient of one argument.  Names in it are
     other names           names of the module or the language, such as functions for longer formulas
 
 The values named in a formula are saved for backward. The engine sums gradients over broadcast dimensions and
-converts them to the argument's dtype. It does not call formulas if no result has a gradient. For an operator
-with several results, the gradient of an unused result is zeros, or None (Optional[Tensor]) if `absent` is
-set.
+converts them to the dtype of the argument. It does not call the formulas of an operator if no result has a
+gradient. If only some of several results have one, the gradients of the other results are zeros, or None
+(Optional[Tensor]) if `absent` is set.
 
 The argument `result` of `derive` defines forward mode. It is `ELEMENTWISE` if an element of the result
 depends only on the same element of each argument, or `LINEAR` if the operator is linear in all differentiable
@@ -52,12 +52,13 @@ class Derivative:
     """Derivative of an operator.
 
     name            name of the backward node if PyTorch's name depends on the overload: "SumBackward1"
-    formulas        names of one or several arguments -> formula, which returns a tuple for several
-    forward         ELEMENTWISE, LINEAR, a formula, or a formula for each result, or None if unknown
-    absent          True if gradients of unused results are None instead of zeros
-    differentiable  names of the differentiable results, or () if all floating-point results are
+    formulas        tuple of argument names -> formula for the gradient of the argument. For several names,
+                    the formula returns a tuple of gradients
+    forward         ELEMENTWISE, LINEAR, a formula, a dict from result to formula, or None if unknown
+    absent          True if gradients of unused results are None, False if they are zeros
+    differentiable  names of the differentiable results. () stands for all floating-point results
     decomposition   expression that computes the same by differentiable operators, or ""
-    reason          reason for a missing derivative
+    reason          text that states why the operator has no derivative, or ""
     rejects_grad    True if the operator raises an error with `reason` for tensors that require grad
     """
 
@@ -136,8 +137,9 @@ def derive(
 ) -> None:
     """Declare the derivative formulas of one or several operators.
 
-    `joint` contains formulas that return a tuple of gradients: {"input, weight": "..."}. `differentiable`
-    names the results with gradients, such as "values". By default, these are all floating-point results.
+    `joint` maps the names of several arguments to a formula that returns a tuple of their gradients:
+    {"input, weight": "..."}. `differentiable` contains the names of the results that have gradients, such as
+    "values". By default, all floating-point results have gradients.
     """
     for key in keys.split():
         by_inputs: dict[tuple[str, ...], str] = {(name,): formula for name, formula in formulas.items()}
@@ -176,7 +178,10 @@ def _load(family: str) -> None:
 
 
 def derivative_of(record: OperatorRecord) -> Derivative | None:
-    """Return the derivative declared for an operator, its base operator or its alias target, or None."""
+    """Return the derivative declared for an operator, or None without a declaration.
+
+    If the operator has none itself, use that of its base operator, or of the operator that it is an alias of.
+    """
     from ts.ops import registry
 
     _load(registry.declaring_family(record))
@@ -196,7 +201,10 @@ def derivative_of(record: OperatorRecord) -> Derivative | None:
 def _renamed(
     derivative: Derivative | None, before: OperatorRecord, record: OperatorRecord
 ) -> Derivative | None:
-    """Return `derivative` of operator `before`, with the argument names of its alias `record`."""
+    """Return `derivative`, which belongs to operator `before`, for the operator `record`, an alias of it.
+
+    In the formulas, names of arguments of `before` are replaced by those of `record`.
+    """
     old, new = ([a.name for a in r.schema.arguments] for r in (before, record))
     if derivative is None or old == new or len(old) != len(new):
         return derivative

@@ -37,8 +37,8 @@ _SCALARS: Final = {
 }  # fmt: skip
 
 
-# Tensor property -> (its type in scripts, regular expression for its text in formulas). If a formula reads
-# only these properties of a tensor, the tensor is not saved.
+# Property of a tensor -> (type of the property in scripts, regular expression of its text in formulas). If
+# formulas read only such properties of a tensor, the properties are saved for backward instead of the tensor.
 FACTS: Final = {
     "size": ("List[int]", r"size\(\)|shape\b"),
     "stride": ("List[int]", r"stride\(\)"),
@@ -63,7 +63,7 @@ class Result(NamedTuple):
 
 
 class FormulaParameter(NamedTuple):
-    """Parameter of a formula: an argument, a result, a gradient, or a property such as `self.size()`."""
+    """Parameter of a formula: an argument, a result or a gradient, or a property of one (`self.size()`)."""
 
     name: str  # name of the parameter, such as "self" or "self_size"
     of: str  # name of the argument, result or gradient that is read, such as "self"
@@ -147,7 +147,8 @@ def _gradient_type(kind: str, absent: bool) -> str:
 def gradient(record: OperatorRecord, requested: Sequence[str]) -> Formula:
     """Return the function that computes the gradients of the arguments `requested`.
 
-    If one of them has a joint formula with other arguments, the function also returns the others' gradients.
+    If one formula computes the gradients of a requested and of other arguments together, the function also
+    returns the gradients of the other arguments.
     """
     inputs = Inputs(record)
     derivative = inputs.derivative
@@ -183,10 +184,10 @@ def _type_of_fact(read: FormulaParameter, inputs: Inputs) -> str:
 
 
 def _with_facts(formula: str, inputs: Inputs, parameters: dict[str, FormulaParameter]) -> str:
-    """Replace reads of properties by new parameters: `self.size()` by `self_size`. Extend `parameters`.
+    """Replace each read of a tensor property in a formula by a new parameter: `self.size()` by `self_size`.
 
-    Properties of gradients are not replaced, because gradients are not saved.  For a list of tensors,
-    `tensors.size()` means the list of the sizes of each tensor.
+    Add the new parameters to `parameters`. Properties of gradients are not replaced, because gradients are
+    not saved.  For a list of tensors, `tensors.size()` means the list of the sizes of each tensor.
     """
     gradients = {"grad", *(r.gradient for r in inputs.results)}
 
@@ -234,7 +235,7 @@ def define_decomposition(record: OperatorRecord) -> FunctionType:
     derivative = inputs.derivative
     assert derivative is not None
     declared = ", ".join(f"{name}: {_annotation(p)}" for name, p in inputs.parameters.items())
-    # without the suffix, this function would hide a function with the operator's name
+    # Without the suffix, the defined function would hide another function that has the name of the operator.
     name = record.name.rpartition("::")[2] + "_by_parts"
     source = f"def {name}({declared}):\n    return {derivative.decomposition}\n"
     return _defined(name, source, derivative.namespace)

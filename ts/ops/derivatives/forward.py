@@ -35,7 +35,10 @@ from ts.ops.registry import OperatorRecord
 
 @cache
 def composite(record: OperatorRecord) -> Callable[..., Any] | None:
-    """Return the decomposition or composite kernel of an operator, or None if it has a derivative formula."""
+    """Return a function that computes an operator by other operators: its decomposition or composite kernel.
+
+    Return None if the operator has neither, for example if it has derivative formulas.
+    """
     derivative = derivative_of(record)
     if derivative is not None and derivative.decomposition and not record.variant:
         return get_decomposition(record)  # type: ignore[no-any-return]
@@ -85,7 +88,7 @@ def _has_tangent(t: Any) -> bool:
 
 
 def _or_zero(x: Any, t: Any) -> Any:
-    """Return the tangent `t` of `x`, with zeros instead of None. Both may be lists."""
+    """Return `t`, the tangent of `x`. If `t` is None, return zeros like `x`. Both may be lists."""
     if isinstance(x, list):
         return [_or_zero(a, b) for a, b in zip(x, t, strict=True)]
     if t is not None or x is None:
@@ -133,9 +136,9 @@ def _gradient(record: OperatorRecord, name: str) -> tuple[Any, tuple[FormulaPara
 
 
 def _formula_values(inputs: Inputs, primals: list[Any], results: list[Any]) -> dict[str, Any]:
-    """Return a dict from names in formulas to arguments and results.
+    """Return a dict that maps names in formulas to arguments and results of a call.
 
-    A number is converted to a tensor if the parameter is a Tensor.
+    An argument that is a number is converted to a tensor if the parameter has type Tensor.
     """
     values: dict[str, Any] = {}
     for (name, parameter), x in zip(inputs.parameters.items(), primals, strict=False):
@@ -233,7 +236,7 @@ def _by_two_passes(
         roots = [y for y in ys if isinstance(y, Tensor) and y.requires_grad]
         if not roots:
             return [None] * len(results)
-        # u consists of ones: some gradient formulas divide by u or compute its logarithm
+        # u consists of ones instead of zeros, because some gradient formulas divide by u or compute log(u)
         us = [require_grad_at_level(ts.ones_like(detached(y))) for y in roots]
         gs = autograd_grad(roots, xs, us, create_graph=True, allow_unused=True)
         pairs = [(g, d) for g, d in zip(gs, ds, strict=True) if g is not None and g.requires_grad]

@@ -42,7 +42,11 @@ for _n in (2, 3):
 
 
 def _inside(at: Tensor, size: int, padding: int, align: bool) -> Tensor:
-    """Move positions into the image: by reflection (padding 2), to the border (1), or not at all (0)."""
+    """Move positions that are outside of the image into the image.
+
+    Padding mode 2 reflects them at the border, mode 1 moves them to the border, and mode 0 does not move
+    them.
+    """
     if padding == 2:
         low, span = (0.0, float(size - 1)) if align else (-0.5, float(size))
         if span == 0:
@@ -73,7 +77,10 @@ def _far_slope(t: Tensor) -> Tensor:
 def _taps(
     x: Tensor, size: int, mode: int, padding: int, align: bool
 ) -> tuple[list[Tensor], list[Tensor], list[Tensor]]:
-    """Return the pixel positions to read along one dimension, their weights, and the weights' derivatives."""
+    """Return the pixel positions that are read along one dimension, and the weight of each position.
+
+    Also return the derivative of each weight.
+    """
     at = (x + 1) * ((size - 1) / 2) if align else (x + 1) * (size / 2) - 0.5
     if mode == 2:
         low = at.detach().floor()
@@ -164,7 +171,10 @@ def _gradients(
 
 
 def _homogeneous(size: list[int], align: bool, like: Tensor) -> Tensor:
-    """Return the base grid of `affine_grid` in homogeneous coordinates, shape (positions, n + 1), x first."""
+    """Return the base grid of `affine_grid` in homogeneous coordinates.
+
+    The shape is (positions, n + 1) for n dimensions. The coordinate x is first, and the last one is 1.
+    """
     n = len(size) - 2
     unit = ts.zeros([1, n, n + 1], dtype=like.dtype, device=like.device)
     for d in range(n):

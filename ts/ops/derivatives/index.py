@@ -1,6 +1,6 @@
-"""Derivatives of indexing: gradients of all reads of an element are added, overwritten elements get 0.
+"""Derivatives of indexing. An element gets the sum of the gradients of its reads, or 0 if it is overwritten.
 
-For an in-place operator without a functional variant, `self` in a formula is the tensor before the write.
+In a formula of an in-place operator without functional variant, `self` is the tensor before the write.
 """
 
 from __future__ import annotations
@@ -91,7 +91,10 @@ derive(
 
 
 def from_mask(grad: Tensor, mask: Tensor, sizes: list[int]) -> Tensor:
-    """Return the elements of `grad` at which `mask` is true, in order, padded with zeros to `sizes`."""
+    """Return a tensor of shape `sizes` with the elements of `grad` at which `mask` is True, in order.
+
+    The remaining elements are zeros.
+    """
     selected = grad.masked_select(mask)
     count = 1
     for n in sizes:

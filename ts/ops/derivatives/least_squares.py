@@ -1,4 +1,4 @@
-"""Derivatives of least squares: the solution is the pseudo-inverse times the right-hand side."""
+"""Derivatives of least squares, computed for the solution as pseudo-inverse times right-hand side."""
 
 from __future__ import annotations
 

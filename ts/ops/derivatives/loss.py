@@ -11,12 +11,13 @@ from ts.ops.derivatives.formula_registry import compose, derive
 
 MEAN: Final = 1
 SUM: Final = 2
-# Lower bound of p (1 - p), so that the derivative is finite for probabilities 0 and 1
+# Minimum of the denominator p (1 - p) in derivatives, so that they are finite for probabilities p = 0 and p =
+# 1
 MIN_DENOMINATOR: Final = 1e-12
 
 
 def share(grad: Tensor, elements: int, reduction: int) -> Tensor:
-    """Return the gradient of each element's loss from the gradient of the reduced loss."""
+    """Return the gradient of the losses of the elements from `grad`, the gradient of the reduced loss."""
     return grad / elements if reduction == MEAN else grad
 
 
@@ -105,7 +106,7 @@ def divergence(self: Tensor, target: Tensor, reduction: int, log_target: bool) -
 def poisson_nll(
     input: Tensor, target: Tensor, log_input: bool, full: bool, eps: float, reduction: int
 ) -> Tensor:
-    """Return the Poisson loss, which includes Stirling's approximation of log(target!) if `full`."""
+    """Return the Poisson loss. If `full`, add Stirling's approximation of log(target!)."""
     if log_input:
         product = target * input
         loss = input.exp() - product
@@ -123,7 +124,7 @@ compose("aten::poisson_nll_loss", "poisson_nll(input, target, log_input, full, e
 
 
 def weighted_gradient(grad: Tensor, self: Tensor, weight: Tensor | None, reduction: int) -> Tensor:
-    """Return the gradient with respect to each element's loss before its multiplication by `weight`."""
+    """Return the gradient of the unweighted loss of each element. The losses are multiplied by `weight`."""
     each = share(grad, self.numel(), reduction)
     return each if weight is None else each * weight
 

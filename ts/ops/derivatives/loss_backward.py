@@ -20,25 +20,30 @@ NONE = "ts.zeros_like(self)"
 
 
 def bent_l1(grad: Tensor, self: Tensor, target: Tensor, reduction: int, beta: float) -> Tensor:
-    """Return each element's share of `grad` times the second derivative of smooth L1 loss.
+    """Return the product of `grad` and the second derivative of smooth L1 loss, for each element.
 
-    The second derivative is 1 / beta in the quadratic region, 0 elsewhere.
+    For the reduction "mean", `grad` is divided by the number of elements. The second derivative is 1 / beta
+    in the quadratic region, and 0 elsewhere.
     """
     gap = self - target
     return ts.where(gap.abs() < beta, share(grad, gap.numel(), reduction) / beta, 0)
 
 
 def bent_huber(grad: Tensor, self: Tensor, target: Tensor, reduction: int, delta: float) -> Tensor:
-    """Return each element's share of `grad` times the second derivative of Huber loss.
+    """Return the product of `grad` and the second derivative of Huber loss, for each element.
 
-    The second derivative is 1 in the quadratic region, 0 elsewhere.
+    For the reduction "mean", `grad` is divided by the number of elements. The second derivative is 1 in the
+    quadratic region, and 0 elsewhere.
     """
     gap = self - target
     return ts.where(gap.abs() <= delta, share(grad, gap.numel(), reduction), 0)
 
 
 def bent_margin(grad: Tensor, self: Tensor, target: Tensor, reduction: int) -> Tensor:
-    """Return each element's share of `grad` times the second derivative of soft margin loss."""
+    """Return the product of `grad` and the second derivative of soft margin loss, for each element.
+
+    For the reduction "mean", `grad` is divided by the number of elements.
+    """
     wrong = ts.sigmoid(-target * self)
     return share(grad, wrong.numel(), reduction) * target * target * wrong * (1 - wrong)
 
@@ -77,7 +82,10 @@ derive(
 
 
 def of_samples(slope: Tensor, grad_output: Tensor) -> Tensor:
-    """Return `slope`, summed over the classes if `grad_output` contains one gradient per sample."""
+    """Sum `slope` over the classes if `grad_output` has one gradient per sample, and return the result.
+
+    If `grad_output` is a single gradient, return `slope` unchanged.
+    """
     return slope.sum(-1) if grad_output.dim() > 0 else slope
 
 

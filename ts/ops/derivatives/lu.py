@@ -9,7 +9,7 @@ from ts.ops.derivatives.formula_registry import compose, derive
 
 
 def _of_factors(of_l: Tensor, of_u: Tensor, permutation: Tensor, lower: Tensor, upper: Tensor) -> Tensor:
-    """Return the gradient of the matrix P L U from the gradients of L and U."""
+    """Return the gradient of a matrix A = P L U from `of_l` and `of_u`, the gradients of L and U."""
     k = lower.size(-1)
     rows, columns = lower.size(-2) - k, upper.size(-1) - k
     left, right = adjoint(lower.narrow(-2, 0, k)), adjoint(upper.narrow(-1, 0, k))
@@ -42,7 +42,8 @@ def _of_packed(grad: Tensor, packed: Tensor, pivots: Tensor) -> Tensor:
 def _packed(of_l: Tensor, of_u: Tensor, sizes: list[int], unpack_data: bool) -> Tensor:
     """Return the gradient of a packed LU matrix of shape `sizes` from the gradients of L and U.
 
-    It is 0 if not `unpack_data`. The unit diagonal and the zeros of L have no gradient.
+    If `unpack_data` is False, L and U were not computed, and the gradient is 0. The diagonal of L, which
+    consists of ones, and the zeros of L and U have no gradient.
     """
     if not unpack_data:
         return of_l.new_zeros(sizes)
@@ -52,7 +53,10 @@ def _packed(of_l: Tensor, of_u: Tensor, sizes: list[int], unpack_data: bool) -> 
 
 
 def _solved(LU: Tensor, pivots: Tensor, B: Tensor, left: bool, turned: bool) -> Tensor:
-    """Solve A X = B if `left`, else X A = B, by an LU factorization of A. If `turned`, use A^H for A."""
+    """Solve A X = B if `left`, otherwise X A = B. If `turned`, use A^H in place of A.
+
+    `LU` and `pivots` are the LU factorization of A.
+    """
     if not left:
         return adjoint(_solved_left(LU, pivots, adjoint(B), not turned))
     return _solved_left(LU, pivots, B, turned)

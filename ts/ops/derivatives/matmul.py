@@ -1,9 +1,9 @@
 """Derivatives of products of vectors and matrices.
 
 Operators composed of products (`linear`, `matmul`, `inner`, `tensordot`, matrix chains and powers) are
-differentiated through a decomposition. The gradient of an operand of `einsum` is an `einsum` of the result's
-gradient and the other operands. If a subscript occurs only in this operand, a vector of ones is an additional
-factor. If a subscript is repeated, an identity matrix is an additional factor:
+differentiated through a decomposition. The gradient of an operand of `einsum` is an `einsum` of the gradient
+of the result and the other operands. A subscript that occurs only in this operand requires a vector of ones
+as an additional factor. A subscript that is repeated in this operand requires an identity matrix:
 
     einsum("ij,jk->k", [a, b])      of a:  einsum("k,jk,i->ij", [grad, b, ones])
     einsum("ii->i", [a])            of a:  einsum("i,iA->iA", [grad, eye])
@@ -18,7 +18,8 @@ from ts.ops.derivatives.formula_registry import compose, derive
 
 # ---------------------------------------------------------------------------------------- two matrices
 #
-# The gradient of a column-major matrix such as `weight.t()` is column-major, so `weight.grad` is row-major.
+# The gradient of a column-major matrix is column-major. Therefore, `weight.grad` is row-major if a formula
+# uses `weight.t()`.
 
 
 def _by_columns(sizes: list[int], strides: list[int]) -> bool:
@@ -154,7 +155,7 @@ def _tensordot(self: Tensor, other: Tensor, dims_self: list[int], dims_other: li
     second = [d % other.dim() for d in dims_other]
     x, y = self, other
     inside, rows, columns = 1, 1, 1
-    # If a contracted dimension has size 1 in one operand, sum the other operand along it.
+    # If a contracted dimension has size 1 in one operand only, sum the other operand along this dimension.
     for i, j in zip(first, second):
         if x.size(i) != y.size(j):
             x = x.sum(i, True) if y.size(j) == 1 else x
@@ -227,9 +228,10 @@ def _bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | Non
 
 
 def _spelled(equation: str, tensors: list[Tensor]) -> list[str]:
-    """Return the subscripts of the operands and of the result of an einsum equation, and the unused letters.
+    """Split an einsum equation: return the subscripts of each operand and of the result, and unused letters.
 
-    Letters replace ellipses: `"...i,i" -> ["zi", "i", "z", "ABC..."]` for a matrix and a vector.
+    In the subscripts, letters replace ellipses. For example, `"...i,i"` for a matrix and a vector gives
+    ["zi", "i", "z", "ABC..."], where the last text contains the letters that the subscripts do not use.
     """
     letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
     left, right = equation.replace(" ", ""), ""

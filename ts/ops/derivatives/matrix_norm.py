@@ -47,7 +47,10 @@ compose(
 def _norm(
     self: Tensor, ord: int | float | complex | None, dim: list[int] | None, keepdim: bool, dtype: int | None
 ) -> Tensor:
-    """Compute `linalg.norm`: a matrix norm for a given `ord` and two dimensions, else a vector norm."""
+    """Compute `linalg.norm`. It is a matrix norm if `ord` is given and two dimensions are reduced.
+
+    Otherwise, it is a vector norm.
+    """
     if ord is None:
         return ts.linalg.vector_norm(self, 2.0, dim, keepdim, dtype=dtype)
     if self.dim() == 2 if dim is None else len(dim) == 2:

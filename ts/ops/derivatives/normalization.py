@@ -1,7 +1,8 @@
 """Derivatives of layer, group and root-mean-square normalization.
 
-The second derivative differentiates the backward formula, which recomputes the moments from the input. The
-saved `rstd` only determines the epsilon that was added to the variance.
+For the second derivative, the backward formula is differentiated. Therefore, this formula computes the
+moments again from the input. It uses the saved `rstd` only to determine the epsilon that was added to the
+variance.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ from ts.ops.derivatives.formula_registry import compose, derive
 def normalize(x: Tensor, dims: list[int], rstd: Tensor) -> tuple[Tensor, Tensor]:
     """Normalize x over `dims`. Return the result and the inverse standard deviation.
 
-    The inverse standard deviation equals `rstd`, but is computed from x, so that it is differentiable.
+    The inverse standard deviation equals `rstd`. It is computed from x, so that autograd can differentiate
+    it.
     """
     centred = x - x.mean(dims, True)
     variance = (centred * centred).mean(dims, True)
@@ -159,7 +161,10 @@ def _of_group_norm(
     group: int,
     output_mask: list[bool],
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Return the gradients of input, weight and bias from the gradients of the result, mean and rstd."""
+    """Return the gradients of input, weight and bias of a group normalization.
+
+    `grad`, `of_mean` and `of_rstd` are the gradients of its three results. Each of them may be None.
+    """
     n, c, area = channels
     if grad is None:
         grad = ts.zeros_like(input)

@@ -8,14 +8,17 @@ from ts.ops.derivatives.formula_registry import LINEAR, derive
 
 
 def pack_rows(padded: Tensor, batch_sizes: Tensor, batch_first: bool) -> Tensor:
-    """Return the packed rows of padded sequences, with `batch_sizes` rows per time step."""
+    """Return the rows of padded sequences in packed order. Time step t has `batch_sizes[t]` rows."""
     rows = padded.transpose(0, 1) if batch_first else padded
     batch = ts.arange(rows.size(1), device=batch_sizes.device)
     return rows.narrow(0, 0, batch_sizes.size(0))[batch < batch_sizes.unsqueeze(1)]
 
 
 def split_padded(padded: Tensor, like: list[Tensor], batch_first: bool, side: str) -> list[Tensor]:
-    """Remove the padding on `side` ("left" or "right"): split into tensors with the lengths of `like`."""
+    """Split padded sequences into one tensor for each sequence, and remove the padding.
+
+    The padding is on `side`, "left" or "right". The tensors in `like` have the lengths of the sequences.
+    """
     rows = padded if batch_first else padded.transpose(0, 1)
     gradients: list[Tensor] = []
     for i, x in enumerate(like):

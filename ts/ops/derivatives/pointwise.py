@@ -25,7 +25,7 @@ derive("aten::mul.Scalar", self="mul_conj(grad, other)", result=ELEMENTWISE)
 
 
 def division_gradient(grad: Tensor, divisor: Tensor, rounding_mode: str | None) -> Tensor:
-    """Return the gradient of the dividend of a division. It is zero if the quotient is rounded."""
+    """Return the gradient of the dividend of a division, which is zero if the quotient is rounded."""
     return grad / divisor.conj() if rounding_mode is None else ts.zeros_like(grad)
 
 
@@ -72,7 +72,10 @@ def of_base(grad: Tensor, self: Tensor, exponent: int | float | complex) -> Tens
 
 
 def of_exponent(grad: Tensor, base: Tensor, exponent: Tensor, result: Tensor) -> Tensor:
-    """Return the gradient of the exponent of a power. It is 0 for base 0 and a nonnegative exponent."""
+    """Return the gradient of the exponent of a power.
+
+    The gradient is 0 where the base is 0 and the exponent is not negative.
+    """
     still = (base == 0) & (ts.real(exponent) >= 0)
     return ts.where(still, 0, grad * (result * base.log()).conj())
 
@@ -116,9 +119,10 @@ compose("aten::ldexp.Tensor", "self * ts.pow(2.0, other)")
 
 
 def larger(grad: Tensor, self: Tensor, other: Tensor) -> Tensor:
-    """Return the gradient of `self` for `maximum`: `grad` where `self` is larger or an operand is NaN.
+    """Return the gradient of `self` for `maximum(self, other)`.
 
-    For equal elements, the gradient is half of `grad`.
+    It is `grad` where `self` is larger or an operand is NaN, half of `grad` where the operands are equal, and
+    0 elsewhere.
     """
     return ts.where(self == other, grad / 2, ts.where(self < other, 0, grad))
 
@@ -146,7 +150,7 @@ derive(
 
 
 def atan2_grad(grad: Tensor, opposite: Tensor, adjacent: Tensor) -> Tensor:
-    """Return `grad * adjacent / (opposite² + adjacent²)`, and 0 at the origin."""
+    """Return `grad * adjacent / (opposite² + adjacent²)`, and 0 where both are 0."""
     square = opposite * opposite + adjacent * adjacent
     return ts.where(square == 0, 0, grad * adjacent / square)
 

@@ -1,4 +1,6 @@
-"""Derivatives of pooling: a window's gradient goes to its maximum, or equally to all its elements.
+"""Derivatives of pooling. In max pooling, the maximum of a window gets the gradient of the window.
+
+In average pooling, each element of a window gets an equal part of the gradient.
 
 As in PyTorch, 1-d pooling is computed as 2-d pooling, and max pooling by the variant that returns indices.
 """
@@ -11,7 +13,10 @@ from ts.ops.derivatives.formula_registry import LINEAR, compose, derive
 
 
 def elements_at_indices(x: Tensor, indices: Tensor, n: int) -> Tensor:
-    """Return the elements at `indices` of max pooling: flat indices into the last `n` dimensions."""
+    """Return the elements of `x` at `indices`, which max pooling has returned.
+
+    They are flat indices into the last `n` dimensions.
+    """
     return x.flatten(-n).gather(-1, indices.flatten(-n)).view_as(indices)
 
 

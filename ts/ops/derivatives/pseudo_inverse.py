@@ -11,7 +11,8 @@ from ts.ops.derivatives.formula_registry import derive
 def of_pseudo_inverse(grad: Tensor, A: Tensor, inverse: Tensor) -> Tensor:
     """Return the gradient of the pseudo-inverse.
 
-    It is the gradient of an inverse plus two terms, which vanish for full column or row rank.
+    It is the sum of the formula for inverse matrices and two terms. One of these terms is zero if A has full
+    row rank, and the other if A has full column rank.
     """
     turned, back = adjoint(inverse), adjoint(grad)
     rows = back.matmul(inverse).matmul(turned)

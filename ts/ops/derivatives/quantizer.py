@@ -8,7 +8,7 @@ from ts.ops.derivatives.formula_registry import derive
 
 
 def inside(grad: Tensor, quantized: Tensor, quant_min: int, quant_max: int) -> Tensor:
-    """Return the gradient, with zeros for elements whose quantized value is outside of the range."""
+    """Return `grad`, with zeros for elements whose value in `quantized` is outside of the quantized range."""
     return ts.where((quantized >= quant_min) & (quantized <= quant_max), grad, 0)
 
 

@@ -11,9 +11,9 @@ from ts.ops.derivatives.formula_registry import LINEAR, compose, derive
 
 
 def cat_tensors_backward(grad: Tensor, sizes: list[list[int]], dim: int) -> list[Tensor]:
-    """Return the gradients of the tensors of `cat`.
+    """Return the gradients of the tensors that `cat` has concatenated.
 
-    The gradient is zeros for a skipped tensor of shape (0,).
+    `cat` skips tensors of shape (0,). The gradient of such a tensor is an empty tensor.
     """
     slices: list[Tensor] = []
     at = 0

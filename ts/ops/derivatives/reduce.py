@@ -30,7 +30,8 @@ derive(
 def of_product(grad: Tensor, x: Tensor, result: Tensor, dim: int) -> Tensor:
     """Return the gradient of a product along `dim`.
 
-    It is result / element, or the product of all other elements if any element is zero.
+    The factor of `grad` for an element is the product of all other elements. If no element is zero, it is
+    computed as result / element.
     """
     if bool(ts.ops.aten._is_any_true(x == 0)):
         return grad * product_of_others(x, dim).conj()
@@ -53,9 +54,10 @@ derive(
 
 
 def of_mean(grad: Tensor, sizes: list[int], count: int, dim: list[int] | None, keepdim: bool) -> Tensor:
-    """Return the gradient of the input of a mean: `grad` / elements per mean, expanded to `sizes`.
+    """Return the gradient of the input of a mean, a tensor of shape `sizes`.
 
-    `count` is the number of elements of the input.
+    It is `grad` divided by the number of elements from which each mean is computed. `count` is the number of
+    all elements of the input.
     """
     return spread(grad / (count // max(grad.numel(), 1)), sizes, dim, keepdim)
 
@@ -98,9 +100,9 @@ def of_deviation(
     correction: float,
     keepdim: bool,
 ) -> Tensor:
-    """Return the gradient of a standard deviation, using the variance's gradient.
+    """Return the gradient of a standard deviation, computed by the gradient of the variance.
 
-    It is 0 if the result is 0.
+    The gradient is 0 where the standard deviation is 0.
     """
     half = (grad / (result * 2)).masked_fill(result == 0, 0)
     return of_variance(half, x, dim, correction, keepdim)
@@ -123,7 +125,10 @@ for _overload, _arguments in _VARIANCE_ARGUMENTS.items():
 
 
 def distribute_to_extrema(grad: Tensor, x: Tensor, extremum: Tensor, dim: list[int], keepdim: bool) -> Tensor:
-    """Return the gradient of an extreme value over `dim`, divided equally among equal elements."""
+    """Return the gradient of `x`, where `extremum` is the maximum or minimum over the dimensions `dim`.
+
+    If several elements equal `extremum`, each gets an equal part of `grad`.
+    """
     is_extremum = x == unsqueeze_reduced(extremum, dim, keepdim)
     return unsqueeze_reduced(grad, dim, keepdim) * is_extremum / is_extremum.sum(dim, True)
 
@@ -132,9 +137,9 @@ derive("aten::amax aten::amin", self="distribute_to_extrema(grad, self, result, 
 
 
 def shared_along(grad: Tensor, x: Tensor, extremum: Tensor, dim: int | None, keepdim: bool) -> Tensor:
-    """Return the gradient of an extreme value along `dim`, divided equally among equal elements.
+    """Return the gradient of `x`, where `extremum` is the maximum or minimum along `dim`.
 
-    If `dim` is None, the extreme value is that of all elements.
+    If `dim` is None, it is that of all elements. Elements that equal `extremum` get equal parts of `grad`.
     """
     dims: list[int] = []
     return distribute_to_extrema(grad, x, extremum, dims if dim is None else [dim], keepdim)

@@ -25,7 +25,10 @@ def _gru_step(input_gates: Tensor, hidden: Tensor, w_hh: Tensor, b_hh: Tensor | 
 
 
 def _next_state(kind: str, gates: Tensor, cell: Tensor, w_hr: Tensor | None) -> tuple[Tensor, Tensor]:
-    """Return the next hidden and cell state. `gates` adds contributions of the input and the hidden state."""
+    """Return the next hidden state and cell state.
+
+    `gates` is the sum of the contributions of the input and of the previous hidden state.
+    """
     if kind == "lstm":
         i, f, g, o = gates.chunk(4, gates.dim() - 1)
         i, f, g, o = i.sigmoid(), f.sigmoid(), g.tanh(), o.sigmoid()
@@ -90,7 +93,8 @@ def _layer(
 ) -> tuple[list[Tensor], Tensor, Tensor]:
     """Return the hidden state after each time step, and the final hidden state and cell state.
 
-    With packed input, the state of a sequence does not change after the end of the sequence.
+    If the input is packed, time steps have different numbers of sequences. The state of a sequence does not
+    change after its last time step.
     """
     outputs: list[Tensor] = []
     count = len(times)
@@ -127,7 +131,8 @@ def _layers(
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Run all layers of a recurrent network, and return the output and the final states.
 
-    `x` is (time, batch, features), or packed rows with `sizes`, the batch size of each time step.
+    `x` has the shape (time, batch, features). If `sizes` is given, `x` contains packed rows, and `sizes`
+    contains the number of rows of each time step.
     """
     directions = 2 if bidirectional else 1
     size = len(params) // (num_layers * directions)

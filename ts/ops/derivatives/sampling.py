@@ -23,7 +23,7 @@ derive("aten::poisson", self=NOTHING)
 derive("aten::_sample_dirichlet", self="of_dirichlet(grad, result, self)")
 derive("aten::_standard_gamma", self="grad * ts._standard_gamma_grad(self, result)")
 
-# The gradient of `self` is zero, because these operators overwrite all elements of `self`.
+# These operators overwrite all elements of `self`. Therefore, the gradient of `self` is zero.
 derive("aten::uniform_", self=NOTHING, name="UniformBackward0")
 derive("aten::normal_", self=NOTHING, name="NormalBackward0")
 derive("aten::cauchy_", self=NOTHING, name="CauchyBackward0")

@@ -16,10 +16,10 @@ derive("aten::cumsum", self="sums_from(grad, dim)", result=LINEAR)
 
 
 def of_products(grad: Tensor, x: Tensor, result: Tensor, dim: int) -> Tensor:
-    """Return the gradient of cumprod. If no element is zero, it is computed by division.
+    """Return the gradient of the input `x` of cumprod.
 
-    If an element is zero, the gradient of element i is s[i] times the product of all previous elements,
-    where s[i] = grad[i] + x[i + 1] * s[i + 1].
+    If no element of `x` is zero, divide by the elements. Otherwise, the gradient of element i is s[i] times
+    the product of all previous elements, where s[i] = grad[i] + x[i + 1] * s[i + 1].
     """
     if not bool(ts.ops.aten._is_any_true(x == 0)):
         return sums_from(grad * result.conj(), dim) / x.conj()
@@ -38,14 +38,17 @@ derive("aten::cumprod", self="of_products(grad, self, result, dim)")
 
 
 def of_log_sums(grad: Tensor, x: Tensor, result: Tensor, dim: int) -> Tensor:
-    """Return the gradient of `logcumsumexp`, from the logarithms of positive and of negative `grad`."""
+    """Return the gradient of `logcumsumexp`.
+
+    Compute it from logarithms, separately for the positive and for the negative elements of `grad`.
+    """
     if grad.dim() == 0 or grad.numel() == 0:
         return grad
     if grad.is_complex():
         nothing = ts.nan_to_num(ts.real(grad).new_full([], float("-inf")))
         log = ts.where(grad == 0, nothing, ts.where(grad == 0, 1, grad).log())
         return ((log - result.conj()).flip([dim]).logcumsumexp(dim).flip([dim]) + x.conj()).exp()
-    # The logarithm of 0 is replaced by the lowest finite number, because -inf would result in NaN.
+    # Use the lowest finite number in place of log(0), because -inf would result in NaN.
     nothing = ts.nan_to_num(grad.new_full([], float("-inf")))
     above = ts.where(grad > 0, grad, 1).log()
     above = ts.where(grad <= 0, nothing, above)
@@ -61,7 +64,7 @@ compose("aten::_logcumsumexp", "ts.logcumsumexp(self, dim)")
 
 
 def scatter_add_gradient(grad: Tensor, indices: Tensor, dim: int) -> Tensor:
-    """Return zeros to which `grad` is added at `indices`, the positions of the selected elements."""
+    """Return a tensor of zeros to which `grad` is added at `indices`, the positions of selected elements."""
     return ts.zeros_like(grad).scatter_add(dim, indices, grad)
 
 
@@ -95,7 +98,7 @@ def heights(y: Tensor, dim: int) -> Tensor:
 
 
 def integral(y: Tensor, dx: float, dim: int) -> Tensor:
-    """Return the integral by the trapezoidal rule for points with distance `dx`."""
+    """Return the integral of `y` by the trapezoidal rule. Adjacent points have the distance `dx`."""
     if y.size(dim) == 0:
         return y.sum([dim])
     last = y.select(dim, -1)
@@ -110,7 +113,7 @@ def cumulative_integral(y: Tensor, dx: float, dim: int) -> Tensor:
 
 
 def areas(y: Tensor, x: Tensor, dim: int) -> Tensor:
-    """Return twice the area of the trapezoid between each two adjacent points (x, y)."""
+    """Return twice the area of the trapezoid below each pair of adjacent points (x, y)."""
     at = dim - y.dim() if dim >= 0 else dim  # negative index of the dimension
     if x.dim() == 1:
         return heights(y, dim) * x.diff().reshape([-1] + [1] * (-1 - at))

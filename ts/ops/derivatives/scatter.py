@@ -1,4 +1,4 @@
-"""Derivatives of scatter operators: the gradient of `source` is read at the elements that were written."""
+"""Derivatives of scatter operators. The gradient of `source` is the gradient at the written elements."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ from ts.ops.derivatives.formula_registry import LINEAR, compose, derive
 
 
 def pad_to_sizes(x: Tensor, sizes: list[int]) -> Tensor:
-    """Pad `x`, the gradient in the shape of the index, with zeros to `sizes`, the shape of the source."""
+    """Pad `x` with zeros at the end of each dimension to the shape `sizes`.
+
+    `x` is a gradient in the shape of the index of a scatter operator, and `sizes` is the shape of its source.
+    """
     if x.size() == sizes:
         return x
     rest: list[int] = []
@@ -21,7 +24,7 @@ def pad_to_sizes(x: Tensor, sizes: list[int]) -> Tensor:
 
 
 def slice_like_index(source: Tensor, index: Tensor) -> Tensor:
-    """Return the leading elements of `source`, in the shape of `index`. Other elements have no effect."""
+    """Return the leading elements of `source`, in the shape of `index`. Scatter operators read only these."""
     for dim in range(index.dim()):
         source = source.narrow(dim, 0, index.size(dim))
     return source
@@ -68,8 +71,8 @@ def of_product(
 ) -> tuple[Tensor, Tensor]:
     """Return the gradients of the target and the source of `scatter_reduce` with "prod".
 
-    The derivative for a source element is the product of the other elements: result / element, unless the
-    element is 0.
+    The factor for an element of the source is the product of the other elements with the same target. It is
+    computed as result / element, unless the element is 0.
     """
     others = ts.ones_like(x).scatter_reduce(dim, index, source, "prod")
     none = source == 0
@@ -94,7 +97,10 @@ def of_mean(grad: Tensor, dim: int, index: Tensor, include_self: bool) -> tuple[
 def of_extreme(
     grad: Tensor, x: Tensor, dim: int, index: Tensor, source: Tensor, result: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """Return the gradients of target and source for "amax" or "amin". Equal extrema share the gradient."""
+    """Return the gradients of the target and the source of `scatter_reduce` with "amax" or "amin".
+
+    If several elements equal the maximum or minimum, each gets an equal part of the gradient.
+    """
     in_target = (x == result).to(grad.dtype)
     in_source = (source == result.gather(dim, index)).to(grad.dtype)
     share = grad / in_target.scatter_add(dim, index, in_source)

@@ -39,7 +39,11 @@ derive(
 
 
 def ranks(values: Tensor, q: Tensor, ignore_nan: bool) -> Tensor:
-    """Return the fractional indices of the quantiles `q` in sorted `values`, which end with NaNs."""
+    """Return the positions of the quantiles `q` in each sorted row of `values`, as fractional indices.
+
+    NaNs are at the end of a row. With `ignore_nan`, they do not count. Otherwise, the positions in a row that
+    contains NaN are the last index.
+    """
     last = values.size(-1) - 1
     if ignore_nan:
         return q * (values.isnan().logical_not().sum(-1, True) - 1).clamp(min=0)
@@ -47,7 +51,7 @@ def ranks(values: Tensor, q: Tensor, ignore_nan: bool) -> Tensor:
 
 
 def between(values: Tensor, at: Tensor, interpolation: str) -> Tensor:
-    """Return the values at the fractional indices `at`, by the given interpolation."""
+    """Return `values` at the fractional indices `at`. `interpolation` selects how neighbors are combined."""
     if interpolation == "lower":
         return values.gather(-1, at.floor().to(ts.int64))
     if interpolation == "higher":

@@ -13,7 +13,7 @@ from ts.ops.derivatives.formula_registry import compose, constant, derive
 
 
 def _mask_to_pattern(grad: Tensor, pattern: Tensor) -> Tensor:
-    """Return the elements of `grad` at the indices of the sparse tensor `pattern`, as a sparse tensor."""
+    """Return a sparse tensor with the indices of `pattern`, whose values are the elements of `grad` there."""
     if pattern.is_sparse:
         return grad.sparse_mask(pattern.coalesce())
     return grad.sparse_mask(pattern)
@@ -27,13 +27,19 @@ def _to_dense_gradient(grad: Tensor, x: Tensor) -> Tensor:
 
 
 def _sparse_factor_gradient(grad: Tensor, mat1: Tensor, mat2: Tensor) -> Tensor:
-    """Return the gradient of the sparse factor `mat1` of `mat1 @ mat2`, at the indices of `mat1`."""
+    """Return the gradient of the sparse matrix `mat1` in the product `mat1 @ mat2`.
+
+    It is a sparse matrix with the indices of `mat1`.
+    """
     pattern = mat1.coalesce() if mat1.is_sparse else mat1
     return ts.ops.aten.sparse_sampled_addmm(pattern, grad, mat2.conj().t(), beta=0)
 
 
 def _values_gradient(grad: Tensor, result: Tensor) -> Tensor:
-    """Return the gradient of the argument `values` of a constructor: `grad` at the indices of `result`."""
+    """Return the gradient of the argument `values` of a sparse tensor constructor.
+
+    It contains the elements of `grad` at the indices of `result`, the constructed tensor.
+    """
     return grad.sparse_mask(result)._values()
 
 

@@ -16,7 +16,8 @@ def evenly(x: Tensor, count: int, dim: int) -> list[Tensor]:
 def between(x: Tensor, split_indices: list[int], dim: int) -> list[Tensor]:
     """Split x along `dim` into the sections between `split_indices`.
 
-    If an index is smaller than the previous one, the section before it is empty, and the next one overlaps.
+    If an index is less than the previous index, the section that ends at the index is empty, and the next
+    section overlaps with previous sections.
     """
     starts = [0] + split_indices
     ends = split_indices + [x.size(dim)]
@@ -24,7 +25,7 @@ def between(x: Tensor, split_indices: list[int], dim: int) -> list[Tensor]:
 
 
 def by_tensor(x: Tensor, sections_or_indices: Tensor, dim: int) -> list[Tensor]:
-    """Split x by a tensor: 0-d contains the number of sections, 1-d contains the split indices."""
+    """Split x along `dim` by a tensor: a 0-d tensor is the number of sections, a 1-d tensor the indices."""
     if sections_or_indices.dim() == 0:
         return evenly(x, int(sections_or_indices), dim)
     split_indices: list[int] = sections_or_indices.tolist()

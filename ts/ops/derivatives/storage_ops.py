@@ -32,10 +32,11 @@ def storage_extent(sizes: list[int], strides: list[int]) -> int:
 def of_storage(
     grad: Tensor, base_layout: tuple[list[int], list[int], int], view: tuple[list[int], list[int], int]
 ) -> Tensor:
-    """Return the gradient of the input of `as_strided`. Layouts are (sizes, strides, storage offset).
+    """Return the gradient of the input of `as_strided`.
 
-    The gradient of a storage location is the sum over the view's elements at this location. If the input has
-    several elements at a location, each of them gets an equal share of it.
+    `base_layout` and `view` are the layouts (sizes, strides, storage offset) of the input and of the result.
+    The gradient of a storage location is the sum of `grad` over the elements of the result at this location.
+    If the input has several elements at a location, each of them gets an equal part of this sum.
     """
     first = min(base_layout[2], view[2])
     count = (
@@ -59,7 +60,7 @@ derive("aten::as_strided", self=f"of_storage(grad, {_MINE}, (size, stride, {_STA
 
 
 def in_storage(grad: Tensor, sizes: list[int], strides: list[int]) -> Tensor:
-    """Return a copy of `grad` with the given strides, at offset 0 of a new storage."""
+    """Return a copy of `grad` in a new storage, with the given sizes and strides and storage offset 0."""
     return grad.new_empty_strided(sizes, strides).copy_(grad)
 
 

@@ -107,7 +107,11 @@ def _formula(inputs: Inputs, formula: formulas.Formula, requested: list[str]) ->
 
 
 def _source(inputs: Inputs, read: formulas.FormulaParameter) -> tuple[int, int, bool]:
-    """Return (`FormulaInputKind`, index, True if it may be a number) of the value that a parameter reads."""
+    """Return where the engine finds the value of parameter `read` of a formula, as a tuple of three items.
+
+    The items are a `FormulaInputKind`, the index of the argument, result or gradient, and a bool that is True
+    if the value may be a number instead of a tensor.
+    """
     names = list(inputs.parameters)
     if read.fact:  # a property such as a size, of an argument or a result
         everything = [*names, *(result.name for result in inputs.results)]

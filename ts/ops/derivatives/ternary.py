@@ -46,7 +46,7 @@ def within(
     min: int | float | complex | None,
     max: int | float | complex | None,
 ) -> Tensor:
-    """Return the gradient of `clamp`: `grad` for elements inside of the bounds (inclusive), else 0."""
+    """Return the gradient of `clamp`: `grad` where min <= self <= max, and 0 elsewhere."""
     if min is None:
         return grad if max is None else ts.where(self <= max, grad, 0)
     if max is None:
@@ -55,7 +55,7 @@ def within(
 
 
 def between(grad: Tensor, self: Tensor, min: Tensor | None, max: Tensor | None) -> Tensor:
-    """Return the gradient of `clamp` with tensor bounds: `grad` inside of the bounds (inclusive), else 0."""
+    """Return the gradient of `clamp` with tensors as bounds: `grad` where min <= self <= max, 0 elsewhere."""
     if min is None:
         return grad if max is None else ts.where(self <= max, grad, 0)
     if max is None:
@@ -105,7 +105,8 @@ derive("aten::nan_to_num", self="ts.where(self.isfinite(), grad, 0)", result=ELE
 def of_logit(grad: Tensor, self: Tensor, eps: float | None) -> Tensor:
     """Return the gradient of `logit`.
 
-    If `eps` is None, it is NaN outside of [0, 1]. Otherwise, it is 0 outside of [eps, 1 - eps].
+    For elements outside of [0, 1], the gradient is NaN if `eps` is None. If `eps` is given, the gradient is 0
+    for elements outside of [eps, 1 - eps].
     """
     slope = grad / (self * (1 - self))
     if eps is None:

@@ -16,10 +16,10 @@ def of_norm(
     dim: list[int] | None,
     keepdim: bool,
 ) -> Tensor | None:
-    """Return the gradient of a p-norm, x |x|^(p - 2) / norm^(p - 1).
+    """Return the gradient of a p-norm, which is `grad` times x |x|^(p - 2) / norm^(p - 1).
 
-    For p = inf, the elements with the largest magnitude share the gradient. For p = 0, return None, because
-    the norm is the number of nonzero elements.
+    For p = inf (or -inf), the elements with the largest (smallest) magnitude get equal parts of `grad`. For p
+    = 0, return None, because the norm is the number of nonzero elements.
     """
     expanded_grad, norm = (
         unsqueeze_reduced(grad, dim, keepdim),
@@ -60,7 +60,7 @@ for _overload, _dims, _name in (
 
 
 def of_distance(grad: Tensor, x: Tensor, p: float, result: Tensor) -> tuple[Tensor | None, Tensor | None]:
-    """Return the gradients of a p-norm distance for both points, whose difference is `x`."""
+    """Return the gradients of both points for their p-norm distance. `x` is the difference of the points."""
     gradient = of_norm(grad, x, p, result, None, False)
     return gradient, None if gradient is None else -gradient
 

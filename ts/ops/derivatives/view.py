@@ -1,4 +1,4 @@
-"""Derivatives of views: the gradient in the shape of the base, with zeros outside of the view."""
+"""Derivatives of views: the gradient of the base is that of the view, with zeros outside of the view."""
 
 from __future__ import annotations
 
@@ -24,16 +24,19 @@ derive("aten::unsqueeze", self="grad.squeeze(dim)", result=LINEAR)
 def from_slice(
     grad: Tensor, sizes: list[int], dim: int, start: int | None, end: int | None, step: int
 ) -> Tensor:
-    """Return the gradient of the base of a slice: zeros of the base's shape, with `grad` in the slice."""
+    """Return the gradient of the base of a slice: a tensor of zeros with `grad` in place of the slice.
+
+    `sizes` is the shape of the base.
+    """
     first = 0 if start is None else start
     last = sizes[dim] if end is None else end
     return ts.ops.aten.slice_backward(grad, sizes, dim, first, last, step)
 
 
 def from_narrow(grad: Tensor, sizes: list[int], dim: int, start: int, length: int) -> Tensor:
-    """Return the gradient of the base of `narrow`: zeros of the base's shape, with `grad` in the section.
+    """Return the gradient of the base of `narrow`: a tensor of zeros with `grad` in place of the section.
 
-    `start` may be negative.
+    `sizes` is the shape of the base. `start` may be negative.
     """
     first = start + sizes[dim] if start < 0 else start
     return ts.ops.aten.slice_backward(grad, sizes, dim, first, first + length, 1)
