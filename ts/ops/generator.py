@@ -42,10 +42,11 @@ class CpuStream(MersenneTwister):  # type: ignore[misc]
         return n >= 16 and without_gaps
 
     def block_normals(self, n: int, double: bool, narrow: bool = False) -> NDArray[Any]:
-        """Draw `n` >= 16 standard normal numbers in blocks of 16, each from 8 radii and 8 angles (Box-Muller).
+        """Draw `n` >= 16 standard normal numbers in blocks of 16, from 8 radii and 8 angles (Box-Muller).
 
-        If `n` is not a multiple of 16, an additional block overwrites the last 16 numbers. With `narrow`,
-        which is for 16-bit dtypes, the numbers that this block would overwrite are not drawn before.
+        If `n` is not a multiple of 16, an additional block overwrites the last 16 numbers. With `narrow`, which
+        is for 16-bit dtypes, no uniform numbers are drawn before this block for the positions after the last
+        full block.
         """
         normals: NDArray[Any] = randn.block_normals(self, n, double, narrow)
         return normals
