@@ -142,7 +142,7 @@ def _ask_uninitialized(tensor: Any, name: str) -> Any:
 
 
 def uninitialized(name: str) -> ValueError:
-    """Return the error for the use of a parameter or buffer that has no shape yet."""
+    """Return the error that operations on a parameter or buffer without shape raise."""
     return ValueError(
         f"Attempted to use an uninitialized parameter in {name}. This error happens when you are using a "
         "`LazyModule` or explicitly manipulating `torch.nn.parameter.UninitializedParameter` objects. When "
