@@ -64,8 +64,9 @@ def test_views_of_normal_tensors_are_read_only_outside():
     y = x * 1
     with ts.inference_mode():
         view = y.view(2, 2)
-        view.add_(1)
     assert view.requires_grad and view.is_leaf and not view.is_inference()
+    with ts.inference_mode():
+        view.add_(1)
     with pytest.raises(RuntimeError, match="A view was created in inference mode and is being modified inplace in normal mode"):
         view.add_(1)
     assert y.tolist() == [2, 2, 2, 2]

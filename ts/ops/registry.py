@@ -199,7 +199,9 @@ class OperatorRecord:
     rank_by_sizes: bool = False  # True if the rank of the result depends on the sizes of an input
     # True if the result is the argument or a view of it whenever possible, otherwise a copy
     view_if_possible: bool = False
-    always_copies: bool = False  # True if the result is a copy, although `decomposition` may return a view
+    composes_views: bool = False  # True if the results are arguments, or views that other operators create
+    detaches_view: bool = False  # True if the result shares memory with the argument, but not its gradient
+    always_copies: bool = False  # True if the result is a copy, although the decomposition may be a view
     inserted_by_export: bool = False  # True if only `export` inserts the operator: programs do not call it
     traced_in_place: bool = False  # True if even traces with `force_outplace` record the in-place operator
     # True if the result is the conjugate of the argument (the argument itself if it is real)

@@ -121,7 +121,10 @@ def _chunk(xp: Any, self: Array, chunks: int, dim: int = 0) -> list[Array]:
     return split_sizes(self, [0] * chunks, dim)
 
 
-@op("aten::tensor_split.sections(Tensor(a -> *) self, SymInt sections, int dim=0) -> Tensor(a)[]")
+@op(
+    "aten::tensor_split.sections(Tensor(a -> *) self, SymInt sections, int dim=0) -> Tensor(a)[]",
+    composes_views=True,
+)
 def _tensor_split(xp: Any, self: Array, sections: int, dim: int = 0) -> list[Array]:
     if self.ndim == 0:
         raise RuntimeError(
@@ -135,7 +138,10 @@ def _tensor_split(xp: Any, self: Array, sections: int, dim: int = 0) -> list[Arr
     return split_sizes(self, [n // sections + (i < n % sections) for i in range(sections)], dim)
 
 
-@op("aten::tensor_split.indices(Tensor(a -> *) self, SymInt[] indices, int dim=0) -> Tensor(a)[]")
+@op(
+    "aten::tensor_split.indices(Tensor(a -> *) self, SymInt[] indices, int dim=0) -> Tensor(a)[]",
+    composes_views=True,
+)
 def _tensor_split_indices(xp: Any, self: Array, indices: Sequence[int], dim: int = 0) -> list[Array]:
     if self.ndim == 0:
         raise RuntimeError(
@@ -167,6 +173,7 @@ def _parts_shape(self: Array, indices: Array, dim: int = 0) -> list[ShapeDtypeSt
     "aten::tensor_split.tensor_indices_or_sections(Tensor(a -> *) self, Tensor "
     "tensor_indices_or_sections, int dim=0) -> Tensor(a)[]",
     shape=ITEM.unless(_parts_shape),
+    composes_views=True,
 )
 def _tensor_split_tensor(
     xp: Any, self: Array, tensor_indices_or_sections: Array, dim: int = 0
@@ -198,8 +205,8 @@ def _split_along(name: str, self: Array, axis: int, by: Any) -> list[Array]:
     return _tensor_split_indices(None, self, by, axis)
 
 
-@op("aten::hsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]")
-@op("aten::hsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]")
+@op("aten::hsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]", composes_views=True)
+@op("aten::hsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]", composes_views=True)
 def _hsplit(xp: Any, self: Array, by: Any) -> list[Array]:
     if self.ndim < 1:
         raise RuntimeError(
@@ -210,8 +217,8 @@ def _hsplit(xp: Any, self: Array, by: Any) -> list[Array]:
 
 for _name, _dim in (("vsplit", 0), ("dsplit", 2)):
 
-    @op(f"aten::{_name}.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]")
-    @op(f"aten::{_name}.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]")
+    @op(f"aten::{_name}.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]", composes_views=True)
+    @op(f"aten::{_name}.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]", composes_views=True)
     def _split_matrix(xp: Any, self: Array, by: Any, name: str = _name, dim: int = _dim) -> list[Array]:
         min_dims = max(dim + 1, 2)
         if self.ndim < min_dims:

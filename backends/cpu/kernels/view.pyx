@@ -23,7 +23,7 @@ from ts._core.value.ivalue cimport IValue, TAG_NONE, TAG_OBJECT, TENSOR_SPEC, li
 from ts._core.thread.deadline cimport count_items
 from ts._core.tensor.ndarray cimport PyArrayObject, dims_of, ndim_of, strides_of
 from ts._core.tensor.basic_indexing cimport strided_view
-from ts._core.tensor.tensor cimport Tensor
+from ts._core.tensor.tensor cimport Tensor, mark_one_of_several
 from ts.backends.cpu.kernels.kernel cimport MAX_DIMS
 
 cnp.import_array()
@@ -113,6 +113,13 @@ cdef int narrow(Operator op, IValue *r, const int32_t *at) except -1:
 
 # ---------------------------------------------------------------- split, chunk, unbind
 
+cdef int store_chunk(List views, int64_t i, PyObject *view) except -1:
+    """Store `view`, to which the list takes over the reference, as item `i` of a list of views."""
+    list_slot(<PyObject *>views, i).v.o = view
+    list_slot(<PyObject *>views, i).tag = TAG_OBJECT
+    return mark_one_of_several(<Tensor>view)
+
+
 cdef int store_chunks(IValue *r, const int32_t *at, int axis, int64_t size, IValue *out) except -1:
     """Store a list of consecutive views of size `size` along dimension `axis`. The last view may be smaller."""
     cdef PyArrayObject *a = cpu_array(&r[at[0]])
@@ -125,8 +132,7 @@ cdef int store_chunks(IValue *r, const int32_t *at, int axis, int64_t size, IVal
     for i in range(count):
         dims[axis] = min(size, n - start)
         count_items(0)
-        list_slot(<PyObject *>views, i).v.o = strided_view(<Tensor>r[at[0]].v.o, a, nd, dims, strides, start * strides[axis])
-        list_slot(<PyObject *>views, i).tag = TAG_OBJECT
+        store_chunk(views, i, strided_view(<Tensor>r[at[0]].v.o, a, nd, dims, strides, start * strides[axis]))
         views.size = i + 1
         start += size
     Py_INCREF(views)
@@ -195,8 +201,7 @@ cdef int split_sizes(Operator op, IValue *r, const int32_t *at) except -1:
         if not 0 <= dims[axis] <= total - start:
             return UNSUPPORTED
         count_items(0)
-        list_slot(<PyObject *>views, i).v.o = strided_view(<Tensor>r[at[0]].v.o, a, nd, dims, strides, start * strides[axis])
-        list_slot(<PyObject *>views, i).tag = TAG_OBJECT
+        store_chunk(views, i, strided_view(<Tensor>r[at[0]].v.o, a, nd, dims, strides, start * strides[axis]))
         start += dims[axis]
         i += 1
         views.size = i
@@ -225,8 +230,7 @@ cdef int unbind(Operator op, IValue *r, const int32_t *at) except -1:
     cdef List views = list_new(list_spec(TENSOR_SPEC), count)
     for i in range(count):
         count_items(0)
-        list_slot(<PyObject *>views, i).v.o = strided_view(<Tensor>r[at[0]].v.o, a, nd, dims, strides, i * stride)
-        list_slot(<PyObject *>views, i).tag = TAG_OBJECT
+        store_chunk(views, i, strided_view(<Tensor>r[at[0]].v.o, a, nd, dims, strides, i * stride))
         views.size = i + 1
     Py_INCREF(views)
     set_object_steal(&r[at[2]], <PyObject *>views)

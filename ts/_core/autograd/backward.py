@@ -204,9 +204,10 @@ def grad(
         gradients = _gradients(roots, root_gradients)
         _check_inputs(input_tensors)
         results = _pass(roots, gradients, keep, create_graph, input_tensors)
-    if not allow_unused and any(gradient is None for gradient in results):
+    unused = next((i for i, gradient in enumerate(results) if gradient is None), None)
+    if not allow_unused and unused is not None:
         raise RuntimeError(
-            "One of the differentiated Tensors appears to not have been used in the graph. Set "
+            f"The differentiated Tensor at index {unused} appears to not have been used in the graph. Set "
             "allow_unused=True if this is the desired behavior."
         )
     if materialize_grads:

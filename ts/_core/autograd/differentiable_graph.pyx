@@ -30,7 +30,7 @@ from ts._core.autograd.saved cimport (
 from ts._core.autograd.tape cimport leave
 from ts._core.dispatch.operator cimport Operator
 from ts._core.tensor.ndarray cimport PyArrayObject, dims_of, ndim_of, strides_of
-from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor, version_of, needs_grad
+from ts._core.tensor.tensor cimport BACKEND_CPU, DEFAULT, Tensor, version_of, needs_grad
 from ts._core.thread.context cimport GRAD_DISABLED, set_flag
 from ts._core.value.container cimport List, Tuple, list_item
 from ts._core.value.ivalue cimport IValue, TAG_NONE, TAG_OBJECT, box, copy_value, release, set_bool, set_object
@@ -321,7 +321,7 @@ cdef int adopt(DifferentiablePlan plan, Node node, Tensor t, int output) except 
     if t.base is not None:
         if plan.bases[output] >= 0 and not t.base.requires_grad_flag:
             set_history(t.base, node, plan.bases[output])
-        t.history.version = version_of(t)
+        t.version, t.creation = version_of(t), DEFAULT  # the graph ran with gradients disabled
     return 0
 
 

@@ -152,6 +152,7 @@ cdef int adopt_all(FunctionNode node, tuple args, list results, bint recorded) e
     Apply the marks set by `mark_dirty` and `mark_non_differentiable`.
     """
     cdef int i, n = len(results), tensors = 0, edge
+    cdef set arguments = {id(x) for x in args}
     cdef dict edges = {id(x): edge for x, edge in zip(args, node.edge_at) if edge >= 0}
     cdef set left = identities(node.non_differentiable, "mark_non_differentiable only accepts variable arguments, but got")
     cdef set written = identities(node.dirty_tensors, "mark_dirty can only accept variables, but argument 0 is of type")
@@ -172,7 +173,7 @@ cdef int adopt_all(FunctionNode node, tuple args, list results, bint recorded) e
             if recorded:
                 expect(node, i, t)
             if not recorded or id(t) in left or not is_differentiable(t):
-                results[i] = left_alone(t, edge)
+                results[i] = left_alone(t, id(t) in arguments, id(t) in written)
             elif id(t) in written:
                 adopt_written(node, t, i, edge, tensors)
             else:
@@ -190,15 +191,23 @@ cdef set identities(object tensors, str message):
     return ids
 
 
-cdef Tensor left_alone(Tensor t, int edge):
-    """Return the result `t`, which the function marked as non-differentiable.
+cdef Tensor left_alone(Tensor t, bint is_argument, bint is_written):
+    """Return result `t`, which is marked as non-differentiable, or a detached tensor if it requires grad.
 
-    If `t` requires grad, detach it.
+    A view of an argument is not detached, as if it had been created in `no_grad` mode. For an argument that the function
+    returned unchanged, the result is a view of it.
     """
-    if needs_grad(t):
+    cdef bint before
+    if needs_grad(t) and (is_argument or t.base is None):
         return operator_function("detach")(t)
-    if edge < 0 and t.base is not None and t.base.requires_grad_flag:
-        history_of(t).creation = BY_FUNCTION
+    if is_argument and not is_written:
+        before = set_flag(GRAD_DISABLED, True)
+        try:
+            t = operator_function("view_as")(t, t)
+        finally:
+            set_flag(GRAD_DISABLED, before)
+    if t.base is not None and not is_written:
+        t.creation = BY_FUNCTION
     return t
 
 
@@ -210,8 +219,8 @@ cdef Tensor attach_result(FunctionNode node, Tensor t, int i, int edge, int tens
         result = operator_function("view_as")(t, t)
     set_history(result, node, i)
     if result.base is not None:
-        result.history.version = version_of(result)
-        result.history.creation = ONE_OF_SEVERAL if tensors > 1 else BY_FUNCTION
+        result.version = version_of(result)
+        result.creation = ONE_OF_SEVERAL if tensors > 1 else BY_FUNCTION
     return result
 
 

@@ -10,36 +10,32 @@ from ts._core.autograd.leaf cimport AccumulateGrad
 from ts._core.autograd.node cimport Hooks, Node, hooks_of
 from ts._core.autograd.views cimport node_of_base, view_node, written_view
 from ts._core.tensor.tensor cimport (
-    DEFAULT, AutogradMeta, IN_INFERENCE, ONE_OF_SEVERAL, Tensor, history_of, is_rebased, set_node_of_view, version_of, needs_grad, wrote,
+    DEFAULT, IN_INFERENCE, IN_NO_GRAD, ONE_OF_SEVERAL, AutogradMeta, Tensor, history_of, needs_grad, set_node_of_view, version_of, wrote,
 )
 
 
 cdef Node edge_of(Tensor t, int *output):
-    if t.base is not None and (is_rebased(t.base) or forbids_writes(t) and t.history.version != version_of(t)):
+    if t.base is not None and t.version != version_of(t):
         refresh(t)
     return node_of_base(t, output)
 
 
-cdef inline bint forbids_writes(Tensor view) noexcept:
-    """Return whether in-place writes to the view, and to its base while the view is in use, are forbidden."""
-    return view.requires_grad_flag and view.history is not None and view.history.creation != DEFAULT
-
-
 cdef int refresh(Tensor view) except -1:
-    """Create a new backward node for a view whose base was written in place after the old node was created.
+    """Replace the node of a view after a write to its memory.
 
     Raise RuntimeError if the view does not allow writes to its base. An example is a result of `unbind`.
     """
-    cdef AutogradMeta history = history_of(view)
+    cdef AutogradMeta history = view.history
     cdef Tensor base = view.base
     cdef int now = version_of(view)
-    if history.version == now and history.node is not None or not base.requires_grad_flag:
+    if view.version == now or not base.requires_grad_flag and (history is None or history.node is None):
         return 0
-    if forbids_writes(view) and history.version != now:
+    if view.creation != DEFAULT:
         raise_written_view(view, "its base or another view of its base has been")
     node = view_node(view, base)
+    history = history_of(view)
     before, output = history.node, history.output
-    history.node, history.output, history.version = node, 0, now
+    history.node, history.output, view.version = node, 0, now
     view.requires_grad_flag = True
     if history.retained:
         move_retained(view, before, output)
@@ -66,7 +62,6 @@ cdef int set_history_of_written(Tensor t, Node node, int output) except -1:
     cdef AutogradMeta history = history_of(t)
     before, output_before = history.node, history.output
     set_history(t, node, output)
-    history.rebased = True
     if history.retained:
         move_retained(t, before, output_before)
     return 0
@@ -88,31 +83,33 @@ cdef int check_write_to(Tensor t) except -1:
         if needs_grad(t) and (t.history is None or t.history.node is None):
             raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
         return 0
-    if t.history is not None and t.history.creation != DEFAULT and (t.requires_grad_flag or base.requires_grad_flag):
+    if t.creation != DEFAULT:
         raise_written_view(t, "is being")
-    if base.requires_grad_flag and t.history is None and not is_rebased(base) and is_differentiable(t):
-        raise RuntimeError(UNRECORDED_WRITE.format(mode="no_grad", block="no_grad", is_being="is being", now="with grad mode enabled"))
-    if (base.requires_grad_flag or needs_grad(t)) and (base.history is None or base.history.node is None):
+    if needs_grad(t) and (base.history is None or base.history.node is None):
         raise RuntimeError("a view of a leaf Variable that requires grad is being used in an in-place operation.")
     return 0
 
 
-cdef str UNRECORDED_WRITE = (
-    "A view was created in {mode} mode and {is_being} modified inplace {now}. Given that this use case is ambiguous and error-prone, it "
-    "is forbidden. You can clarify your code by moving both the view and the inplace either both inside the {block} block (if you don't "
-    "want the inplace to be tracked) or both outside (if you want the inplace to be tracked)."
-)
-
-
 cdef int raise_written_view(Tensor t, str is_being) except -1:
-    """Raise RuntimeError for an in-place write to the memory of a view that forbids such writes."""
-    node = t.history.node
-    if t.history.creation == IN_INFERENCE:
-        raise RuntimeError(UNRECORDED_WRITE.format(mode="inference", block="inference_mode", is_being=is_being, now="in normal mode"))
-    begin = f"A view was created in no_grad mode and {is_being} modified inplace with grad mode enabled. " if node is None else (
-        f"Output {t.history.output} of {(<Node>node).forward_title()} is a view and {is_being} modified inplace. "
-    )
-    if t.history.creation == ONE_OF_SEVERAL:
+    """Raise RuntimeError for a view that forbids in-place writes to its memory."""
+    cdef bint unrecorded = t.creation == IN_NO_GRAD or t.creation == IN_INFERENCE
+    node = None if t.history is None else t.history.node
+    begin = "A view" if node is None else f"Output {t.history.output} of {(<Node>node).forward_title()} is a view"
+    if unrecorded and node is not None:
+        begin = f"{begin} of a view which"
+    if unrecorded or node is None:
+        mode, now = ("inference", "in normal mode") if t.creation == IN_INFERENCE else ("no_grad", "with grad mode enabled")
+        begin = f"{begin} was created in {mode} mode and {is_being} modified inplace {now}. "
+    else:
+        begin = f"{begin} and {is_being} modified inplace. "
+    if unrecorded:
+        block = "inference_mode" if t.creation == IN_INFERENCE else "no_grad"
+        raise RuntimeError(
+            f"{begin}Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both "
+            f"the view and the inplace either both inside the {block} block (if you don't want the inplace to be tracked) or both "
+            "outside (if you want the inplace to be tracked)."
+        )
+    if t.creation == ONE_OF_SEVERAL:
         raise RuntimeError(
             f"{begin}This view is the output of a function that returns multiple views. Such functions do not allow the output "
             "views to be modified inplace. You should replace the inplace operation by an out-of-place one."
@@ -125,8 +122,10 @@ cdef int raise_written_view(Tensor t, str is_being) except -1:
 
 
 cdef int check_write_by_function(Tensor t, int results) except -1:
-    if needs_grad(t) and t.base is None and (t.history is None or t.history.node is None):
+    if needs_grad(t) and (t.history is None or t.history.node is None):
         raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")
+    if t.base is not None and t.base.requires_grad_flag and (t.base.history is None or t.base.history.node is None):
+        raise RuntimeError("a view of a leaf Variable that requires grad is being used in an in-place operation.")
     if t.base is not None and results > 1:
         raise RuntimeError(
             "If your Function modifies inplace an input that is a view of another Tensor, your Function cannot return more than "
@@ -145,9 +144,9 @@ cdef int rebase_history(Tensor t, Node node, int output, int edge) except -1:
         return set_history_of_written(t, node, output)
     base_node = written_view(t, base, node, output, edge)
     set_history_of_written(base, base_node, 0)
-    history_of(t).version = -1         # an invalid version, so that the next access replaces the node of the view
+    t.version = -1                     # an invalid version, so that the next access replaces the node of the view
     t.requires_grad_flag = True
-    if t.history.retained:
+    if t.history is not None and t.history.retained:
         refresh(t)
     return 0
 
@@ -173,17 +172,21 @@ def node_of(Tensor x not None):
 def hooks_of_tensor(Tensor x not None):
     """Return the `Hooks` of the backward node of `x`, and the output number of `x`.
 
-    A leaf stores a reference to its `Hooks`, because its AccumulateGrad node may be released and created again.
+    A leaf stores a reference to its `Hooks`, because its AccumulateGrad node may be released and created again. A view
+    that was created in `no_grad` mode is a leaf without such a node.
     """
     cdef int output = 0
     cdef Node node = edge_of(x, &output)
     cdef AutogradMeta history
-    require(node)
-    if type(node) is not AccumulateGrad:
+    if not needs_grad(x):
+        require(node)
+    if node is not None and type(node) is not AccumulateGrad:
         return hooks_of(node), output
     history = history_of(x)
     if history.hooks is None:
-        history.hooks = node.hooks = Hooks()
+        history.hooks = Hooks()
+    if node is not None:
+        node.hooks = history.hooks
     return history.hooks, 0
 
 
@@ -196,6 +199,16 @@ def retain(Tensor x not None):
     hooks_of(node).retained[output] = weakref.ref(x)
 
 
+def has_node(Tensor x not None):
+    """Return whether `x` has a backward node, which may be invalid after a write to the base of `x`."""
+    return bool(x.history is not None and x.history.node is not None)
+
+
+def output_of(Tensor x not None):
+    """Return the number of `x` among the results of its backward node, or 0 without a node."""
+    return 0 if x.history is None else x.history.output
+
+
 def is_retained(Tensor x not None):
     """Return whether a non-leaf tensor retains its gradient."""
     return bool(x.history is not None and x.history.retained)
@@ -206,7 +219,7 @@ def forget(Tensor x not None):
     cdef AutogradMeta history = x.history
     x.requires_grad_flag = False
     if history is not None:
-        history.node, history.output, history.rebased, history.retained = None, 0, False, False
+        history.node, history.output, history.retained = None, 0, False
 
 
 def count_write(Tensor x not None):

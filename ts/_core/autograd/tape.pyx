@@ -110,11 +110,7 @@ cdef int invoke_with_tape(Operator op, IValue *r, const int32_t *at, PyObject *c
     if rule.how == LEFT:
         return leave(op, r, at)
     grad_mask = requires_grad_mask(rule, r, at)
-    # None of the arguments requires grad. The check of all arguments returned True only because the base of
-    # an argument requires grad, for example the base of a view that was created under no_grad.
     if grad_mask == 0 and not requires_grad_any(op, r, at):
-        if rule.written >= 0 and is_tensor(&r[at[rule.written]]):
-            check_write_to(<Tensor>r[at[rule.written]].v.o)
         return invoke_after(AUTOGRAD_KEY, op, r, at, code, instruction)
     if rule.how == GRAPH:
         return rules.invoke_graph(op, rule, r, at)
@@ -411,11 +407,12 @@ cdef int adopt(Rule rule, Node node, Tensor t, Py_ssize_t output, Tensor first) 
         return 0
     set_history(t, node, output)
     if t.base is not None:
-        t.history.version = version_of(t)
+        t.version = version_of(t)
+        # The kernel may have created the view with gradients disabled.
         if rule.lists:
-            t.history.creation = ONE_OF_SEVERAL
-        elif first is not None and first.history is not None and first.base is t.base:  # a view of a view
-            t.history.creation = first.history.creation
+            t.creation = ONE_OF_SEVERAL
+        else:
+            t.creation = first.creation if first is not None and first.base is t.base else DEFAULT
     return 0
 
 

@@ -70,14 +70,14 @@ def register_post_accumulate_grad_hook(self: Tensor, hook: Callable[[Tensor], No
 
 def retain_grad(self: Tensor) -> None:
     """Make backward store the gradient of this non-leaf tensor in `grad`."""
-    from ts._core.autograd.history import is_retained, retain
+    from ts._core.autograd.history import has_node, is_retained, retain
     from ts._core.thread.transform_state import raise_inside_transforms
 
     raise_inside_transforms("retain_grad", "")
     if not self.requires_grad:
         raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
     _watched(self, "retain_grad")
-    if not self.is_leaf and not is_retained(self):
+    if has_node(self) and not is_retained(self):
         retain(self)
 
 
@@ -88,9 +88,9 @@ def _retains_grad(self: Tensor) -> bool:
 
 
 def _output_nr(self: Tensor) -> int:
-    from ts._core.autograd.history import node_of
+    from ts._core.autograd.history import output_of
 
-    return node_of(self)[1] if self.requires_grad else 0
+    return output_of(self) if self.requires_grad else 0
 
 
 def _volatile(self: Tensor) -> bool:

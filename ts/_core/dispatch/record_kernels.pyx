@@ -18,7 +18,8 @@ from ts._core.dispatch.operator cimport Operator, call_transform, read_signature
 from ts._core.tensor.overlap cimport WARN, check_write
 from ts._core.tensor.sparse cimport BACKEND_SPARSE
 from ts._core.tensor.tensor cimport (
-    BACKEND_CPU, BACKEND_META, Tensor, backend_registry, follow, hides_elements, memory_of, rebind, wrap, wrote
+    BACKEND_CPU, BACKEND_META, Tensor, backend_registry, count_together, follow, hides_elements, mark_one_of_several, memory_of, rebind,
+    wrap, wrote,
 )
 from ts._core.thread.context cimport PROFILING, context_flags
 
@@ -302,17 +303,40 @@ cdef object wrapped_one(Operator op, object declared, object result, list args):
         tensor = wrap(result)
         if is_narrow(tensor.scalar_type) and tensor.backend != BACKEND_META and tensor.backend != BACKEND_SPARSE:
             check_narrow(op.record, tensor.dtype, args)
-        return tensor if declared.view_of < 0 else mark_as_view(tensor, args[declared.view_of])
+        if declared.view_of >= 0:
+            source = args[declared.view_of]
+            return count_together(tensor, source) if op.record.detaches_view else mark_as_view(tensor, source)
+        return mark_as_view_of_any(tensor, args) if op.record.composes_views else tensor
     if kind == "Tensor[]":
         tensors = [x if isinstance(x, Tensor) else wrap(x) for x in result]
         if declared.view_of >= 0:
             for x in tensors:
                 mark_as_view(x, args[declared.view_of])
+                if not op.record.composes_views:
+                    mark_one_of_several(x)
+        elif op.record.composes_views:
+            tensors = [mark_as_view_of_any(x, args) for x in tensors]
         return tensors
     if kind == "Tensor?":
         return None if result is None else wrap(result)
     if isinstance(result, np.generic):
         return result.item()
+    return result
+
+
+cdef Tensor mark_as_view_of_any(Tensor result, list args):
+    """Return `result` as a view of the argument tensor with the same memory, if any.
+
+    Return the argument itself if the kernel returned its array.
+    """
+    for x in args:
+        for y in (<list>x if type(x) is list else (x,)):
+            if not isinstance(y, Tensor):
+                continue
+            if (<Tensor>y).array is result.array:
+                return y
+            if memory_of(result) is memory_of(<Tensor>y):
+                return mark_as_view(result, y)
     return result
 
 

@@ -261,12 +261,20 @@ def tensor_text(x: Tensor) -> str:
             suffixes.append(f"size={tuple(x.shape)}")
     if x.dtype not in expected:
         suffixes.append(f"dtype={x.dtype}")
-    if x.grad_fn is not None:
-        suffixes.append(f"grad_fn=<{x.grad_fn.name()}>")
-    elif x.requires_grad:
-        suffixes.append("requires_grad=True")
+    suffixes.extend(_autograd_suffix(x))
     rendered = with_suffixes(prefix + body, suffixes, len(prefix))
     return f"Parameter({rendered})" if is_derived(x) and getattr(x, "_is_param", False) else rendered
+
+
+def _autograd_suffix(x: Tensor) -> list[str]:
+    """Return the text about the gradient of `x`, as a list of at most one item."""
+    try:
+        node = x.grad_fn
+    except RuntimeError:  # a view that cannot be used after a write to its base
+        return ["grad_fn=<Invalid>"]
+    if node is not None:
+        return [f"grad_fn=<{node.name()}>"]
+    return ["requires_grad=True"] if x.requires_grad else []
 
 
 _PARTS: Final = {  # sparse layout -> names of the methods that return its index tensors
@@ -296,10 +304,7 @@ def _sparse_text(x: Tensor, prefix: str, default: dtypes.dtype) -> str:
     rendered = prefix + (",\n" + " " * indent).join(
         [_component_text(name, component, indent) for name, component in components]
     )
-    if x.grad_fn is not None:
-        suffixes.append(f"grad_fn=<{x.grad_fn.name()}>")
-    elif x.requires_grad:
-        suffixes.append("requires_grad=True")
+    suffixes.extend(_autograd_suffix(x))
     return with_suffixes(rendered, suffixes, indent, first_on_new_line=not names)
 
 

@@ -19,23 +19,20 @@ cdef enum:
 
 
 cdef enum CreationMeta:
-    """Origin of a view.
-
-    For an origin other than DEFAULT, in-place writes to the view that autograd would record are errors.
+    """Origin of a view. Views of another origin than DEFAULT forbid recorded in-place writes, and cannot be used in
+    recorded operators after a write to their memory.
     """
     DEFAULT = 0
     ONE_OF_SEVERAL = 1                 # created by an operator that returns several views
     BY_FUNCTION = 2                    # created in the `forward` of a custom autograd.Function
-    IN_INFERENCE = 3                   # a view created in inference mode, of a tensor created outside of it
+    IN_INFERENCE = 3                   # created in inference mode, of a tensor created outside of it
+    IN_NO_GRAD = 4                     # created in `no_grad` mode
 
 
 cdef class AutogradMeta:
     """Autograd metadata of a tensor that requires grad or has required grad."""
     cdef object node                   # backward node that computed the tensor, or None for a leaf
     cdef int output                    # the tensor's number among the results of `node`
-    cdef int version  # for a view: version of the memory for which `node` is valid. With another version, the view needs a new node.
-    cdef bint rebased                  # True after a recorded in-place write: the tensor's views then need new nodes
-    cdef CreationMeta creation
     cdef bint retained                 # True if retain_grad() was called on this tensor, which is not a leaf
     cdef Tensor grad                   # accumulated gradient of a leaf, or of a tensor with `retained`
     cdef object hooks                  # hook tables of a leaf (`autograd.node.Hooks`)
@@ -48,10 +45,13 @@ cdef class Tensor:
     cdef readonly int scalar_type      # PyTorch's ScalarType
     cdef readonly int backend          # number of the backend (`Backend.index`), which is 0 for the CPU
     cdef readonly int device_index     # -1 if the device has no index
-    cdef bint requires_grad_flag  # True if the tensor itself requires grad. A view may also require grad by its base (`needs_grad`).
+    cdef bint requires_grad_flag  # True if the tensor itself requires grad. A view also requires grad by its base (`needs_grad`).
     cdef bint of_inference             # True for inference tensors: created in inference mode, without a version counter
+    cdef CreationMeta creation         # origin of a view
     cdef AutogradMeta history               # None if the tensor has no autograd metadata
-    cdef int version                   # version counter of the memory, used if `owner` is None
+    # Version counter of the memory, used if `owner` is None. A view has an owner: its `version` is the version of the
+    # memory for which its backward node is valid. With another version of the memory, the view needs a new node.
+    cdef int version
     # None if this tensor has the version counter of its memory. Otherwise, another tensor on the same memory.
     # That tensor either has the counter, or refers to the tensor with the counter by its own `owner`.
     cdef Tensor owner
@@ -66,9 +66,6 @@ cdef class VersionCounter(Tensor):
 
 
 cdef int check_write_of_inference() except -1
-# Set the flags of a view that was created in inference mode from a tensor that requires grad. The view itself requires
-# grad, and in-place writes to it outside of inference mode raise an error.
-cdef int leave_unrecorded(Tensor view) except -1
 
 # Return the tensor that has the version counter for the memory of `t`, as a borrowed reference.
 cdef inline PyObject *counter_of(PyObject *t) noexcept nogil:
@@ -90,20 +87,23 @@ cdef inline int wrote(Tensor t) except -1:
 cdef inline int follow(Tensor view, Tensor x) except -1:
     view.owner = x if x.owner is None else x.owner
     view.base = x if x.base is None else x.base
+    view.version = version_of(view)
     view.of_inference = x.of_inference
-    if context_flags() & INFERENCE and not x.of_inference and needs_grad(view.base):
-        leave_unrecorded(view)
+    view.creation = origin_of_view(x)
+    return 0
+
+cdef inline CreationMeta origin_of_view(Tensor x) noexcept:
+    """Return the origin of a view of `x` that this thread creates. A view of a view has the origin of the latter."""
+    cdef unsigned int flags = context_flags()
+    if not flags & (INFERENCE | GRAD_DISABLED):
+        return x.creation
+    if not flags & INFERENCE:
+        return IN_NO_GRAD
+    return DEFAULT if x.of_inference else IN_INFERENCE
 
 cdef inline bint needs_grad(Tensor t) noexcept:
-    """Return whether the tensor requires grad.
-
-    A view requires grad if its own flag is set, or if its base requires grad because autograd recorded an
-    in-place write to the base.
-    """
-    return t.requires_grad_flag or (t.base is not None and t.base.requires_grad_flag and is_rebased(t.base))
-
-cdef inline bint is_rebased(Tensor t) noexcept:
-    return t.history is not None and t.history.rebased
+    """Return whether the tensor requires grad: by itself, or as a view whose base requires grad."""
+    return t.requires_grad_flag or (t.base is not None and t.base.requires_grad_flag)
 
 # Type of the function that returns the backward node of a view after an in-place write to the base of the
 # view. Autograd sets the function by `set_node_of_view`.
@@ -125,6 +125,8 @@ cdef bint is_dispatched(Tensor t) except -1
 cdef bint hides_elements(Tensor t) except -1
 # Return a new tensor that shares memory and version counter with `x`, but has no autograd metadata.
 cdef Tensor detached_from(Tensor x)
+# Make the new tensor `t`, which is not a view, share the version counter of `x`.
+cdef Tensor count_together(Tensor t, Tensor x)
 # Return the version of the memory of `t`: the number of writes to it.
 cdef inline int version_of(Tensor t) noexcept:
     return (<Tensor>counter_of(<PyObject *>t)).version
@@ -139,6 +141,8 @@ cdef int watch_memory(LetGo function) except -1
 
 # Wrap `array`, a view of the memory of `x`, in a tensor.
 cdef Tensor view_on(Tensor x, object array)
+# Set the origin of a new view that an operator returned together with other views.
+cdef int mark_one_of_several(Tensor view) except -1
 # Return the array that owns the memory of an array (`root_of`) or of a tensor (`memory_of`).
 cdef object root_of(object array)
 cdef object memory_of(Tensor t)

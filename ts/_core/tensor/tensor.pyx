@@ -482,9 +482,14 @@ def to_copy(Tensor x not None, dtype=None, device=None, non_blocking=False, memo
 
 cdef object node_behind(Tensor x):
     """Return the backward node of `x`, or None without autograd history."""
-    if x.base is not None and (is_rebased(x.base) or x.history is not None and x.history.node is not None):
+    if x.base is not None and x.version != version_of(x):
         return node_of_view(x)
     return None if x.history is None else x.history.node
+
+
+cdef inline bint has_node(Tensor x) noexcept:
+    """Return whether `x` has a backward node, which may be invalid after a write to the base of `x`."""
+    return x.history is not None and x.history.node is not None
 
 
 cdef NodeOf node_of_view = NULL
@@ -704,6 +709,7 @@ def swap_contents(Tensor t not None, Tensor other not None):
     t.of_inference, other.of_inference = other.of_inference, t.of_inference
     t.history, other.history = other.history, t.history
     t.version, other.version = other.version, t.version
+    t.creation, other.creation = other.creation, t.creation
     t.owner, other.owner = other.owner, t.owner
     t.base, other.base = other.base, t.base
     # An instance of a Python class owns a reference to its class. The two tensors exchange their types and
@@ -745,6 +751,12 @@ cdef Tensor view_on(Tensor x, object array):
     cdef Tensor t = wrap(array)
     follow(t, x)
     return t
+
+
+cdef int mark_one_of_several(Tensor view) except -1:
+    if not context_flags() & (INFERENCE | GRAD_DISABLED):
+        view.creation = ONE_OF_SEVERAL
+    return 0
 
 
 cdef object root_of(object array):
@@ -794,13 +806,6 @@ cdef int check_write_of_inference() except -1:
         "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a normal tensor before "
         "doing inplace update.See https://github.com/pytorch/rfcs/pull/17 for more details."
     )
-
-
-cdef int leave_unrecorded(Tensor view) except -1:
-    history_of(view).creation = IN_INFERENCE
-    view.history.version = version_of(view)
-    view.requires_grad_flag = True
-    return 0
 
 
 def is_inference(Tensor x not None):
@@ -1019,7 +1024,7 @@ cdef class Tensor:
         """
         cdef AutogradMeta history = self.history
         if history is None or history.grad is None:
-            if not self.is_leaf and not retains(self):
+            if needs_grad(self) and has_node(self) and not retains(self):
                 warnings.warn(
                     "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't "
                     "be populated during autograd.backward(). If you indeed want the .grad field to be populated for a "
@@ -1074,7 +1079,7 @@ cdef class Tensor:
             )
         if requires_grad and not (self.dtype.is_floating_point or self.dtype.is_complex):
             raise RuntimeError("only Tensors of floating point dtype can require gradients")
-        if needs_grad(self) and node_behind(self) is not None:
+        if needs_grad(self) and has_node(self):
             if not requires_grad:
                 raise RuntimeError(
                     "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in a "
@@ -1293,7 +1298,9 @@ cdef class Tensor:
         rows = []
         for i in range(array.shape[0]):
             count_items(0)
-            rows.append(view_on(self, array[i, ...]))
+            row = view_on(self, array[i, ...])
+            mark_one_of_several(row)
+            rows.append(row)
         return iter(rows)
 
     def __reversed__(self):
@@ -1489,7 +1496,7 @@ cdef int become(Tensor t, Tensor x) except -1:
     """Move the array and the autograd history of the temporary tensor `x` to the new tensor `t`."""
     t.array, t.scalar_type, t.backend, t.device_index = x.array, x.scalar_type, x.backend, x.device_index
     t.requires_grad_flag, t.of_inference, t.history = x.requires_grad_flag, x.of_inference, x.history
-    t.version, t.owner, t.base = x.version, x.owner, x.base
+    t.version, t.creation, t.owner, t.base = x.version, x.creation, x.owner, x.base
     record_alias(t, x)
     return 0
 

@@ -45,6 +45,8 @@ def rule_of(record: OperatorRecord) -> Rule:
         )
         return Rule(DifferentiationKind.UNSUPPORTED, error_message=message)
     if derivative is None:
+        if record.promotion == "bool" and not record.variant:
+            return Rule(DifferentiationKind.PLAIN)
         if record.tensor_kernel or not _gives_tensors(record):
             return Rule(DifferentiationKind.INSIDE)
         return Rule(DifferentiationKind.UNIMPLEMENTED, **_forms(record))
