@@ -42,7 +42,7 @@ def _view(xp: Any, self: Array, size: Sequence[int]) -> Array:
     return view_kernel(xp, self, size)
 
 
-@op("aten::view.dtype(Tensor(a) self, ScalarType dtype) -> Tensor(a)", where="m")
+@op("aten::view.dtype(Tensor(a) self, ScalarType dtype) -> Tensor(a)", where="m", detaches_view=True)
 def _view_dtype(xp: Any, self: Array, dtype: int) -> Array:
     target = common.dtype_from(dtype)
     if self.ndim == 0 and target.itemsize != self.dtype.itemsize:
@@ -142,7 +142,26 @@ def expand_kernel(xp: Any, self: Array, size: Sequence[int]) -> Array:
     if any(n < 0 for n in shape):
         raise RuntimeError(f"numel: integer multiplication overflow. The sizes {sizes} are negative")
     _check_addressable(shape, self.dtype.itemsize)
-    return storage.strided(self, tuple(shape), xp.broadcast_to(self, shape).strides, storage.offset(self))
+    return storage.strided(self, tuple(shape), _expanded_strides(self, shape), storage.offset(self))
+
+
+def _expanded_strides(self: Array, shape: Sequence[Any]) -> tuple[Any, ...]:
+    """Return the strides of a view of `self` that is expanded to `shape`.
+
+    A new dimension of size 1 has the stride that `unsqueeze` would give it. As in PyTorch, all strides of an
+    expanded 0-dim tensor are zero.
+    """
+    extra = len(shape) - self.ndim
+    if self.ndim == 0:
+        return (0,) * extra
+    strides: list[Any] = []
+    for i in reversed(range(len(shape))):
+        if i >= extra:
+            is_repeated = size_guards.known_one(self.shape[i - extra]) and not size_guards.known_one(shape[i])
+            strides.insert(0, 0 if is_repeated else self.strides[i - extra])
+        else:
+            strides.insert(0, shape[i + 1] * strides[0] if size_guards.known_one(shape[i]) else 0)
+    return tuple(strides)
 
 
 @op(

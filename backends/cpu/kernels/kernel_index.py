@@ -141,8 +141,8 @@ NAMES: Final[dict[str, str]] = {
         aten::sum.dim_IntList aten::var aten::var.correction aten::var.dim
     """,
     "reshape": """
-        aten::_unsafe_view aten::broadcast_to aten::expand_as aten::flatten.using_ints aten::reshape_as
-        aten::unflatten.int aten::view_as aten::view_as_complex aten::view_as_real expand reshape view
+        aten::broadcast_to aten::expand_as aten::flatten.using_ints aten::reshape_as aten::unflatten.int
+        aten::view_as aten::view_as_complex aten::view_as_real expand reshape view
     """,
     "scalar_conversion": """
         copy item tensor_of_number to_bool to_float to_int

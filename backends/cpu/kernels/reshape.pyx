@@ -214,10 +214,10 @@ cdef int store_expanded(Operator op, IValue *r, const int32_t *at, PyArrayObject
             strides[i] = strides_of(a)[i - extra]
         elif n < 0 or (i >= extra and dims_of(a)[i - extra] != 1):
             return UNSUPPORTED
-        elif n != 1:
+        elif n != 1 or ndim_of(a) == 0:  # As in PyTorch, all strides of an expanded 0-dim tensor are zero.
             strides[i] = 0
         else:  # A new dimension of size 1 gets the stride that `unsqueeze` would give it.
-            strides[i] = dims[i + 1] * strides[i + 1] if i + 1 < nd else cnp.PyArray_ITEMSIZE(<cnp.ndarray>a)
+            strides[i] = dims[i + 1] * strides[i + 1]
         if dims[i] > 1:
             room //= dims[i]
     # If the bytes of the view exceed the maximal size of an array, the record's Python kernel runs and raises
@@ -267,7 +267,6 @@ cdef int view_as_complex(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 register_kernel("view", view)
-register_kernel("aten::_unsafe_view", view)
 register_kernel("reshape", reshape)
 register_kernel("aten::flatten.using_ints", flatten)
 register_kernel("aten::unflatten.int", unflatten)

@@ -29,7 +29,6 @@ cdef extern from "numpy/arrayobject.h":
     )
     int set_base "PyArray_SetBaseObject"(PyArrayObject *array, PyObject *base) except -1
     PyTypeObject *array_type "&PyArray_Type"
-    npy_intp UNKNOWN_STRIDE "NPY_MIN_INTP"  # marks a stride that is computed later
 
 cdef extern from "Python.h":
     void incref "Py_INCREF"(PyObject *) noexcept
@@ -150,7 +149,8 @@ cdef object view_of_items(Tensor x, tuple items, int *kinds):
         item = items[at]
         if kind == NEW_DIM or kind == BOOL_ITEM:
             dims[nd] = 1
-            strides[nd] = UNKNOWN_STRIDE  # computed below, when the stride of the next dimension is known
+            # As in PyTorch, items are applied in order: the next dimension of `a` is not yet sliced.
+            strides[nd] = dims_of(a)[dim] * strides_of(a)[dim] if dim < ndim_of(a) else cnp.PyArray_ITEMSIZE(<cnp.ndarray>a)
             nd += 1
         elif kind >= ELLIPSIS:
             copied = consumed_dims(kind)
@@ -193,10 +193,6 @@ cdef object view_of_items(Tensor x, tuple items, int *kinds):
         strides[nd] = strides_of(a)[dim]
         nd += 1
         dim += 1
-    step = cnp.PyArray_ITEMSIZE(<cnp.ndarray>a)
-    for dim in range(nd - 1, -1, -1):
-        if strides[dim] == UNKNOWN_STRIDE:  # The stride of a new dimension is size times stride of the next dimension.
-            strides[dim] = step if dim == nd - 1 else dims[dim + 1] * strides[dim + 1]
     view = strided_view(x, a, nd, dims, strides, offset)
     result = <object>view
     decref(view)
