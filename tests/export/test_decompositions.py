@@ -20,6 +20,7 @@ REJECTED = {"torch.cov(x)"}  # depends on element values
 
 # Operators with a composed expression for autograd and another decomposition for `export`, with reasons
 DECOMPOSED_TWICE = {
+    "aten::broadcast_tensors": "a comparison of symbolic sizes, which adds no guard",
     "aten::cosine_similarity": "PyTorch writes to the norms without recording gradients",
     "aten::dropout": "PyTorch decomposes it to native_dropout only in exported programs",
     "aten::gru.input": "PyTorch decomposes it to operators in another order only in exported programs",

@@ -106,16 +106,13 @@ def _subscripts(numbers: Any) -> str:
     return "".join(letters)
 
 
-def _elementwise_over_tensors(name: str) -> Function:
-    """Return a function that applies operator `name` to each of its arguments.
-
-    It returns one tensor for a single argument, and a tuple of tensors for several arguments.
-    """
+def _at_least(name: str) -> Function:
+    """Return a function that calls operator `name` for a tensor, or for a list of several tensors."""
 
     def function(*tensors: Any) -> Any:
-        inputs = _listed(tensors)
-        outputs = [operator(name)(x) for x in inputs]
-        return outputs[0] if len(tensors) == 1 and tensors[0] is inputs[0] else tuple(outputs)
+        if len(tensors) == 1 and not isinstance(tensors[0], (list, tuple)):
+            return operator(name)(tensors[0])
+        return tuple(operator(name)(_listed(tensors)))
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"The tensor with {name[8]} dimensions at least; of several tensors, a tuple of them."
@@ -130,7 +127,7 @@ def nonzero(input: Any, *, as_tuple: bool = False, out: Any = None) -> Any:
 
 
 _TORCH: tuple[Function, ...] = (
-    *map(_elementwise_over_tensors, ("atleast_1d", "atleast_2d", "atleast_3d")),
+    *map(_at_least, ("atleast_1d", "atleast_2d", "atleast_3d")),
     broadcast_tensors, broadcast_shapes, block_diag, cartesian_prod, chain_matmul, meshgrid, einsum, nonzero,
 )  # fmt: skip
 

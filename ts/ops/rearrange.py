@@ -208,17 +208,17 @@ def _at_least(xp: Any, x: Array, n: int) -> Array:
     return x
 
 
-@op("aten::atleast_1d(Tensor self) -> Tensor", gives_self=True)
+@op("aten::atleast_1d(Tensor self) -> Tensor", gives_self=True, composes_views=True)
 def _atleast_1d(xp: Any, self: Array) -> Array:
     return _at_least(xp, self, 1)
 
 
-@op("aten::atleast_2d(Tensor self) -> Tensor", gives_self=True)
+@op("aten::atleast_2d(Tensor self) -> Tensor", gives_self=True, composes_views=True)
 def _atleast_2d(xp: Any, self: Array) -> Array:
     return _at_least(xp, self, 2)
 
 
-@op("aten::atleast_3d(Tensor self) -> Tensor", gives_self=True)
+@op("aten::atleast_3d(Tensor self) -> Tensor", gives_self=True, composes_views=True)
 def _atleast_3d(xp: Any, self: Array) -> Array:
     return _at_least(xp, self, 3)
 
@@ -231,25 +231,29 @@ def _with_deadline_checks(tensors: Sequence[Array]) -> Iterator[Array]:
         yield from piece
 
 
-@op("aten::atleast_1d.Sequence(Tensor[] tensors) -> Tensor[]")
+@op("aten::atleast_1d.Sequence(Tensor[] tensors) -> Tensor[]", composes_views=True)
 def _atleast_1d_all(xp: Any, tensors: Sequence[Array]) -> list[Array]:
     return [_at_least(xp, t, 1) for t in _with_deadline_checks(tensors)]
 
 
-@op("aten::atleast_2d.Sequence(Tensor[] tensors) -> Tensor[]")
+@op("aten::atleast_2d.Sequence(Tensor[] tensors) -> Tensor[]", composes_views=True)
 def _atleast_2d_all(xp: Any, tensors: Sequence[Array]) -> list[Array]:
     return [_at_least(xp, t, 2) for t in _with_deadline_checks(tensors)]
 
 
-@op("aten::atleast_3d.Sequence(Tensor[] tensors) -> Tensor[]")
+@op("aten::atleast_3d.Sequence(Tensor[] tensors) -> Tensor[]", composes_views=True)
 def _atleast_3d_all(xp: Any, tensors: Sequence[Array]) -> list[Array]:
     return [_at_least(xp, t, 3) for t in _with_deadline_checks(tensors)]
 
 
-@op("aten::broadcast_tensors(Tensor[] tensors) -> Tensor[]")
+@op("aten::broadcast_tensors(Tensor[] tensors) -> Tensor[]", composes_views=True)
 def _broadcast_tensors(xp: Any, tensors: Sequence[Array]) -> list[Array]:
     shape = common.broadcast_shapes(*(t.shape for t in _with_deadline_checks(tensors)))
-    return [expand_kernel(xp, t, shape) for t in _with_deadline_checks(tensors)]
+    return [
+        t if len(t.shape) == len(shape) and all(map(size_guards.is_provably_equal, t.shape, shape))
+        else expand_kernel(xp, t, shape)
+        for t in _with_deadline_checks(tensors)
+    ]  # fmt: skip
 
 
 def _check_same_dtype(tensors: Sequence[Array]) -> None:
@@ -258,8 +262,8 @@ def _check_same_dtype(tensors: Sequence[Array]) -> None:
         raise RuntimeError("meshgrid expects all tensors to have the same dtype")
 
 
-@op("aten::meshgrid(Tensor[] tensors) -> Tensor[]")
-@op("aten::meshgrid.indexing(Tensor[] tensors, *, str indexing) -> Tensor[]")
+@op("aten::meshgrid(Tensor[] tensors) -> Tensor[]", composes_views=True)
+@op("aten::meshgrid.indexing(Tensor[] tensors, *, str indexing) -> Tensor[]", composes_views=True)
 def _meshgrid(xp: Any, tensors: Sequence[Array], indexing: str = "ij") -> list[Array]:
     if not tensors:
         raise RuntimeError("meshgrid expects a non-empty TensorList")
@@ -269,7 +273,24 @@ def _meshgrid(xp: Any, tensors: Sequence[Array], indexing: str = "ij") -> list[A
                 f"torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: shape {list(t.shape)}"
             )
     _check_same_dtype(tensors)
-    return list(xp.meshgrid(*[t.reshape(-1) for t in tensors], indexing=indexing, copy=False))
+    return _grids(xp, tensors, indexing)
+
+
+def _grids(xp: Any, tensors: Sequence[Array], indexing: str) -> list[Array]:
+    """Expand each vector or 0-dim array along all dimensions except its own.
+
+    With indexing "xy", the first two dimensions are exchanged.
+    """
+    order = list(range(len(tensors)))
+    if indexing == "xy" and len(tensors) > 1:
+        order[:2] = [1, 0]
+    vectors = [tensors[i].reshape(-1) for i in order]
+    shape = [x.shape[0] for x in vectors]
+    grids = [
+        expand_kernel(xp, x.reshape([-1 if d == i else 1 for d in range(len(vectors))]), shape)
+        for i, x in enumerate(vectors)
+    ]
+    return [grids[i] for i in order]
 
 
 @op("aten::block_diag(Tensor[] tensors) -> Tensor", **COPIED_OUT)
@@ -291,7 +312,7 @@ def _block_diag(xp: Any, tensors: Sequence[Array]) -> Array:
     return result
 
 
-@op("aten::cartesian_prod(Tensor[] tensors) -> Tensor", autocast={"cpu": "widest"})
+@op("aten::cartesian_prod(Tensor[] tensors) -> Tensor", autocast={"cpu": "widest"}, composes_views=True)
 def _cartesian_prod(xp: Any, tensors: Sequence[Array]) -> Array:
     for t in tensors:
         if t.ndim != 1:
@@ -299,7 +320,7 @@ def _cartesian_prod(xp: Any, tensors: Sequence[Array]) -> Array:
     if len(tensors) == 1:
         return tensors[0]
     _check_same_dtype(tensors)
-    return xp.stack([g.reshape(-1) for g in xp.meshgrid(*tensors, indexing="ij")], 1)
+    return xp.stack([g.reshape(-1) for g in _grids(xp, tensors, "ij")], 1)
 
 
 def _combinations_shape(self: Array, r: int = 2, with_replacement: bool = False) -> ShapeAndDtype:

@@ -18,7 +18,9 @@ decomposes_as_composed(
     "aten::contiguous aten::tensor_split.sections aten::tensor_split.indices aten::hstack aten::vstack "
     "aten::row_stack aten::dstack aten::column_stack aten::repeat_interleave.self_int "
     "aten::repeat_interleave.self_Tensor aten::meshgrid aten::meshgrid.indexing aten::cartesian_prod "
-    "aten::diag aten::diagflat aten::positive"
+    "aten::diag aten::diagflat aten::positive aten::atleast_1d aten::atleast_2d aten::atleast_3d "
+    "aten::atleast_1d.Sequence aten::atleast_2d.Sequence aten::atleast_3d.Sequence aten::hsplit.int "
+    "aten::hsplit.array aten::vsplit.int aten::vsplit.array aten::dsplit.int aten::dsplit.array"
 )
 
 
@@ -253,28 +255,6 @@ def concat(tensors: list[Tensor], dim: int = 0) -> Tensor:
     return aten.cat(tensors, dim)
 
 
-@decomposes("aten::atleast_1d", implicit=True)
-def atleast_1d(x: Tensor) -> Tensor:
-    """Return `x`, or a 1-D view of a 0-d `x`."""
-    return aten.view(x, [1]) if x.dim() == 0 else x
-
-
-@decomposes("aten::atleast_2d", implicit=True)
-def atleast_2d(x: Tensor) -> Tensor:
-    """Return `x`, with new dimensions of size 1 if it has fewer than two dimensions."""
-    return aten.view(x, [1, 1]) if x.dim() == 0 else aten.unsqueeze(x, 0) if x.dim() == 1 else x
-
-
-@decomposes("aten::atleast_3d", implicit=True)
-def atleast_3d(x: Tensor) -> Tensor:
-    """Return `x`, with new dimensions of size 1 if it has fewer than three dimensions."""
-    if x.dim() == 0:
-        return aten.view(x, [1, 1, 1])
-    if x.dim() == 1:
-        return aten.unsqueeze(aten.unsqueeze(x, 0), -1)
-    return aten.unsqueeze(x, -1) if x.dim() == 2 else x
-
-
 @decomposes("aten::tile", implicit=True)
 def tile(x: Tensor, dims: list[int]) -> Tensor:
     """Repeat `x` along each dimension.
@@ -397,7 +377,7 @@ def _in_order(x: Tensor) -> Tensor:
 @decomposes("aten::block_diag")
 def block_diag(tensors: list[Tensor]) -> Tensor:
     """Create a matrix with the matrices `tensors` along the diagonal and 0 in the other elements."""
-    matrices = [atleast_2d(x) for x in tensors]
+    matrices = [x if x.dim() == 2 else aten.view(x, [1, -1]) for x in tensors]
     width = sum(x.shape[1] for x in matrices)
     rows, before = [], 0
     for x in matrices:

@@ -43,17 +43,51 @@ compose("aten::dstack", "ts.cat(ts.atleast_3d(tensors), 2)")
 compose(
     "aten::column_stack", "ts.cat([x.reshape([x.numel(), 1]) if x.dim() <= 1 else x for x in tensors], 1)"
 )
-derive(
-    "aten::atleast_1d aten::atleast_2d aten::atleast_3d", self="grad.reshape(self.size())",
-    result=LINEAR, name="UnsqueezeBackward0",
-)  # fmt: skip
-derive(
-    "aten::atleast_1d.Sequence aten::atleast_2d.Sequence aten::atleast_3d.Sequence",
-    tensors="[one.reshape(size) for one, size in zip(grads, tensors.size())]",
-    result=LINEAR,
-    name="UnsqueezeBackward0",
-)
-derive("aten::broadcast_tensors", tensors="grads", result=LINEAR, name="ExpandBackward0")
+
+
+def with_min_rank(x: Tensor, rank: int) -> Tensor:
+    """Return `x`, or a view of `x` with `rank` (1, 2 or 3) dimensions if it has fewer."""
+    if x.dim() == 0:
+        return x.reshape([1] * rank)
+    if x.dim() == 1 and rank > 1:
+        x = x.unsqueeze(0)
+    return x.unsqueeze(-1) if x.dim() == 2 and rank == 3 else x
+
+
+for _rank in (1, 2, 3):
+    compose(f"aten::atleast_{_rank}d", f"with_min_rank(self, {_rank})")
+    compose(f"aten::atleast_{_rank}d.Sequence", f"[with_min_rank(x, {_rank}) for x in tensors]")
+
+
+def broadcast_shape(first: list[int], second: list[int]) -> list[int]:
+    """Return the common shape of two shapes. Raise RuntimeError if there is none."""
+    rank = max(len(first), len(second))
+    a = [1] * (rank - len(first)) + first
+    b = [1] * (rank - len(second)) + second
+    for k in range(rank):
+        i = rank - 1 - k
+        if a[i] == 1:
+            a[i] = b[i]
+        elif b[i] != 1 and a[i] != b[i]:
+            raise RuntimeError(
+                f"The size of tensor a ({a[i]}) must match the size of tensor b ({b[i]}) at non-singleton "
+                f"dimension {i}"
+            )
+    return a
+
+
+def broadcast(tensors: list[Tensor]) -> list[Tensor]:
+    """Expand tensors to their common shape. A tensor of this shape is returned itself.
+
+    The shape is computed from sizes only, because an operator on the tensors would have derivatives too.
+    """
+    shape: list[int] = []
+    for x in tensors:
+        shape = broadcast_shape(shape, x.size())
+    return [x if x.size() == shape else x.expand(shape) for x in tensors]
+
+
+compose("aten::broadcast_tensors", "broadcast(tensors)")
 
 
 def grids(tensors: list[Tensor], indexing: str) -> list[Tensor]:
@@ -94,6 +128,9 @@ derive("aten::block_diag", tensors="blocks(grad, tensors.size())", result=LINEAR
 
 def pairs(tensors: list[Tensor]) -> Tensor:
     """Return the Cartesian product of vectors."""
+    for x in tensors:
+        if x.dim() != 1:
+            raise RuntimeError(f"Expect a 1D vector, but got shape {x.size()}")
     if len(tensors) == 1:
         return tensors[0]
     return ts.stack([grid.reshape(-1) for grid in grids(tensors, "ij")], 1)
