@@ -186,6 +186,13 @@ def _chain(matrices: list[Tensor]) -> Tensor:
 
 
 def _power(self: Tensor, n: int) -> Tensor:
+    if self.dim() < 2:
+        raise RuntimeError("linalg.matrix_power: The input tensor A must have at least 2 dimensions.")
+    if self.size(-1) != self.size(-2):
+        raise RuntimeError(
+            "linalg.matrix_power: A must be batches of square matrices, but they are "
+            f"{self.size(-2)} by {self.size(-1)} matrices"
+        )
     square = ts.linalg.inv(self) if n < 0 else self
     n = abs(n)
     result = square
