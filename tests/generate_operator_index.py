@@ -26,6 +26,7 @@ from ts._core.builtin_ops import registry as prims
 from ts.backends.cpu import kernels
 from ts._core.dispatch.autocast import LOWER_DTYPES
 from ts.ops import registry, shape_functions
+from ts.ops.operator_record import is_in_namespace
 
 FOLDER = Path(__file__).parent.parent / "docs" / "reference" / "operators"
 DIRECTORY = Path(registry.__file__).with_name("op_index.py")
@@ -142,7 +143,7 @@ def rows(records: list[Any]) -> Iterator[str]:
     for record in records:
         if record.base is not None:
             continue
-        named = registry.is_in_namespace(record.name.removeprefix("aten::"))
+        named = is_in_namespace(record.name.removeprefix("aten::"))
         forms = ["f"] if named else list(record.where)
         forms += sorted(derived.get(id(record), ()))
         fused = [place for place, has in (("cpu", record.ufunc or record.loop), ("cuda", record.cuda or record.cuda_rows)) if has]

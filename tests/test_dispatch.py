@@ -16,7 +16,7 @@ from ts._core.dispatch.operator import Operator
 from ts._core.dispatch.overloads import overloads
 from ts.backends.cpu.kernels.elementwise import ufunc_loops
 from ts._core.dispatch.signature import arity, signature
-from ts.ops.registry import OperatorRecord
+from ts.ops.operator_record import OperatorRecord
 
 tensor = factories.tensor
 

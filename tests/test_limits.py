@@ -17,7 +17,7 @@ import ts
 from ts._core.dispatch.operator import Operator
 from ts.cli import limit_options
 from ts.errors import FuelExceeded, LimitExceeded, MemoryExceeded, StackExceeded, TimeExceeded
-from ts.ops.registry import OperatorRecord
+from ts.ops.operator_record import OperatorRecord
 from ts.runtime.limits import bytes_in
 
 MEGABYTE = 1 << 20

@@ -23,6 +23,7 @@ from ts import backends
 from ts._core.dispatch.overrides import Overridable
 from ts.ops import out_variants, registry
 from ts.ops.functional import tensor_methods, torch_functions
+from ts.ops.operator_record import is_in_namespace
 
 registry.load()
 # Operators of sparse tensors have no samples; `tests/test_sparse.py` tests them.
@@ -219,7 +220,7 @@ def check_function_and_method(record, dtype, result, where):
     codes = any(p.kind in ("ScalarType", "Device", "Generator") and not p.has_default for p in parameters)
     if codes or not record.name.startswith("aten::"):
         return
-    if registry.is_in_namespace(name) or undefined(record) or name in ("where", "polygamma"):
+    if is_in_namespace(name) or undefined(record) or name in ("where", "polygamma"):
         return
     values = list(zip(parameters, samples.arguments(record, dtype), strict=True))
     while values and values[-1][0].has_default and values[-1][1] is values[-1][0].default:

@@ -32,7 +32,7 @@ from ts._core.tensor.unbacked_sizes import FakeContext, FakeImplCtx, get_ctx
 from ts.autograd.function import Function
 from ts.ops import registry
 from ts.ops.namespace import OpOverload
-from ts.ops.registry import OperatorRecord
+from ts.ops.operator_record import OperatorRecord
 from ts.unsupported import names_for
 from ts.utils import _pytree as pytree
 

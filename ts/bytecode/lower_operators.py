@@ -29,7 +29,7 @@ from ts.errors import FrontendError
 from ts.ir.attributes import REMOTE_CALLS
 from ts.ir.graph import Node, Value
 from ts.ir.types import ANY, FLOAT, INT, FutureType, NoneType, TupleType, Type
-from ts.ops.registry import OperatorRecord
+from ts.ops.operator_record import OperatorRecord
 from ts.ops.rpc_ops import SYNC, RpcCallRecord
 
 MIXED = ("int_float", "float_int")

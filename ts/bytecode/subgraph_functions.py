@@ -16,7 +16,7 @@ from ts._core.vm.function import Function
 from ts.bytecode.typespec import result_spec, type_spec
 from ts.ir.graph import Graph
 from ts.ir.types import erase_shape
-from ts.ops.registry import OperatorRecord
+from ts.ops.operator_record import OperatorRecord
 
 KIND: Final = "prim::DifferentiableGraph"
 Prepare = Callable[[Graph, str], Code]

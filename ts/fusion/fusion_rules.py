@@ -19,7 +19,7 @@ import ts.ops.node_schema  # noqa: F401 -- makes Node.operator() work
 from ts.fusion.program import ARGUMENT, NUMBER, OTHER, TENSOR, FusedOp, FusedProgram, ViewInput
 from ts.ir import types
 from ts.ir.graph import Graph, Node, Value
-from ts.ops.registry import OperatorRecord
+from ts.ops.operator_record import OperatorRecord
 
 _NUMBERS: Final = frozenset({"IntType", "FloatType"})
 CALLS: Final = frozenset({"prim::CallFunction", "prim::CallMethod", "prim::PythonOp"})

@@ -30,7 +30,7 @@ from ts._core.dispatch.operator import Operator
 from ts._core.tensor.tensor import wrap_array
 from ts._core.thread.context import is_limited
 from ts.backends import at as backend_at
-from ts.ops.registry import Kernel, OperatorRecord
+from ts.ops.operator_record import Kernel, OperatorRecord
 
 TENSOR: Final = "t"
 NUMBER: Final = "n"

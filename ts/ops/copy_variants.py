@@ -10,8 +10,9 @@ from collections.abc import Callable
 from typing import Any
 
 from ts.ops import common, cost_model
+from ts.ops.operator_record import OperatorRecord, OutRecord
 from ts.ops.out_variants import COPIED, NEVER
-from ts.ops.registry import OperatorRecord, OutRecord, add, find, order
+from ts.ops.registry import add, find, order
 
 _VIEWS = (
     "alias", "as_strided", "diagonal", "expand", "permute", "select.int", "slice.Tensor", "squeeze",

@@ -30,7 +30,7 @@ from ts._core.value.lists import List
 from ts.backends.cpu import thread_pool
 
 if TYPE_CHECKING:
-    from ts.ops.registry import OperatorRecord
+    from ts.ops.operator_record import OperatorRecord
 
 Measure = Callable[..., float]
 T = TypeVar("T")

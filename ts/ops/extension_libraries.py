@@ -23,7 +23,7 @@ import numpy as np
 
 from ts._core.tensor.tensor import Tensor
 from ts.ops import registry
-from ts.ops.registry import OperatorRecord
+from ts.ops.operator_record import OperatorRecord
 
 loaded_libraries: set[str] = set()  # paths of all libraries that `load_library` accepted
 # Paths of libraries that `load_library` accepted but did not load, because they are linked with PyTorch

@@ -17,7 +17,8 @@ from typing import Any
 from ts._core.dispatch.foreach import ForeachKernel
 from ts._core.dispatch.signature import signature
 from ts._core.tensor.tensor import Tensor
-from ts.ops.registry import OperatorRecord, add, operator
+from ts.ops.operator_record import OperatorRecord
+from ts.ops.registry import add, operator
 
 Kernel = Callable[..., Any]
 

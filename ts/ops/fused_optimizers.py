@@ -19,7 +19,8 @@ from ts._core.dispatch.overloads import overloads
 from ts._core.tensor.tensor import Tensor
 from ts._core.thread.context import is_grad_enabled
 from ts.ops import common
-from ts.ops.registry import OperatorRecord, add
+from ts.ops.operator_record import OperatorRecord
+from ts.ops.registry import add
 
 Tensors = Sequence[Tensor]
 Number = Any  # a float, or a tensor without dimensions

@@ -16,8 +16,9 @@ from ts._core.tensor import conversions, factories, size_guards, strides
 from ts._core.tensor.tensor import Tensor, rebind_array
 from ts._core.thread.warnings import warn
 from ts.ops import common, cost_model
+from ts.ops.operator_record import OVERLAP_RAISES_CODE
 from ts.ops.out_variants import COPIED, COPIED_OUT, SAME_DTYPE_OUT, write
-from ts.ops.registry import OVERLAP_RAISES_CODE, op, shared_fields
+from ts.ops.registry import op, shared_fields
 from ts.ops.shape_functions import NONZERO, ShapeAndDtype, ShapeDtypeStrides, depends, new_size
 
 Array = common.Array

@@ -23,7 +23,7 @@ from ts._core.tensor.tensor import Tensor
 from ts.ops import common, narrow_floats, unsupported_dtypes
 
 if TYPE_CHECKING:
-    from ts.ops.registry import OperatorRecord
+    from ts.ops.operator_record import OperatorRecord
 
 Kernel = Callable[..., Any]
 

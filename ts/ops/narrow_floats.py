@@ -22,7 +22,7 @@ from ts._core.tensor.tensor import Tensor
 from ts.ops import common
 
 if TYPE_CHECKING:
-    from ts.ops.registry import OperatorRecord
+    from ts.ops.operator_record import OperatorRecord
 
 Kernel = Callable[..., Any]
 

@@ -18,8 +18,9 @@ from typing import Any
 from ts import dtypes
 from ts.ops import common, numpy_arithmetic
 from ts.ops.numpy_arithmetic import PRODUCTS, WITH_PRODUCTS
+from ts.ops.operator_record import OperatorRecord, OutRecord, inplace_of
 from ts.ops.out_variants import COPIED, POINTWISE_OUT, ComplexErrorMessage
-from ts.ops.registry import OperatorRecord, OutRecord, add, inplace_of, op, shared_fields
+from ts.ops.registry import add, op, shared_fields
 from ts.ops.type_promotion import (
     BOOLEAN,
     FLOAT,

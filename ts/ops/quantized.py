@@ -19,6 +19,7 @@ from typing import Any, Final
 from ts._core.dispatch.overloads import overloads as operator
 from ts._core.tensor.tensor import Tensor
 from ts.ir.types import CUSTOM_CLASS_PREFIX
+from ts.ops.operator_record import OperatorRecord
 from ts.ops.packed_params import (
     Conv2dParams,
     Conv3dParams,
@@ -28,7 +29,7 @@ from ts.ops.packed_params import (
     as_packed,
 )
 from ts.ops.quantizer import QUINT8, QuantizationParams, checked_grid, grid_of, round_to_grid, with_grid
-from ts.ops.registry import OperatorRecord, add, op
+from ts.ops.registry import add, op
 from ts.ops.shape_functions import ITEM
 
 Compute = Callable[..., Any]

@@ -16,9 +16,10 @@ from ts._core.dispatch.overloads import overloads as operator
 from ts._core.tensor.tensor import Tensor
 from ts.dtypes import float32
 from ts.ir.types import CUSTOM_CLASS_PREFIX
+from ts.ops.operator_record import OperatorRecord
 from ts.ops.packed_params import CellParams, LinearParams, as_packed
 from ts.ops.quantized import enter
-from ts.ops.registry import OperatorRecord, add
+from ts.ops.registry import add
 from ts.ops.shape_functions import ITEM
 
 _CELL = CUSTOM_CLASS_PREFIX + CellParams.title

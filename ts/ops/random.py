@@ -23,8 +23,9 @@ from ts import dtypes
 from ts._core.thread.warnings import warn
 from ts.ops import common
 from ts.ops.generator import Generator, manual_seed, source
+from ts.ops.operator_record import OperatorRecord
 from ts.ops.out_variants import SILENT, write_out
-from ts.ops.registry import OperatorRecord, add, op, order
+from ts.ops.registry import add, op, order
 
 Array = common.Array
 

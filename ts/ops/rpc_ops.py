@@ -17,7 +17,8 @@ from typing import Any, ClassVar, Final, NamedTuple
 
 from ts._core.vm.future import Future
 from ts.ir.types import CUSTOM_CLASSES
-from ts.ops.registry import OperatorRecord, op
+from ts.ops.operator_record import OperatorRecord
+from ts.ops.registry import op
 
 FORMS: Final = (
     "rpc_sync",

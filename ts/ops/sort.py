@@ -10,8 +10,9 @@ from typing import Any
 
 from ts._core.tensor import size_guards
 from ts.ops import argsort, common, cost_model
+from ts.ops.operator_record import OVERLAP_RAISES_CODE
 from ts.ops.out_variants import COPIED, COPIED_OUT, EXPECTED_DTYPE_ERROR, OF_INPUT, SAME_DTYPE_OUT
-from ts.ops.registry import OVERLAP_RAISES_CODE, op, shared_fields
+from ts.ops.registry import op, shared_fields
 from ts.ops.shape_functions import ShapeAndDtype, depends, new_size
 
 Array = common.Array

@@ -20,8 +20,9 @@ from ts._core.tensor import conversions
 from ts._core.tensor.tensor import Tensor, detached, is_inference, wrap_array
 from ts.devices import Stream
 from ts.ops import common
+from ts.ops.operator_record import OperatorRecord, OutRecord
 from ts.ops.out_variants import COPIED, OPTIONS
-from ts.ops.registry import OperatorRecord, OutRecord, add, op
+from ts.ops.registry import add, op
 from ts.ops.storage_ops import clone_kernel
 
 _TO_END = "bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)"

@@ -40,7 +40,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from ts.ops.registry import OperatorRecord
+    from ts.ops.operator_record import OperatorRecord
 
 ELEMENTWISE: Final = "elementwise"
 LINEAR: Final = "linear"

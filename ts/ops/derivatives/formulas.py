@@ -25,7 +25,7 @@ from ts._core.dispatch.signature import Parameter, signature
 from ts.ops.derivatives.formula_registry import Derivative, derivative_of, names_in
 
 if TYPE_CHECKING:
-    from ts.ops.registry import OperatorRecord
+    from ts.ops.operator_record import OperatorRecord
 
 _SCALARS: Final = {
     "Tensor": "Tensor", "Scalar": "Union[int, float, complex]", "int": "int", "bool": "bool",

@@ -30,7 +30,7 @@ from ts.ops.derivatives.formulas import (
     inputs_of,
     node_name,
 )
-from ts.ops.registry import OperatorRecord
+from ts.ops.operator_record import OperatorRecord
 
 
 @cache

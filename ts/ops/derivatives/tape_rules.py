@@ -13,7 +13,7 @@ from ts.fusion.program import KIND
 from ts.ops.derivatives import formulas
 from ts.ops.derivatives.formula_registry import Derivative
 from ts.ops.derivatives.formulas import Inputs, get_decomposition, gradient, node_name
-from ts.ops.registry import OperatorRecord
+from ts.ops.operator_record import OperatorRecord
 
 _FACTS = {
     "size": FormulaInputKind.SIZE,

@@ -12,7 +12,7 @@ from functools import cache
 from typing import Any
 
 from ts._core.dispatch_layers.batched_tensor import Call
-from ts.ops.registry import OperatorRecord
+from ts.ops.operator_record import OperatorRecord
 
 Rule = Callable[[Call], Any]
 

@@ -17,7 +17,7 @@ from ts._core.tensor.tensor import Tensor
 from ts._core.thread.warnings import warn
 from ts.ops.derivatives.formula_registry import derivative_of
 from ts.ops.derivatives.formulas import get_decomposition
-from ts.ops.registry import OperatorRecord
+from ts.ops.operator_record import OperatorRecord
 from ts.ops.vmap_rules.rule_registry import rule_of
 
 # Families of elementwise operators, in addition to those that records mark as elementwise.
