@@ -24,10 +24,9 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 
-from ts import __future__, compiler
+from ts import compiler
 from ts._core.tensor.hooks import RemovableHandle, add_hook
 from ts._core.tensor.sharing import share_memory
-from ts._core.tensor.subclasses import is_dispatched, is_traceable_wrapper_subclass, swap_tensors
 from ts._core.tensor.tensor import Tensor
 from ts._core.thread.context import GradMode, current_tracer
 from ts.errors import missing_attribute
@@ -401,7 +400,7 @@ class Module:
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
         """Apply `fn` to parameters, their gradients and buffers.
 
-        Parameters remain the same objects, unless `_convert` returns a new parameter.
+        Parameters remain the same objects, except in the cases that `module_to.convert_parameter` lists.
         """
         if recurse:
             for module in self.children():
@@ -410,7 +409,7 @@ class Module:
             if parameter is None:
                 continue
             gradient = None if is_uninitialized(parameter) else parameter.grad
-            converted = self._convert(name, parameter, fn)
+            converted = module_to.convert_parameter(self, name, parameter, fn)
             if converted is not parameter:
                 self._parameters[name] = converted
                 with GradMode(False):
@@ -424,34 +423,6 @@ class Module:
             elif buffer is not None:
                 self._buffers[name] = fn(buffer)
         return self
-
-    def _convert(self, name: str, parameter: Any, fn: Callable[[Tensor], Tensor]) -> Any:
-        """Convert a parameter by `fn`, in place if possible, and return it.
-
-        Return a new parameter if the converted tensor has another class than the parameter, or if the option
-        `overwrite_module_params_on_conversion` of `ts.__future__` is set.
-        """
-        swaps = __future__.get_swap_module_params_on_conversion()
-        overwrites = __future__.get_overwrite_module_params_on_conversion()
-        if not swaps and not overwrites and not is_dispatched(parameter):
-            parameter.data = fn(parameter.data)
-            return parameter
-        with GradMode(False):
-            converted = fn(parameter)
-        if swaps or is_traceable_wrapper_subclass(converted):
-            gradient, parameter.grad = parameter.grad, None
-            with GradMode(False):
-                gradient = None if gradient is None else fn(gradient)
-            try:
-                swap_tensors(parameter, Parameter(converted, parameter.requires_grad))
-            except Exception as error:
-                raise RuntimeError(f"_apply(): Couldn't swap {self._get_name()}.{name}") from error
-            parameter.grad = gradient
-            return parameter
-        if overwrites or type(converted) is not type(parameter):
-            return Parameter(converted, parameter.requires_grad)
-        parameter.data = converted
-        return parameter
 
     def train(self, mode: bool = True) -> Self:
         """Set `training` of this module and all its descendants."""

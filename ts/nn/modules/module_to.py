@@ -1,20 +1,28 @@
 """Conversion of tensors by `Module.to`, `float` and similar methods.
 
-Input: the arguments of `to`. Output: a function that converts a tensor:
+Input: the arguments of `to`. Output: a function that converts a tensor, and converted parameters:
 
-    to(("cpu", ts.float64), {})(weight) a float64 tensor (integers keep their dtype)
+    convert = to(("cpu", ts.float64), {})
+    convert(weight)                                             a float64 tensor (integers keep their dtype)
+    convert_parameter(module, "weight", module.weight, convert) the converted parameter
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ts import dtypes
+from ts import __future__, dtypes
+from ts._core.tensor.subclasses import is_dispatched, is_traceable_wrapper_subclass, swap_tensors
 from ts._core.tensor.tensor import Tensor
 from ts._core.tensor.type_names import type_text
+from ts._core.thread.context import GradMode
 from ts.devices import as_device
 from ts.devices import device as Device
+from ts.nn.parameter import Parameter
+
+if TYPE_CHECKING:
+    from ts.nn.modules.module import Module
 
 Convert = Callable[[Tensor], Tensor]
 
@@ -102,3 +110,31 @@ def real(name: str) -> Convert:
     """Return a function that converts floating-point tensors to the dtype `name`."""
     dtype = dtypes.NAMES[name]
     return lambda t: t.to(dtype) if t.is_floating_point() else t
+
+
+def convert_parameter(module: Module, name: str, parameter: Any, convert: Convert) -> Any:
+    """Convert a parameter of a module, in place if possible, and return it.
+
+    Return a new parameter if the converted tensor has another class, or an option of `__future__` is set.
+    """
+    swaps = __future__.get_swap_module_params_on_conversion()
+    overwrites = __future__.get_overwrite_module_params_on_conversion()
+    if not swaps and not overwrites and not is_dispatched(parameter):
+        parameter.data = convert(parameter.data)
+        return parameter
+    with GradMode(False):
+        converted = convert(parameter)
+    if swaps or is_traceable_wrapper_subclass(converted):
+        gradient, parameter.grad = parameter.grad, None
+        with GradMode(False):
+            gradient = None if gradient is None else convert(gradient)
+        try:
+            swap_tensors(parameter, Parameter(converted, parameter.requires_grad))
+        except Exception as error:
+            raise RuntimeError(f"_apply(): Couldn't swap {module._get_name()}.{name}") from error
+        parameter.grad = gradient
+        return parameter
+    if overwrites or type(converted) is not type(parameter):
+        return Parameter(converted, parameter.requires_grad)
+    parameter.data = converted
+    return parameter
