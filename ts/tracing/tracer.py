@@ -66,19 +66,17 @@ from ts.ir.types import (
 from ts.ops import registry
 from ts.runtime.function import compile_function
 from ts.tracing import guards, messages, method_handlers
+from ts.tracing.graph_outputs import output_value
 from ts.tracing.indexing import RecordedIndexing
 from ts.tracing.python_functions import record_call
 from ts.tracing.source_location import program_frame
 from ts.tracing.types import (
     CONVERSIONS,
-    check_element_types,
     check_size,
     dtype_of_number,
-    is_all_tensors,
     name_in,
     tensor_type,
     type_of,
-    value_text,
 )
 
 _NUMBER_KINDS: Final[dict[str, Type]] = {
@@ -336,20 +334,20 @@ class Tracer(TracerProtocol):
         if value is None:
             return self.constant(None)
         if isinstance(raw, Value):
-            return self._list([raw] * len(value), _number_type(kind)) if kind.endswith("[]") else raw
+            return self.construct_list([raw] * len(value), _number_type(kind)) if kind.endswith("[]") else raw
         if kind == "Tensor" or (kind == "Scalar" and as_tensor):
             if isinstance(raw, Tensor):
                 return self.tensor(raw)
             return self.tensor(value) if isinstance(value, Tensor) else self.wrapped_number(value)
         if kind in ("Tensor[]", "Tensor?[]"):
             items = [self.constant(None) if x is None else self.tensor(x) for x in value]
-            return self._list(items, TENSOR if kind == "Tensor[]" else OptionalType(TENSOR))
+            return self.construct_list(items, TENSOR if kind == "Tensor[]" else OptionalType(TENSOR))
         if kind.endswith("[]"):
             raws = raw if isinstance(raw, list | tuple) and len(raw) == len(value) else value
             items = [
                 r if isinstance(r, Value) else self.constant(v) for v, r in zip(value, raws, strict=True)
             ]
-            return self._list(items, _number_type(kind))
+            return self.construct_list(items, _number_type(kind))
         if kind == "Device":
             return self.constant(value, DEVICE)
         if kind == "Generator":
@@ -360,7 +358,8 @@ class Tracer(TracerProtocol):
             return graph_value
         return self.constant(value)
 
-    def _list(self, items: list[Value], elem: Type) -> Value:
+    def construct_list(self, items: list[Value], elem: Type) -> Value:
+        """Record a node that constructs a list, and return its output."""
         node = self.graph.insert_node(self.graph.create("prim::ListConstruct", items))
         return node.output().set_type(ListType(elem))
 
@@ -601,7 +600,7 @@ class Tracer(TracerProtocol):
         if isinstance(x, list | tuple):
             elem = type.elem if isinstance(type, ListType) else None
             items = [self.value(item, elem or ANY) for item in x]
-            return self._list(items, elem or erase_shape(items[0].type() if items else TENSOR))
+            return self.construct_list(items, elem or erase_shape(items[0].type() if items else TENSOR))
         if isinstance(x, dict):
             key, item = (type.key, type.value) if isinstance(type, DictType) else (ANY, ANY)
             pairs = [
@@ -668,55 +667,4 @@ class Tracer(TracerProtocol):
 
     def add_output(self, x: Any) -> None:
         """Register the result of the traced function as the output of the graph."""
-        if x is None:
-            raise RuntimeError(messages.NO_OUTPUT)
-        check_element_types(x)
-        for i, each in enumerate(x if isinstance(x, tuple | list) else (x,)):
-            if isinstance(each, Tensor) and self.find(each) is None:
-                with self.paused():
-                    description = value_text(each)
-                raise RuntimeError(messages.UNKNOWN_OUTPUT.format(i + 1, description))
-        self.graph.register_output(self._output(x, {}))
-
-    def _output(self, x: Any, containers: dict[int, Value]) -> Value:
-        """Return the graph value of an output, or of an element of an output.
-
-        A container that occurs several times has one value.
-        """
-        if isinstance(x, Tensor):
-            return self.find(x) or self.tensor(x)
-        value = containers.get(id(x))
-        if value is None:
-            value = containers[id(x)] = self._container(x, containers)
-        return value
-
-    def _container(self, x: Any, containers: dict[int, Value]) -> Value:
-        if isinstance(x, tuple):
-            items = [self._output(item, containers) for item in x]
-            node = self.graph.insert_node(self.graph.create("prim::TupleConstruct", items))
-            return node.output().set_type(TupleType([item.type() for item in items]))
-        if isinstance(x, list) and is_all_tensors(x):
-            if self.options.strict:
-                self.warn(messages.CONTAINER_OUTPUT.format("list"))
-            return self._list([self._output(item, containers) for item in x], TENSOR)
-        if isinstance(x, dict):
-            return self._dict(x, containers)
-        raise RuntimeError(messages.WRONG_OUTPUT)
-
-    def _dict(self, x: dict[Any, Any], containers: dict[int, Value]) -> Value:
-        """Return the graph value of a dict of tensors or tensor tuples. Raise RuntimeError in strict mode."""
-        if self.options.strict:
-            raise RuntimeError(messages.CONTAINER_OUTPUT.format("dict"))
-        keys, items = list(x), list(x.values())
-        if not (is_all_tensors(keys) or all(isinstance(key, str) for key in keys)) or not all(
-            is_all_tensors(item if isinstance(item, tuple) else (item,)) for item in items
-        ):
-            with self.paused():
-                raise RuntimeError(messages.WRONG_DICT_OUTPUT.format(value_text(x)))
-        pairs = [
-            self.constant(each) if isinstance(each, str) else self._output(each, containers)
-            for pair in x.items()
-            for each in pair
-        ]
-        node = self.graph.insert_node(self.graph.create("prim::DictConstruct", pairs))
-        return node.output().set_type(type_of(x))
+        self.graph.register_output(output_value(self, x))

@@ -400,7 +400,7 @@ class Module:
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
         """Apply `fn` to parameters, their gradients and buffers.
 
-        Parameters remain the same objects, except in the cases that `module_to.convert_parameter` lists.
+        Parameters remain the same objects, unless `convert_parameter` returns a new parameter.
         """
         if recurse:
             for module in self.children():

@@ -115,7 +115,8 @@ def real(name: str) -> Convert:
 def convert_parameter(module: Module, name: str, parameter: Any, convert: Convert) -> Any:
     """Convert a parameter of a module, in place if possible, and return it.
 
-    Return a new parameter if the converted tensor has another class, or an option of `__future__` is set.
+    Return a new parameter if the converted tensor has another class than the parameter, or if the option
+    `overwrite_module_params_on_conversion` of `ts.__future__` is set.
     """
     swaps = __future__.get_swap_module_params_on_conversion()
     overwrites = __future__.get_overwrite_module_params_on_conversion()
