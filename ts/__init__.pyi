@@ -2358,7 +2358,7 @@ def divide_(
 def dot(input: Tensor, tensor: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return the dot product of two 1-D tensors."""
 def dropout(input: Tensor, p: Float, train: Bool) -> Tensor:
-    """Set elements to zero with probability `p` and scale the others by 1 / (1 - p) if `train` is true."""
+    """Set elements to zero with probability `p` and scale the others by 1 / (1 - p) during training."""
 def dropout_(input: Tensor, p: Float, train: Bool) -> Tensor: ...
 @overload
 def dsplit(input: Tensor, sections: Int) -> tuple[Tensor, ...]: ...
