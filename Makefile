@@ -7,7 +7,7 @@ VENV   := .venv
 PY     := $(VENV)/bin/python
 PIP    := $(PY) -m pip install -q --disable-pip-version-check
 PYTEST := $(PY) -m pytest -n $(JOBS) --dist worksteal
-BUILD_INPUTS := setup.py pyproject.toml ts/bytecode/opcodes.py $(shell find ts backends -name '*.pyx' -o -name '*.h' -o -name '*.pxd' ! -name opcodes.pxd)
+BUILD_INPUTS := setup.py pyproject.toml ts/bytecode/opcodes.py $(shell find ts backends \( -name '*.pyx' -o -name '*.pyx.in' -o -name '*.h' -o -name '*.pxd' \) ! -name opcodes.pxd ! -name interp.pyx)
 
 # Tests of memory safety, for builds with bounds checks or sanitizers: code in Cython, fuzz tests, and tests with
 # untrusted input.
@@ -107,7 +107,7 @@ lint: $(VENV)/installed-dev
 
 clean:
 	rm -rf build dist *.egg-info $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis
-	find ts backends \( -name '*.so' -o -name '*.c' -o -name opcodes.pxd \) -delete
+	find ts backends \( -name '*.so' -o -name '*.c' -o -name opcodes.pxd -o -name interp.pyx \) -delete
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)

@@ -1,7 +1,7 @@
 """Build script of the Cython extensions; the package metadata is in ``pyproject.toml``.
 
 Each ``.pyx`` file under ``ts/_core`` and ``backends`` is compiled to one extension module.  The enum of the
-opcodes is generated from the opcode table (``ts/bytecode/opcodes.py``).
+opcodes and the interpreter are generated from the opcode table (``ts/bytecode/opcodes.py``).
 
 The build is parallel and incremental: it translates and compiles only the files that changed or that depend
 on a changed ``.pxd`` or ``.h`` file.  Environment variables:
@@ -95,13 +95,18 @@ def report_progress(line: str) -> None:
             file.write(f"{line}\n")
 
 
-def write_opcode_enum() -> None:
-    """Generate ``ts/_core/vm/opcodes.pxd`` from the opcode table, if the table has changed."""
-    table = ROOT / "ts" / "bytecode" / "opcodes.py"
-    text: str = runpy.run_path(str(table))["cython_enum"]()
-    target = ROOT / "ts" / "_core" / "vm" / "opcodes.pxd"
-    if not target.exists() or target.read_text() != text:
-        target.write_text(text)
+def write_generated_sources() -> None:
+    """Generate ``opcodes.pxd`` and ``interp.pyx`` in ``ts/_core/vm``, if the opcode table has changed."""
+    table = runpy.run_path(str(ROOT / "ts" / "bytecode" / "opcodes.py"))
+    folder = ROOT / "ts" / "_core" / "vm"
+    texts: dict[str, str] = {
+        "opcodes.pxd": table["cython_enum"](),
+        "interp.pyx": table["interpreter_source"]((folder / "interp.pyx.in").read_text()),
+    }
+    for name, text in texts.items():
+        target = folder / name
+        if not target.exists() or target.read_text() != text:
+            target.write_text(text)
 
 
 def remove_stale_outputs() -> None:
@@ -261,7 +266,6 @@ class BuildExtensions(build_ext):
 
     def translate(self) -> None:
         """Translate the Cython files to C files in the same folders."""
-        write_opcode_enum()
         try:
             translated = cythonize(
                 self.extensions,
@@ -281,6 +285,7 @@ class BuildExtensions(build_ext):
 
 
 if __name__ == "__main__":  # not in the worker processes of Cython
+    write_generated_sources()
     sources = sorted(path for top in ("ts/_core", "backends") for path in (ROOT / top).rglob("*.pyx"))
     setup(
         ext_modules=[extension(path) for path in sources],

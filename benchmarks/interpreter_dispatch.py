@@ -2,7 +2,7 @@
 
     python -m benchmarks.interpreter_dispatch
 
-Run it before and after any change to `ts/_core/vm/interp.pyx`.
+Run it before and after any change to `ts/_core/vm/interp.pyx.in`.
 """
 
 from __future__ import annotations

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
 import ts.ops.node_schema
@@ -9,7 +12,7 @@ from ts._core.value.spec import SPECS
 from ts._core.vm.code import Code
 from ts.bytecode.disasm import disassemble
 from ts.bytecode.lower import lower
-from ts.bytecode.opcodes import BRANCHES, BY_NAME, NUMBER, OBJECTS_IN, OPCODES, cython_enum
+from ts.bytecode.opcodes import BRANCHES, BY_NAME, NUMBER, OBJECTS_IN, OPCODES, PAIRS, cython_enum, interpreter_source
 from ts.errors import InternalError
 from ts.ir.graph_parser import parse_ir
 
@@ -71,6 +74,29 @@ def test_branches_exist():
 def test_enum_lists_every_opcode():
     text = cython_enum()
     assert all(f"    {row.name} = {number}\n" in text for number, row in enumerate(OPCODES))
+
+
+def test_interpreter_has_a_branch_for_every_opcode():
+    """The generated interpreter has one branch for each opcode and superinstruction; written branches stay."""
+    template = (Path(__file__).parent.parent / "ts/_core/vm/interp.pyx.in").read_text()
+    text = interpreter_source(template)
+    names = re.findall(r"(?m)^        (?:el)?if op == (\w+):", text)
+    assert sorted(names) == sorted([*BY_NAME, *(f"{a}__{b}" for a, b in PAIRS), "ENTER_NATIVE"])
+    assert set(re.findall(r"if op == (\w+):", template)) < set(names)
+
+
+def test_interpreter_branches():
+    """Branches come from the effects of the opcodes; a superinstruction reads each further instruction."""
+    text = interpreter_source("while True:\n    if op == MOVE:\n        pass\n    @branches@\n")
+    branches = dict(re.findall(r"(?m)^    elif op == (\w+):\n((?:        .*\n)+)", text))
+    assert branches["ADD_F64"] == "        F(r, at.a)[0] = F(r, at.b)[0] + F(r, at.c)[0]\n"
+    assert branches["LT_F64"] == "        I(r, at.a)[0] = F(r, at.b)[0] < F(r, at.c)[0]\n"
+    assert branches["JUMP_NONE"] == "        if R(r, at.b).tag == TAG_NONE:\n            pc = target(at)\n"
+    assert branches["LOOP_STEP"].startswith("        I(r, at.b)[0] += 1\n        if I(r, at.b)[0] != I(r, at.c)[0]:\n")
+    assert "status = METER_ZERO" in branches["LOOP_STEP"] and "METER_ZERO" not in branches["JUMP_IF"]
+    advance = "        at = pc\n        pc += 1\n"
+    parts = ("MOD_I64", "ADD_I64", "LOOP_STEP")
+    assert branches["__".join(parts)] == advance.join(branches[name] for name in parts)
 
 
 # ---- verification ------------------------------------------------------------------------------------

@@ -1,8 +1,9 @@
 """Opcode table (instruction set, instruction format) of all bytecode instructions and superinstructions.
 
 Each row defines one opcode.  The rows determine the enum that the interpreter switches over and the formats
-that the verifier checks (`cython_enum`, written to `ts/_core/vm/opcodes.pxd` by the build), the opcode that
-the lowering selects for an operator, and the disassembly.
+that the verifier checks (`cython_enum`, written to `ts/_core/vm/opcodes.pxd` by the build), the branches of
+the interpreter for numbers, jumps and superinstructions (`interpreter_source`), the opcode that the lowering
+selects for an operator, and the disassembly.
 
 An instruction is four 32-bit words: the opcode and the operands a, b, c.
 
@@ -29,11 +30,12 @@ This module imports only the standard library, because the build runs it alone.
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 __all__ = [
     "BRANCHES", "BY_NAME", "BY_OPERATOR", "NUMBER", "OBJECTS_IN", "OPCODES", "PAIRS", "Opcode", "cython_enum",
-    "register_format",
+    "interpreter_source", "register_format",
 ]  # fmt: skip
 
 # format of an object operand -> name of its type kind (KIND_...) in the core
@@ -294,6 +296,94 @@ BRANCHES: dict[str, tuple[tuple[str, bool], tuple[str, bool]]] = {
     "IS_NONE": (("NONE", False), ("NOT_NONE", False)),
     "IS_NOT_NONE": (("NOT_NONE", False), ("NONE", False)),
 }
+
+
+# ---- source code of the interpreter ----------------------------------------------------------------------
+
+# Opcodes that call a function of `instruction_helpers.pxd` or `tensor_element_access.pxd`. The function
+# returns an exit status, which is 0 after success.
+FUNCTIONS: dict[str, str] = {
+    "COPY": "copy", "TAKE": "take", "DROP": "drop", "CAST_OBJECT": "cast_object", "CAST_TO": "cast_to",
+    "IS_INSTANCE": "test_instance",
+    "LIST_GET_SCALAR": "list_get_number", "LIST_GET": "list_get", "LIST_SET_SCALAR": "list_put_number",
+    "LIST_SET": "list_put", "LIST_APPEND": "append", "LIST_NEW": "new_list",
+    "DICT_LEN": "dict_length", "DICT_GET_SCALAR": "dict_get_number", "DICT_GET": "dict_get",
+    "DICT_FIND": "dict_lookup", "DICT_SET_SCALAR": "dict_put_number", "DICT_SET": "dict_put",
+    "DICT_CONTAINS": "dict_has", "DICT_NEW": "new_dict", "TUPLE_NEW": "new_tuple", "TUPLE_GET": "tuple_get",
+    "STR_LEN": "str_length", "STR_GET": "str_get", "STR_EQ": "str_equal", "STR_NE": "str_not_equal",
+    "OBJECT_NEW": "new_object", "ATTR_GET": "attribute_get", "ATTR_SET": "attribute_put",
+    "HAS_ELEMENTS": "has_elements", "LOAD_FLOAT": "load_float", "LOAD_INT": "load_int",
+    "STORE_FLOAT": "store_float", "STORE_INT": "store_int", "CALL_SCALAR": "operate_scalar",
+}  # fmt: skip
+
+# Results of opcodes on numbers whose `effect` is not an expression in Cython, because C operators differ from
+# Python's in rounding, shifts and conversions. `b` and `c` are the operands.
+EXPRESSIONS: dict[str, str] = {
+    "FLOORDIV_I64": "floordiv_int(b, c)", "FLOORDIV_F64": "floordiv_float(b, c)",
+    "MOD_I64": "mod_int(b, c)", "MOD_F64": "mod_float(b, c)",
+    "SHL_I64": "shift_left(b, c)", "SHR_I64": "shift_right(b, c)",
+    "MIN_I64": "min_int(b, c)", "MIN_F64": "min_float(b, c)",
+    "MAX_I64": "max_int(b, c)", "MAX_F64": "max_float(b, c)",
+    "ABS_I64": "abs_int(b)", "ABS_F64": "fabs(b)", "DIV_I64": "<double>b / <double>c",
+    "NOT": "b ^ 1", "AND": "b & c", "OR": "b | c", "XOR": "b ^ c", "ROUND_F32": "<double><float>b",
+    "INT_TO_FLOAT": "<double>b", "FLOAT_TO_INT": "int_from_float(b)", "BOOL_TO_INT": "b",
+}  # fmt: skip
+BRANCHES_MARK = "@branches@"
+
+
+def _register(row: Opcode, operand: str) -> str:
+    """Return the expression for operand "a", "b" or "c" of an instruction, a register."""
+    kind = register_format(row.operands["abc".index(operand)])
+    return f"{'F' if kind == 'f' else 'I'}(r, at.{operand})[0]"
+
+
+def _number_expression(row: Opcode, text: str) -> str:
+    """Return an expression of the operands, such as "r[b] + r[c]" or "mod_int(b, c)", in Cython."""
+    if match := re.fullmatch(r"r\[b\] is (not )?None", text):
+        return f"R(r, at.b).tag {'!=' if match[1] else '=='} TAG_NONE"
+    return re.sub(r"\br\[([bc])\]|\b([bc])\b", lambda m: _register(row, m[1] or m[2]), text)
+
+
+def _branch(row: Opcode) -> list[str]:
+    """Return the statements of the interpreter that execute an opcode."""
+    if row.name in FUNCTIONS:
+        return [f"status = {FUNCTIONS[row.name]}(r, at)", "if status:", "    break"]
+    if row.jumps:
+        jump = ["pc = target(at)"]
+        if row.name.startswith("LOOP"):
+            jump += ["budget -= 1", "if budget < 0:", "    status = METER_ZERO", "    break"]
+        step, _, condition = row.effect.removesuffix("goto a").rpartition("if ")
+        lines = [f"{_register(row, 'b')} += 1"] if step else []
+        if not condition.strip():
+            return jump
+        test = f"if {_number_expression(row, condition.strip())}:"
+        return [*lines, test, *(f"    {line}" for line in jump)]
+    checks = []
+    if row.name in ("FLOORDIV_I64", "MOD_I64"):
+        checks = [f"if {_register(row, 'c')} == 0:", "    status = DIVISION_BY_ZERO", "    break"]
+    text = EXPRESSIONS.get(row.name) or row.effect.removeprefix("r[a] := ")
+    return [*checks, f"{_register(row, 'a')} = {_number_expression(row, text)}"]
+
+
+def interpreter_source(template: str) -> str:
+    """Return the source of `ts/_core/vm/interp.pyx`: `template` with the branches of all other opcodes.
+
+    The branch of a superinstruction consists of the branches of its instructions. Each instruction but the
+    first is read before it is executed.
+    """
+    written = set(re.findall(r"\bop == (\w+):", template))
+    branches = {row.name: _branch(row) for row in OPCODES if row.name not in written}
+    for first, second in sorted(PAIRS, key=lambda pair: pair[1].count("__")):
+        branches[f"{first}__{second}"] = [*branches[first], "at = pc", "pc += 1", *branches[second]]
+    mark = re.search(rf"^( *){BRANCHES_MARK}\n", template, re.MULTILINE)
+    assert mark is not None
+    lines = [
+        line
+        for name, body in branches.items()
+        for line in (f"{mark[1]}elif op == {name}:", *(f"{mark[1]}    {line}" for line in body))
+    ]
+    head = "# Written by the build from interp.pyx.in and ts/bytecode/opcodes.py: edit these files.\n"
+    return head + template.replace(mark[0], "\n".join(lines) + "\n")
 
 
 def cython_enum() -> str:
