@@ -20,7 +20,6 @@ A value is accepted for a type as in PyTorch's calls of scripted functions:
     tuple    every iterable
 """
 
-from collections import namedtuple
 from collections.abc import Collection, Generator, Mapping
 from cpython.bool cimport PyBool_Check
 from cpython.complex cimport PyComplex_Check
@@ -34,29 +33,15 @@ from cpython.unicode cimport PyUnicode_Check, PyUnicode_CheckExact
 
 from ts._core.late_binding import resolve
 from ts._core.value.container cimport (
-    Dict,
-    DictEntry,
-    List,
-    Object,
-    ObjectClass,
-    TAG_DELETED,
-    Tuple,
-    dict_new,
-    dict_set,
-    list_item,
-    list_new,
-    list_slot,
-    list_store,
-    list_store_number,
-    object_new,
-    tuple_new,
+    Dict, List, Object, ObjectClass, TAG_DELETED, Tuple, dict_new, dict_set, list_item, list_new, list_slot,
+    list_store, list_store_number, object_new, tuple_new
 )
 
 from ts._core.thread.allowance cimport limited, take_text
 from ts._core.thread.deadline cimport count_items
 from ts._core.value.lists cimport SharedContainer
 from ts._core.value.tagged cimport Py_LeaveRecursiveCall, enter_recursion
-from ts._core.value.type_of cimport conforms, device_type, future_type, infer_spec, describe_value, tensor_type
+from ts._core.value.type_of cimport conforms, describe_value, device_type, future_type, infer_spec, named_tuple_class, tensor_type
 
 
 cdef extern from "Python.h":
@@ -351,6 +336,15 @@ cdef int unbox(object x, TypeSpec spec, IValue *out) except -1:
         Py_XDECREF(copies)
 
 
+cdef dict copies_in(PyObject **copies):
+    """Return the dict `copies` of converted containers. The first call creates it."""
+    if copies[0] == NULL:
+        created = {}
+        Py_INCREF(<PyObject *>created)
+        copies[0] = <PyObject *>created
+    return <dict>copies[0]
+
+
 cdef int unbox_part(object x, TypeSpec spec, IValue *out, PyObject **copies) except -1:
     """Unbox an element of a container. A container that occurs several times is converted once.
 
@@ -360,12 +354,8 @@ cdef int unbox_part(object x, TypeSpec spec, IValue *out, PyObject **copies) exc
     cdef object entry
     if Py_REFCNT(<PyObject *>x) <= 2 or not (PyList_Check(x) or PyTuple_Check(x) or PyDict_Check(x)):
         return unbox_inside(x, spec, out, copies)
-    if copies[0] == NULL:
-        entry = {}
-        Py_INCREF(<PyObject *>entry)
-        copies[0] = <PyObject *>entry
     key = (<size_t><PyObject *>x, <size_t><PyObject *>spec)
-    entry = (<dict>copies[0]).get(key)
+    entry = copies_in(copies).get(key)
     if entry is not None:
         return put_object((<tuple>entry)[2], out)
     unbox_inside(x, spec, out, copies)
@@ -434,7 +424,7 @@ cdef int unbox_inside(object x, TypeSpec spec, IValue *out, PyObject **copies) e
         if type(x) is Object and <object>(<Object>x).cls is spec.detail:
             return put_object(x, out)
         return put_object(<Object?>resolve("object_of_instance")(x, spec.detail), out)
-    if kind == KIND_CLASS or kind == KIND_ENUM:
+    if kind == KIND_ENUM:
         if isinstance(spec.detail, type) and not isinstance(x, spec.detail):
             return mismatch(x, spec)
         return put_object(x, out)
@@ -547,11 +537,7 @@ cdef object box_inside(IValue *x, PyObject **copies):
     # True if there are references to `o` besides those of the enclosing container and of this variable
     shared = Py_REFCNT(<PyObject *>o) > 2
     if shared:
-        if copies[0] == NULL:
-            entry = {}
-            Py_INCREF(<PyObject *>entry)
-            copies[0] = <PyObject *>entry
-        entry = (<dict>copies[0]).get(<size_t><PyObject *>o)
+        entry = copies_in(copies).get(<size_t><PyObject *>o)
         if entry is not None:
             return (<tuple>entry)[1]
     enter_recursion(b" while a container is copied")
@@ -638,17 +624,6 @@ cdef object box_tuple(Tuple x, PyObject **copies, bint shared):
     if shared:
         remember(x, result, copies)
     return result
-
-
-cdef object named_tuple_class(TypeSpec spec):
-    """Return the Python class of a NamedTuple: the user's class if known, else a class created from the names."""
-    if spec.namedtuple is None:
-        if isinstance(spec.detail, type):
-            spec.namedtuple = spec.detail
-        else:
-            name, fields = spec.detail
-            spec.namedtuple = namedtuple(name.rpartition(".")[2], fields)
-    return spec.namedtuple
 
 
 cdef object box_dict(Dict x, PyObject **copies, bint shared):

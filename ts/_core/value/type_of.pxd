@@ -11,6 +11,8 @@ cdef object tensor_type, future_type, device_type
 # Return the inferred type of a Python object that is passed for `Any`. Raise TypeError if no type can be
 # inferred.
 cpdef TypeSpec infer_spec(object x)
+# Return the Python class of a NamedTuple: the user's class if it is known, else a class created from the field names.
+cdef object named_tuple_class(TypeSpec spec)
 # Return whether typed instructions may treat the value as a value of type `spec`.
 cdef bint conforms(IValue *x, TypeSpec spec) except -1
 # Return whether containers of type `a` and containers of type `b` store their elements in the same way.

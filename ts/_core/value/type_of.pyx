@@ -11,6 +11,7 @@ and objects, it compares the type or class that they store, instead of their ite
 checked when it is read.
 """
 
+from collections import namedtuple
 from enum import Enum
 
 from cpython.ref cimport PyObject
@@ -189,6 +190,16 @@ cdef TypeSpec spec_of_class(type cls):
     if "__ts_type__" in cls.__dict__ or issubclass(cls, Enum):
         spec = resolve("class_spec")(cls)
     return TypeSpec(KIND_OBJECT, (), cls.__name__) if spec is None else spec
+
+
+cdef object named_tuple_class(TypeSpec spec):
+    if spec.namedtuple is None:
+        if isinstance(spec.detail, type):
+            spec.namedtuple = spec.detail
+        else:
+            name, fields = spec.detail
+            spec.namedtuple = namedtuple(name.rpartition(".")[2], fields)
+    return spec.namedtuple
 
 
 # ---------------------------------------------------------------- type checks of values
