@@ -54,9 +54,9 @@ _PROVIDERS: Final = {
     "torch_dispatch_decomposition": "ts.utils._python_dispatch:find_decomposition",
     "default_device_mode": "ts.utils._device",
     # methods of tensors
-    "conversion_methods": "ts._core.tensor.tensor_conversion_methods",
-    "interoperability_methods": "ts._core.tensor.interop",
-    "layout_methods": "ts._core.tensor.layout",
+    "tensor_type": "ts._core.tensor.tensor_type",
+    "tensor_factories": "ts._core.tensor.factories",
+    "detached_tensor": "ts._core.tensor.tensor_metadata:detached",
     "cuda_array_interface": "ts._core.tensor.interop:cuda_array_interface",
     "shared_storage": "ts._core.tensor.sharing",
     "tensor_text": "ts._core.tensor.printing:tensor_text",

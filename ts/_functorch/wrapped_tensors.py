@@ -12,7 +12,8 @@ from typing import Any
 
 from ts._core.dispatch_layers import level_stack
 from ts._core.dispatch_layers.batched_tensor import Batched
-from ts._core.tensor.tensor import Tensor, layer_of
+from ts._core.tensor.tensor import Tensor
+from ts._core.tensor.tensor_metadata import layer_of
 
 
 def is_batchedtensor(tensor: Tensor) -> bool:

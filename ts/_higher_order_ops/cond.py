@@ -15,7 +15,8 @@ from typing import Any
 import ts
 from ts._core.dispatch_layers.batched_tensor import Batched
 from ts._core.tensor.sym_types import SymBool
-from ts._core.tensor.tensor import Tensor, layer_of
+from ts._core.tensor.tensor import Tensor
+from ts._core.tensor.tensor_metadata import layer_of
 from ts._higher_order_ops import subgraph_checks
 from ts._higher_order_ops.meta_evaluation import DataDependentError, MetaEvaluator, check_once
 from ts._higher_order_ops.operator import HigherOrderOperator, check_types, recorder

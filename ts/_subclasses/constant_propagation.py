@@ -12,7 +12,8 @@ from typing import Any, Final
 
 import ts
 from ts._core.dispatch_layers import level_stack
-from ts._core.tensor.tensor import Tensor, layer_of
+from ts._core.tensor.tensor import Tensor
+from ts._core.tensor.tensor_metadata import layer_of
 from ts._core.thread.context import TracingScope
 from ts.export.fake import is_fake, tensors_in
 

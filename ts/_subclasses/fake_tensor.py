@@ -25,7 +25,8 @@ import ts
 from ts import devices, dtypes
 from ts._core.autograd.engine import reaches_all_leaves
 from ts._core.dispatch_layers import level_stack
-from ts._core.tensor.tensor import Tensor, layer_of, rebind_array, set_layer
+from ts._core.tensor.tensor import Tensor, rebind_array
+from ts._core.tensor.tensor_metadata import layer_of, set_layer
 from ts._core.thread.context import TracingScope, current_tracer
 from ts._core.value.objects import Object
 from ts._subclasses import constant_propagation, control_flow

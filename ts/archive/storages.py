@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 
 from ts import dtypes
 from ts._core.tensor.storage import TypedStorage, UntypedStorage
-from ts._core.tensor.tensor import Tensor, check_storage, wrap_array
+from ts._core.tensor.tensor import Tensor, wrap_array
+from ts._core.tensor.tensor_metadata import check_storage
 from ts.dtypes import dtype
 from ts.errors import ArchiveError
 

@@ -14,7 +14,8 @@ import threading
 from typing import Any, NamedTuple
 
 from ts._core.dispatch_layers import dual_tensor, level_stack
-from ts._core.tensor.tensor import Tensor, set_layer
+from ts._core.tensor.tensor import Tensor
+from ts._core.tensor.tensor_metadata import set_layer
 
 __all__ = [
     "UnpackedDualTensor", "dual_level", "enter_dual_level", "exit_dual_level", "make_dual", "unpack_dual",

@@ -16,7 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from ts._core.tensor.tensor import Tensor, layer_of
+from ts._core.tensor.tensor import Tensor
+from ts._core.tensor.tensor_metadata import layer_of
 from ts.distributed import collective_algorithms as algorithms
 from ts.distributed.collective_call import CollectiveCall, memory_of
 from ts.distributed.groups import ProcessGroup, find, find_group_rank

@@ -18,7 +18,8 @@ from ts._core.dispatch.overloads import overloads
 from ts._core.dispatch_layers.layer import Layer
 from ts._core.dispatch_layers.level_stack import FAKES
 from ts._core.tensor.sym_types import SymInt
-from ts._core.tensor.tensor import Tensor, layer_of, set_layer, wrap_array
+from ts._core.tensor.tensor import Tensor, wrap_array
+from ts._core.tensor.tensor_metadata import layer_of, set_layer
 from ts._core.thread.context import current_tracer
 from ts.backends.meta.array import MetaArray
 

@@ -19,7 +19,8 @@ import ts
 from ts._core.dispatch.operator import expect_symbols
 from ts._core.dispatch.overloads import overloads
 from ts._core.tensor.sym_types import SymFloat, SymInt, SymNumber
-from ts._core.tensor.tensor import Tensor, layer_of
+from ts._core.tensor.tensor import Tensor
+from ts._core.tensor.tensor_metadata import layer_of
 from ts._core.thread.context import TracingScope
 from ts._core.thread.tracer_protocol import TracerProtocol
 from ts.errors import UserError

@@ -23,7 +23,8 @@ from ts._core.dispatch.overloads import overloads
 from ts._core.dispatch_layers import level_stack
 from ts._core.tensor import size_guards
 from ts._core.tensor.sym_types import SymBool, SymFloat, SymInt, SymNumber
-from ts._core.tensor.tensor import Size, Tensor, layer_of
+from ts._core.tensor.tensor import Size, Tensor
+from ts._core.tensor.tensor_metadata import layer_of
 from ts._core.tensor.unbacked_sizes import FakeContext, FakeImplCtx
 from ts._core.value.objects import Object
 from ts._functorch import predispatch

@@ -14,7 +14,7 @@ from ts import Tensor
 from ts._core.autograd.backward import grad as autograd_grad
 from ts._core.dispatch_layers import dual_tensor
 from ts._core.dispatch_layers.level_stack import below_level, push_level, require_grad_at_level
-from ts._core.tensor.tensor import detached
+from ts._core.tensor.tensor_metadata import detached
 from ts._core.thread.context import GradMode
 from ts._core.thread.transform_state import transforming
 from ts.func.grad_and_vjp import recorded_vjp, with_aux

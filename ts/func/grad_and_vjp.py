@@ -19,7 +19,7 @@ import ts
 from ts import Tensor
 from ts._core.autograd.backward import grad as autograd_grad
 from ts._core.dispatch_layers.level_stack import of_level, require_grad_at_level, requires_grad_below, top
-from ts._core.tensor.tensor import detached
+from ts._core.tensor.tensor_metadata import detached
 from ts._core.thread.context import GradMode, current_tracer, is_grad_enabled
 from ts._core.thread.transform_state import transforming
 from ts.func.pytree import TreeSpec, flatten, map_leaves, unflatten

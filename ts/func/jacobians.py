@@ -13,7 +13,7 @@ from typing import Any
 
 import ts
 from ts import Tensor
-from ts._core.tensor.tensor import detached
+from ts._core.tensor.tensor_metadata import detached
 from ts.func.forward_mode import jvp
 from ts.func.grad_and_vjp import Argnums, checked_argnums, recorded_vjp, replace_args, select_args
 from ts.func.pytree import flatten, unflatten

@@ -10,7 +10,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from ts._core.tensor.tensor import Tensor, operator
+from ts._core.tensor.operators import operator
+from ts._core.tensor.tensor import Tensor
 
 
 def functional_call(

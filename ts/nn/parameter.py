@@ -13,12 +13,8 @@ from typing import Any, ClassVar, NoReturn, Self, cast
 
 import ts
 from ts._core.tensor.sharing import register_class
-from ts._core.tensor.tensor import (
-    Tensor,
-    TensorMeta,
-    _disabled_torch_function_impl,
-    rebind_array,
-)
+from ts._core.tensor.tensor import Tensor, rebind_array
+from ts._core.tensor.tensor_type import TensorMeta, _disabled_torch_function_impl
 
 
 class _ParameterMeta(TensorMeta):

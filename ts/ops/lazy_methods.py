@@ -12,7 +12,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ts._core.tensor.tensor import Tensor, install_methods
+from ts._core.tensor.tensor import Tensor
+from ts._core.tensor.tensor_type import install_methods
 from ts.ops.method_names import NAMES
 
 

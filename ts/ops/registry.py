@@ -38,7 +38,7 @@ from ts._core.dispatch import work  # noqa: F401  adds time limits to operator c
 from ts._core.dispatch.operator import Operator
 from ts._core.dispatch.overloads import OverloadSet
 from ts._core.late_binding import resolve
-from ts._core.tensor.tensor import install_methods
+from ts._core.tensor.tensor_type import install_methods
 from ts._core.value.build_lock import build_lock
 from ts.errors import missing_attribute
 from ts.ops.operator_record import (

@@ -17,7 +17,8 @@ from typing import Any
 from ts import dtypes
 from ts._core.tensor import size_guards, storage, strides
 from ts._core.tensor.size_guards import equal_shapes
-from ts._core.tensor.tensor import Tensor, detached
+from ts._core.tensor.tensor import Tensor
+from ts._core.tensor.tensor_metadata import detached
 from ts.ops import common, result_strides
 from ts.ops.out_variants import COPIED_OUT
 from ts.ops.registry import op, order

@@ -17,7 +17,8 @@ import numpy as np
 from ts import backends, devices, dtypes
 from ts._core.dispatch_layers.batched_tensor import CANNOT_DETACH_VIEW
 from ts._core.tensor import conversions
-from ts._core.tensor.tensor import Tensor, detached, is_inference, wrap_array
+from ts._core.tensor.tensor import Tensor, wrap_array
+from ts._core.tensor.tensor_metadata import detached, is_inference
 from ts.devices import Stream
 from ts.ops import common
 from ts.ops.operator_record import OperatorRecord, OutRecord

@@ -45,7 +45,7 @@ _WRAPPED_TENSORS: Final = """
 _VMAP_OPERATORS: Final = "_add_batch_dim _remove_batch_dim _vmap_decrement_nesting _vmap_increment_nesting"
 # Dict from the path of an object in PyTorch to its path in `ts`, where another module contains it.
 ELSEWHERE: Final = {
-    "_C._TensorMeta": "ts._core.tensor.tensor.TensorMeta",
+    "_C._TensorMeta": "ts._core.tensor.tensor_type.TensorMeta",
     "_C._get_tracing_state": "ts._core.thread.context.current_tracer",
     "_C._is_tracing": "ts.jit.is_tracing",
     "distributions.relaxed_bernoulli.LogitRelaxedBernoulli":

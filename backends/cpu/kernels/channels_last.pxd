@@ -8,7 +8,7 @@ cimport numpy as cnp
 from numpy cimport npy_intp
 
 from ts._core.tensor.ndarray cimport PyArrayObject, dims_of, flags_of, ndim_of, strides_of
-from ts._core.tensor.tensor cimport number_of_scalar_type
+from ts._core.tensor.scalar_types cimport number_of_scalar_type
 
 
 cdef inline object new_strided(int nd, npy_intp *dims, npy_intp *strides, int kind):

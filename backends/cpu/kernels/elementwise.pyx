@@ -33,7 +33,8 @@ from ts.backends.cpu.kernels.kernel_registry cimport find_loops
 from ts.backends.cpu.kernels.tensor_iterator cimport (
     Operand, sort_dims_by_stride, broadcast_into, set_operand_strides, set_scalar_operand, new_result, iterate_operands
 )
-from ts._core.tensor.tensor cimport BACKEND_CPU, number_of_scalar_type, scalar_type_of_number, wrap_cpu, wrote
+from ts._core.tensor.scalar_types cimport number_of_scalar_type, scalar_type_of_number
+from ts._core.tensor.tensor cimport BACKEND_CPU, wrap_cpu, wrote
 
 from ts import dtypes
 

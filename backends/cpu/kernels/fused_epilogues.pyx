@@ -7,7 +7,7 @@ from numpy cimport npy_intp
 
 from ts._core.dispatch.operator cimport Operator, invoke
 from ts._core.tensor.ndarray cimport DOUBLE, PyArrayObject, data_of, new_array
-from ts._core.tensor.tensor cimport number_of_scalar_type
+from ts._core.tensor.scalar_types cimport number_of_scalar_type
 from ts._core.value.ivalue cimport IValue, TAG_NONE, release
 from ts.backends.cpu.kernels.elementwise cimport item_size
 from ts.backends.cpu.kernels.kernel cimport new_contiguous, set_result

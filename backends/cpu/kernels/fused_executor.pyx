@@ -25,7 +25,8 @@ from numpy cimport npy_intp
 
 from ts._core.dispatch.operator cimport Operator, set_kernel
 from ts._core.tensor.ndarray cimport RELEASE_GIL_FROM, PyArrayObject, data_of, dims_of, flags_of, ndim_of, new_array
-from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor, number_of_scalar_type
+from ts._core.tensor.scalar_types cimport number_of_scalar_type
+from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor
 from ts._core.thread.context cimport LIMITED, context_flags
 from ts._core.value.ivalue cimport IValue, TAG_BOOL, TAG_OBJECT, copy_value
 from ts._core.value.no_python_construction cimport seal

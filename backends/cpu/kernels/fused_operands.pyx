@@ -11,7 +11,8 @@ from numpy cimport npy_intp
 
 from ts._core.tensor.ndarray cimport PyArrayObject, data_of, dims_of, flags_of, ndim_of, new_array, same_shape, size_of, strides_of
 from ts._core.tensor.overlap cimport has_internal_overlap
-from ts._core.tensor.tensor cimport Tensor, number_of_scalar_type
+from ts._core.tensor.scalar_types cimport number_of_scalar_type
+from ts._core.tensor.tensor cimport Tensor
 from ts._core.value.ivalue cimport IValue
 from ts.backends.cpu.kernels.elementwise cimport item_size, store_element, store_number
 from ts.backends.cpu.kernels.kernel cimport CONTIGUOUS_FLAGS

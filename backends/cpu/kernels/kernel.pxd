@@ -41,7 +41,8 @@ from numpy cimport npy_intp
 
 from ts._core.value.ivalue cimport IValue, TAG_BOOL, TAG_FLOAT, TAG_INT, TAG_NONE, TAG_OBJECT, set_object_steal
 from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, PyArrayObject, dims_of, flags_of, ndim_of, new_array
-from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor, number_of_scalar_type, scalar_type_of_number, wrap_cpu
+from ts._core.tensor.scalar_types cimport number_of_scalar_type, scalar_type_of_number
+from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor, wrap_cpu
 
 cdef enum:
     CONTIGUOUS_FLAGS = cnp.NPY_ARRAY_C_CONTIGUOUS | cnp.NPY_ARRAY_ALIGNED

@@ -39,7 +39,8 @@ from ts.backends.cpu.kernels.matrix_stacks cimport Stacks, next_stack, read_stac
 from ts.backends.cpu.kernels.packed_operand_cache cimport cached_panels
 from ts.backends.cpu.kernels.gil cimport ReleasedGil, release_gil_for_arrays, take_gil
 from ts.backends.cpu.kernels.elementwise cimport Loop, scalar_type_of_character
-from ts._core.tensor.tensor cimport BACKEND_CPU, number_of_scalar_type, wrap_cpu
+from ts._core.tensor.scalar_types cimport number_of_scalar_type
+from ts._core.tensor.tensor cimport BACKEND_CPU, wrap_cpu
 from ts._core.value.no_python_construction cimport seal
 from ts.backends.cpu.kernels.kernel cimport MAX_DIMS
 from ts.backends.cpu.kernels.tensor_iterator cimport contiguous_copy

@@ -29,7 +29,8 @@ from cpython.object cimport PyObject
 from libc.stdint cimport int64_t, uint64_t
 
 from ts._core.tensor.ndarray cimport PyArrayObject
-from ts._core.tensor.tensor cimport Tensor, counter_of, root_of, watch_memory
+from ts._core.tensor.tensor cimport Tensor, counter_of, watch_memory
+from ts._core.tensor.tensor_metadata cimport root_of
 from ts._core.value.no_python_construction cimport seal
 from ts.backends.cpu.kernels.gemm_tiles cimport Packed, packed_columns
 from ts.backends.cpu.kernels.blas_matrix cimport Matrix

@@ -35,7 +35,8 @@ from ts._core.tensor.ndarray cimport BOOL, DOUBLE, FLOAT, INT8, INT16, INT32, IN
 from ts._core.tensor.ndarray cimport PyArrayObject, data_of, dims_of, flags_of, ndim_of, new_array, size_of
 from ts._core.tensor.overlap cimport has_partial_overlap, has_internal_overlap
 from ts._core.value.scalar cimport int_from_float
-from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor, number_of_scalar_type, wrap_cpu, wrote
+from ts._core.tensor.scalar_types cimport number_of_scalar_type
+from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor, wrap_cpu, wrote
 
 from ts import devices, dtypes
 

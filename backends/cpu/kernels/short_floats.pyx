@@ -9,7 +9,7 @@ cimport numpy as cnp
 from numpy cimport npy_intp
 
 from ts._core.tensor.ndarray cimport FLOAT, HALF, dims_of, ndim_of
-from ts._core.tensor.tensor cimport scalar_type_of_number
+from ts._core.tensor.scalar_types cimport scalar_type_of_number
 from ts.backends.cpu.kernels.kernel cimport MAX_DIMS
 from ts.backends.cpu.kernels.tensor_iterator cimport Operand, set_operand_strides, new_result, iterate_operands
 

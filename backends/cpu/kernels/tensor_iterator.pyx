@@ -11,7 +11,7 @@ from libc.stdint cimport int8_t
 from libc.string cimport memcpy
 
 from ts._core.tensor.ndarray cimport data_of, dims_of, flags_of, ndim_of, size_of, strides_of
-from ts._core.tensor.tensor cimport number_of_scalar_type
+from ts._core.tensor.scalar_types cimport number_of_scalar_type
 from ts.backends.cpu.kernels.gil cimport ReleasedGil, release_gil_for_arrays, take_gil
 from ts.backends.cpu.kernels.unaligned_types cimport eight_bytes, element, four_bytes, two_bytes
 

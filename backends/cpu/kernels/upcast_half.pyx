@@ -9,7 +9,8 @@ from libc.stdint cimport int32_t
 from ts._core.dispatch.operator cimport Operator, UNSUPPORTED, read_signature
 from ts._core.tensor.ndarray cimport FLOAT, HALF, PyArrayObject
 from ts._core.tensor.overlap cimport has_internal_overlap
-from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor, number_of_scalar_type, wrap_cpu
+from ts._core.tensor.scalar_types cimport number_of_scalar_type
+from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor, wrap_cpu
 from ts._core.value.ivalue cimport IValue, TAG_FLOAT, TAG_INT, TAG_NONE, copy_value, release, set_object
 from ts.backends.cpu.kernels.contiguous_arguments cimport run_with_contiguous_inputs
 from ts.backends.cpu.kernels.kernel cimport is_tensor, scalar_type

@@ -10,8 +10,18 @@ from ts._core.autograd.leaf cimport AccumulateGrad
 from ts._core.autograd.node cimport Hooks, Node, hooks_of
 from ts._core.autograd.views cimport node_of_base, view_node, written_view
 from ts._core.tensor.tensor cimport (
-    DEFAULT, IN_INFERENCE, IN_NO_GRAD, ONE_OF_SEVERAL, AutogradMeta, Tensor, history_of, needs_grad, set_node_of_view, version_of, wrote,
+    DEFAULT,
+    IN_INFERENCE,
+    IN_NO_GRAD,
+    ONE_OF_SEVERAL,
+    AutogradMeta,
+    Tensor,
+    history_of,
+    needs_grad,
+    version_of,
+    wrote,
 )
+from ts._core.tensor.tensor_metadata cimport set_node_of_view
 
 
 cdef Node edge_of(Tensor t, int *output):

@@ -14,8 +14,17 @@ from cpython.object cimport PyObject
 
 from ts._core.autograd.node cimport Expected, Hooks, Node, connect, expect, make_room, next_sequence
 from ts._core.tensor.ndarray cimport PyArrayObject, dims_of, ndim_of, same_shape, strides_of
-from ts._core.tensor.sparse cimport BACKEND_SPARSE
-from ts._core.tensor.tensor cimport BACKEND_CPU, AutogradMeta, Tensor, detached_from, history_of, is_dispatched, operator_function, wrap_cpu
+from ts._core.tensor.operators cimport operator_function
+from ts._core.tensor.tensor cimport (
+    BACKEND_CPU,
+    BACKEND_SPARSE,
+    AutogradMeta,
+    Tensor,
+    history_of,
+    is_dispatched,
+    wrap_cpu,
+)
+from ts._core.tensor.tensor_metadata cimport detached_from
 from ts._core.thread.context cimport GRAD_DISABLED, context_flags
 from ts._core.value.no_python_construction cimport seal
 

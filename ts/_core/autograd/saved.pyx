@@ -19,7 +19,8 @@ from libc.stdlib cimport calloc, free
 from ts._core.autograd.anomaly cimport searching
 from ts._core.autograd.history cimport edge_of, set_history
 from ts._core.autograd.node cimport Node
-from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor, counter_apart, detached_from, is_dispatched, is_layered, version_of, wrap_cpu
+from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor, counter_apart, is_dispatched, is_layered, version_of, wrap_cpu
+from ts._core.tensor.tensor_metadata cimport detached_from
 from ts._core.thread.context cimport GRAD_DISABLED, context_flags, set_flag
 from ts._core.value.container cimport List, list_item, list_new, list_store
 from ts._core.value.ivalue cimport IValue, TAG_NONE, TAG_OBJECT, release, set_object

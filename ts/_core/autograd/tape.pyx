@@ -28,7 +28,8 @@ from ts._core.autograd.rule cimport (
 )
 from ts._core.autograd.saved cimport NO_RESULT, Saved, save_several, save_tensor
 from ts._core.dispatch.operator cimport AUTOGRAD_KEY, Operator, invoke_after, register_key
-from ts._core.tensor.tensor cimport DEFAULT, ONE_OF_SEVERAL, Tensor, operator_function, version_of, needs_grad, wrap
+from ts._core.tensor.operators cimport operator_function
+from ts._core.tensor.tensor cimport DEFAULT, ONE_OF_SEVERAL, Tensor, version_of, needs_grad, wrap_array
 from ts._core.thread.context cimport GRAD_DISABLED, set_flag
 from ts._core.value.container cimport List, Tuple, list_item
 from ts._core.value.ivalue cimport (
@@ -323,10 +324,10 @@ cdef Tensor clone_tensor(Tensor t):
 
 cdef Tensor number_tensor(IValue *x):
     if x.tag == TAG_BOOL:
-        return wrap(np.asarray(bool(x.v.i)))
+        return wrap_array(np.asarray(bool(x.v.i)))
     if x.tag == TAG_INT:
-        return wrap(np.asarray(<int64_t>x.v.i))
-    return wrap(np.asarray(x.v.f if x.tag == TAG_FLOAT else <object>x.v.o))
+        return wrap_array(np.asarray(<int64_t>x.v.i))
+    return wrap_array(np.asarray(x.v.f if x.tag == TAG_FLOAT else <object>x.v.o))
 
 
 cdef int save_fact(int what, IValue *x, IValue *out) except -1:

@@ -12,7 +12,8 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ts._core.tensor.tensor import Tensor, define_methods
+from ts._core.tensor.tensor import Tensor
+from ts._core.tensor.tensor_type import define_methods
 from ts._core.thread.context import current_tracer
 
 

@@ -32,8 +32,7 @@ from ts._core.value.ivalue cimport (
 )
 from ts._core.builtin_ops.op_table cimport define
 from ts._core.value.type_of cimport conforms
-from ts._core.tensor.sparse cimport BACKEND_SPARSE
-from ts._core.tensor.tensor cimport BACKEND_CPU, BACKEND_CUDA, BACKEND_META, Tensor, needs_grad
+from ts._core.tensor.tensor cimport BACKEND_CPU, BACKEND_CUDA, BACKEND_META, BACKEND_SPARSE, Tensor, needs_grad
 
 from ts import dtypes
 

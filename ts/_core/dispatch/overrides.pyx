@@ -25,7 +25,7 @@ from ts._core.thread.context cimport AS_TENSORS, MODES, context_flags, watcher
 
 from types import FunctionType
 
-from ts._core.tensor.tensor import _disabled_torch_function_impl
+from ts._core.tensor.tensor_type import _disabled_torch_function_impl
 from ts.module_names import is_own, own_name
 
 cdef extern from "Python.h":

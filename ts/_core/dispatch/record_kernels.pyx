@@ -16,11 +16,20 @@ import numpy as np
 
 from ts._core.dispatch.operator cimport Operator, call_transform, read_signature
 from ts._core.tensor.overlap cimport WARN, check_write
-from ts._core.tensor.sparse cimport BACKEND_SPARSE
 from ts._core.tensor.tensor cimport (
-    BACKEND_CPU, BACKEND_META, Tensor, backend_registry, count_together, follow, hides_elements, mark_one_of_several, memory_of, rebind,
-    wrap, wrote,
+    BACKEND_CPU,
+    BACKEND_META,
+    BACKEND_SPARSE,
+    Tensor,
+    backend_registry,
+    follow,
+    hides_elements,
+    mark_one_of_several,
+    rebind,
+    wrap_array,
+    wrote,
 )
+from ts._core.tensor.tensor_metadata cimport count_together, memory_of
 from ts._core.thread.context cimport PROFILING, context_flags
 
 from ts import devices, dtypes
@@ -140,7 +149,7 @@ cdef object on_device(Tensor x, object backend, object device):
     """Return a copy of a tensor on another device. The copy of a meta tensor has uninitialized elements."""
     if x.backend != BACKEND_META:
         return conversions.moved(x, device)
-    return wrap(backend.empty(x.array.shape, x.array.dtype, -1 if device.index is None else device.index))
+    return wrap_array(backend.empty(x.array.shape, x.array.dtype, -1 if device.index is None else device.index))
 
 
 cdef bint has_other_backend(list xs, int *backend, int *device) except -1:
@@ -300,7 +309,7 @@ cdef object wrapped_one(Operator op, object declared, object result, list args):
         for x in args:  # If the kernel returned the array of an argument, the result is this argument.
             if isinstance(x, Tensor) and (<Tensor>x).array is result:
                 return x
-        tensor = wrap(result)
+        tensor = wrap_array(result)
         if is_narrow(tensor.scalar_type) and tensor.backend != BACKEND_META and tensor.backend != BACKEND_SPARSE:
             check_narrow(op.record, tensor.dtype, args)
         if declared.view_of >= 0:
@@ -308,7 +317,7 @@ cdef object wrapped_one(Operator op, object declared, object result, list args):
             return count_together(tensor, source) if op.record.detaches_view else mark_as_view(tensor, source)
         return mark_as_view_of_any(tensor, args) if op.record.composes_views else tensor
     if kind == "Tensor[]":
-        tensors = [x if isinstance(x, Tensor) else wrap(x) for x in result]
+        tensors = [x if isinstance(x, Tensor) else wrap_array(x) for x in result]
         if declared.view_of >= 0:
             for x in tensors:
                 mark_as_view(x, args[declared.view_of])
@@ -318,7 +327,7 @@ cdef object wrapped_one(Operator op, object declared, object result, list args):
             tensors = [mark_as_view_of_any(x, args) for x in tensors]
         return tensors
     if kind == "Tensor?":
-        return None if result is None else wrap(result)
+        return None if result is None else wrap_array(result)
     if isinstance(result, np.generic):
         return result.item()
     return result

@@ -27,13 +27,12 @@ from ts._core.dispatch_layers.level_stack import (
     requires_grad_below,
 )
 from ts._core.late_binding import resolve
-from ts._core.tensor.tensor import (
-    Tensor,
+from ts._core.tensor.operators import operator
+from ts._core.tensor.tensor import Tensor, rebind_array
+from ts._core.tensor.tensor_metadata import (
     has_hidden_elements,
     hide_elements,
     layer_of,
-    operator,
-    rebind_array,
     set_layer,
     share_memory,
     sunk,

@@ -18,14 +18,8 @@ from ts._core.dispatch.record_kernels import mark_as_view
 from ts._core.dispatch_layers import transform_dispatch
 from ts._core.dispatch_layers.layer import Layer
 from ts._core.late_binding import resolve
-from ts._core.tensor.tensor import (
-    Tensor,
-    detached,
-    detached_array,
-    hide_elements,
-    layer_of,
-    set_layer,
-)
+from ts._core.tensor.tensor import Tensor
+from ts._core.tensor.tensor_metadata import detached, detached_array, hide_elements, layer_of, set_layer
 
 Run = Callable[["Level", Any, list[Any]], Any]
 # The next two numbers are reserved levels. Levels of function transforms have higher numbers.

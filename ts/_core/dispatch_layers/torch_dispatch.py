@@ -16,7 +16,8 @@ from typing import Any
 from ts._core.dispatch_layers import dispatch_modes, level_stack
 from ts._core.late_binding import resolve
 from ts._core.tensor.subclasses import is_dispatched
-from ts._core.tensor.tensor import Tensor, follow_view, share_version, version, written
+from ts._core.tensor.tensor import Tensor
+from ts._core.tensor.tensor_metadata import follow_view, share_version, version, written
 from ts._core.thread.context import GradMode, TracingScope
 
 

@@ -13,12 +13,13 @@ from cpython.ref cimport Py_INCREF
 from numpy cimport npy_intp
 
 from ts._core.tensor.literals cimport store_value
-from ts._core.tensor.ndarray cimport PyArrayObject, data_of, dims_of, flags_of, ndim_of, new_array, same_shape, strides_of
-from ts._core.tensor.subscripts cimport BOOL_ITEM, ELLIPSIS, INTEGER, NEW_DIM, OTHER, SLICE, consumed_dims, kind_of_basic
-from ts._core.tensor.tensor cimport (
-    is_recorded,
-    BACKEND_CPU, Tensor, follow, number_of_scalar_type, operator_function, select_together, selects_alone, wrap_cpu
+from ts._core.tensor.ndarray cimport (
+    BOOL, INT64, PyArrayObject, data_of, dims_of, flags_of, ndim_of, new_array, same_shape, strides_of
 )
+from ts._core.tensor.subscripts cimport BOOL_ITEM, ELLIPSIS, INTEGER, NEW_DIM, OTHER, SLICE, consumed_dims, kind_of_basic
+from ts._core.tensor.operators cimport operator_function
+from ts._core.tensor.scalar_types cimport number_of_scalar_type
+from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor, follow, is_recorded, rank_of, wrap_cpu
 
 cnp.import_array()
 
@@ -94,7 +95,37 @@ cdef bint read_slice_bound(object x, npy_intp missing, npy_intp n, npy_intp *out
     return True
 
 
-def get_view(Tensor x not None, index):
+cdef bint selects_alone(Tensor x, Tensor index):
+    """Return whether one call of the operator `index` computes x[index].
+
+    The index must be an int64 tensor or a mask, on the device of `x`.
+    """
+    cdef int rank
+    if index.backend != x.backend or index.device_index != x.device_index:
+        return False
+    rank = rank_of(index)
+    return 0 < rank <= rank_of(x) if index.scalar_type == BOOL else rank > 0 and index.scalar_type == INT64 and rank_of(x) > 0
+
+
+cdef bint select_together(Tensor x, tuple indices):
+    """Return whether one call of the operator `index` computes x[i, j, ...], where `indices` is (i, j, ...).
+
+    All indices must be int64 tensors, at most one per dimension.
+    """
+    for index in indices:
+        if type(index) is not Tensor or (<Tensor>index).scalar_type != INT64 or not selects_alone(x, <Tensor>index):
+            return False
+    return 0 < len(indices) <= rank_of(x)
+
+
+cdef list index_tensors(Tensor x, object index):
+    """Return the indices with which one call of the operator `index` computes x[index], or None."""
+    if type(index) is Tensor:
+        return [index] if selects_alone(x, <Tensor>index) else None
+    return list(<tuple>index) if type(index) is tuple and select_together(x, <tuple>index) else None
+
+
+cdef Tensor basic_view(Tensor x, object index):
     """Return x[index] as a view, or None if the index has no fast path."""
     cdef int kinds[NUMPY_MAX_DIMS]
     cdef int i, kind
@@ -110,6 +141,20 @@ def get_view(Tensor x not None, index):
             return None
         kinds[i] = kind
     return view_of_items(x, items, kinds)
+
+
+def get(Tensor x not None, index):
+    """Return x[index], or None if `ts._core.tensor.indexing` must evaluate the index."""
+    cdef list tensors
+    result = basic_view(x, index)
+    if result is None and (tensors := index_tensors(x, index)) is not None:
+        return operator_function("index")(x, tensors)
+    return result
+
+
+def get_view(Tensor x not None, index):
+    """Return x[index] as a view, or None if the index has no fast path."""
+    return basic_view(x, index)
 
 
 def get_view_of_steps(Tensor x not None, list steps not None):
@@ -219,7 +264,7 @@ def set_item(Tensor x not None, index, value):
     source = scalar_tensor_like(x, value) if is_number else <Tensor>value
     if source is None or source.backend != BACKEND_CPU or is_recorded(source):
         return False
-    view = get_view(x, index)
+    view = basic_view(x, index)
     if view is not None:
         if not is_number and not same_shape(<PyArrayObject *>view.array, <PyArrayObject *>source.array):
             return False
@@ -227,11 +272,8 @@ def set_item(Tensor x not None, index, value):
         return True
     if not is_number:                  # For a tensor, `indexing.put` must check shape and memory overlap.
         return False
-    if type(index) is Tensor and selects_alone(x, <Tensor>index):
-        indices = [index]
-    elif type(index) is tuple and select_together(x, <tuple>index):
-        indices = list(<tuple>index)
-    else:
+    indices = index_tensors(x, index)
+    if indices is None:
         return False
     operator_function("index_put_")(x, indices, source)
     return True

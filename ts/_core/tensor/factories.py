@@ -21,8 +21,11 @@ import numpy as np
 
 from ts import devices, dtypes
 from ts._core.tensor import conversions, literals
+from ts._core.tensor.operators import operator
 from ts._core.tensor.size import Size
-from ts._core.tensor.tensor import Tensor, backend_of, layer_of, operator, record_constructed, wrap_array
+from ts._core.tensor.tensor import Tensor, backend_of, wrap_array
+from ts._core.tensor.tensor_metadata import layer_of
+from ts._core.tensor.tensor_type import record_constructed
 from ts._core.tensor.type_names import type_text
 from ts._core.thread import deadline
 from ts._core.thread.context import current_modes, current_tracer

@@ -20,9 +20,11 @@ import numpy as np
 
 from ts import dtypes
 from ts._core.tensor import basic_indexing, conversions, factories, size_guards
+from ts._core.tensor.operators import operator
 from ts._core.tensor.subscripts import BOOL_ITEM, INTEGER, NEW_DIM, SLICE, TENSOR, parse_subscript
 from ts._core.tensor.sym_types import SymNumber
-from ts._core.tensor.tensor import Tensor, layer_of, operator
+from ts._core.tensor.tensor import Tensor
+from ts._core.tensor.tensor_metadata import layer_of
 from ts._core.tensor.torch_function_lookup import overrides, torch_function_result
 
 # Python's class `slice`, renamed to distinguish it from the operator "slice"

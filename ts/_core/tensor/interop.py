@@ -16,18 +16,10 @@ import numpy as np
 from ts import devices, dtypes
 from ts._core.tensor import conversions, storage
 from ts._core.tensor.dlpack import exported, imported
-from ts._core.tensor.tensor import (
-    Tensor,
-    backend_of,
-    check_storage,
-    define_methods,
-    layer_of,
-    operator,
-    record_alias,
-    report_exposed_array,
-    tensor_with_memory,
-    wrap_array,
-)
+from ts._core.tensor.operators import operator
+from ts._core.tensor.tensor import Tensor, backend_of, report_exposed_array, wrap_array
+from ts._core.tensor.tensor_metadata import check_storage, layer_of, tensor_with_memory
+from ts._core.tensor.tensor_type import define_methods, record_alias
 from ts._core.thread.context import GradMode, current_tracer, is_grad_enabled
 
 # ---------------------------------------------------------------- NumPy

@@ -11,7 +11,8 @@ from libc.stdint cimport int64_t, uint8_t
 from numpy cimport npy_intp
 
 from ts._core.tensor.ndarray cimport BOOL, DOUBLE, FLOAT, INT64, PyArrayObject, data_of, new_array
-from ts._core.tensor.tensor cimport number_of_scalar_type, wrap_cpu
+from ts._core.tensor.scalar_types cimport number_of_scalar_type
+from ts._core.tensor.tensor cimport wrap_cpu
 
 from ts import dtypes
 

@@ -21,7 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ts import dtypes
-from ts._core.tensor.tensor import layer_of, operator
+from ts._core.tensor.operators import operator
+from ts._core.tensor.tensor_metadata import layer_of
 from ts._core.thread import deadline
 from ts._core.thread.context import GradMode
 from ts.module_names import is_own

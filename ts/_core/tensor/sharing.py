@@ -35,13 +35,8 @@ from ts._core import shared_memory
 from ts._core.shared_memory import ALIGNMENT_BYTES, Mapping
 from ts._core.tensor import storage
 from ts._core.tensor.storage import TypedStorage, UntypedStorage
-from ts._core.tensor.tensor import (
-    Tensor,
-    layer_of,
-    rebind_array,
-    report_exposed_array,
-    wrap_array,
-)
+from ts._core.tensor.tensor import Tensor, rebind_array, report_exposed_array, wrap_array
+from ts._core.tensor.tensor_metadata import layer_of
 
 STRATEGIES: Final = {"file_descriptor", "file_system"} if hasattr(sys, "abiflags") else {"file_system"}
 _strategy = "file_descriptor" if sys.platform == "linux" else "file_system"

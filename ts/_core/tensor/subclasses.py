@@ -10,7 +10,9 @@ import copyreg
 import weakref
 from typing import Any
 
-from ts._core.tensor.tensor import Tensor, layer_of, swap_contents
+from ts._core.tensor.tensor import Tensor
+from ts._core.tensor.tensor_metadata import layer_of
+from ts._core.tensor.tensor_type import swap_contents
 
 
 def is_traceable_wrapper_subclass(t: object) -> bool:

@@ -4,18 +4,20 @@
               scalar_type, backend, device_index: read from the array when it is wrapped
 
 Shape, strides and storage of a tensor are those of its array. Views share memory because their arrays share
-memory. C code creates tensors by `wrap` (any array) or `wrap_cpu` (an ndarray with known ScalarType).
+memory. C code creates tensors by `wrap_array` (any array) or `wrap_cpu` (an ndarray with known ScalarType).
 """
 
 from cpython.object cimport PyObject
 from libc.stdint cimport int64_t
 
+from ts._core.tensor.ndarray cimport PyArrayObject, ndim_of
 from ts._core.thread.context cimport GRAD_DISABLED, INFERENCE, LAYERED, context_flags
 
 cdef enum:
     BACKEND_CPU = 0
     BACKEND_CUDA = 1
     BACKEND_META = 2
+    BACKEND_SPARSE = 3  # The array is a `ts.backends.sparse.SparseArray` on the CPU, which has no strides.
 
 
 cdef enum CreationMeta:
@@ -105,11 +107,6 @@ cdef inline bint needs_grad(Tensor t) noexcept:
     """Return whether the tensor requires grad: by itself, or as a view whose base requires grad."""
     return t.requires_grad_flag or (t.base is not None and t.base.requires_grad_flag)
 
-# Type of the function that returns the backward node of a view after an in-place write to the base of the
-# view. Autograd sets the function by `set_node_of_view`.
-ctypedef object (*NodeOf)(Tensor view)
-cdef int set_node_of_view(NodeOf function) except -1
-
 cdef inline bint is_recorded(Tensor t) noexcept:
     """Return whether autograd records operators on the tensor, or whether the tensor has a dispatch layer."""
     return (needs_grad(t) and not context_flags() & GRAD_DISABLED) or is_layered(t)
@@ -118,15 +115,23 @@ cdef inline bint is_layered(Tensor t) noexcept:
     """Return whether the tensor has a dispatch layer."""
     return t.history is not None and t.history.layer is not None
 
-# Return whether the class of the tensor defines `__torch_dispatch__`, which operators on the tensor then
-# call.
-cdef bint is_dispatched(Tensor t) except -1
-# Return whether the tensor's own array has no elements, because they are in the inner tensor of its layer.
-cdef bint hides_elements(Tensor t) except -1
-# Return a new tensor that shares memory and version counter with `x`, but has no autograd metadata.
-cdef Tensor detached_from(Tensor x)
-# Make the new tensor `t`, which is not a view, share the version counter of `x`.
-cdef Tensor count_together(Tensor t, Tensor x)
+cdef inline bint is_dispatched(Tensor t) except -1:
+    """Return whether the class of the tensor defines `__torch_dispatch__`, which operators on the tensor then call."""
+    return is_layered(t) and t.history.layer.dispatches
+
+cdef inline bint calls_handler(Tensor t) except -1:
+    """Return whether operators on `t` in this thread call `__torch_dispatch__`.
+
+    The class of `t` must define `__torch_dispatch__`, and layers must be enabled in this thread.
+    """
+    return is_layered(t) and context_flags() & LAYERED != 0 and is_dispatched(t)
+
+cdef inline bint hides_elements(Tensor t) except -1:
+    """Return whether the tensor's own array has no elements, because they are in the inner tensor of its layer."""
+    return t.backend == BACKEND_META and is_layered(t) and t.history.layer.hides_elements
+
+# Return a new tensor on the memory of `x`, without autograd metadata and with a version counter of its own.
+cdef Tensor alias_detached(Tensor x)
 # Return the version of the memory of `t`: the number of writes to it.
 cdef inline int version_of(Tensor t) noexcept:
     return (<Tensor>counter_of(<PyObject *>t)).version
@@ -138,30 +143,23 @@ cdef AutogradMeta history_of(Tensor t)
 # version counter. The argument `by_address` of the function is True if only the array's address is exposed.
 ctypedef void (*LetGo)(PyObject *array, bint by_address) noexcept
 cdef int watch_memory(LetGo function) except -1
+cdef LetGo let_go                      # the registered function, or NULL
 
 # Wrap `array`, a view of the memory of `x`, in a tensor.
 cdef Tensor view_on(Tensor x, object array)
 # Set the origin of a new view that an operator returned together with other views.
 cdef int mark_one_of_several(Tensor view) except -1
-# Return the array that owns the memory of an array (`root_of`) or of a tensor (`memory_of`).
-cdef object root_of(object array)
-cdef object memory_of(Tensor t)
-# Wrap an array of any backend (or a NumPy scalar) in a new Tensor, without a copy.
-cdef Tensor wrap(object array)
+# Wrap an array of any backend (or a NumPy scalar) in a new Tensor that shares its memory.
+cpdef Tensor wrap_array(object array)
 # Wrap an ndarray whose ScalarType is known in a new Tensor, without a dtype lookup.
 cdef Tensor wrap_cpu(object array, int scalar_type)
 # Replace the array of `t`, for in-place changes of shape or dtype.
 cdef int rebind(Tensor t, object array) except -1
-# Convert a NumPy type number to a ScalarType, and the reverse. Return -1 if no such type exists.
-cdef int scalar_type_of_number(int type_number) noexcept nogil
-cdef int number_of_scalar_type(int scalar_type) noexcept nogil
+cdef inline int rank_of(Tensor x) except -1:
+    """Return the number of dimensions."""
+    return ndim_of(<PyArrayObject *>x.array) if x.backend == BACKEND_CPU else x.array.ndim
+
+# Return the shape as a `Size`.
+cdef object shape_of(Tensor x)
 # Return the package `ts.backends`, imported at the first call.
 cdef object backend_registry()
-# Return whether a single call of the operator `index` can compute x[index] (`selects_alone`) or x[i, j, ...]
-# (`select_together`). The indices must be int64 tensors on the device of `x`. `selects_alone` also accepts a
-# bool mask.
-cdef bint selects_alone(Tensor x, Tensor index)
-cdef bint select_together(Tensor x, tuple indices)
-# Return the function that calls the operator `name` of the registry, such as "add". Raise an error if there
-# is no such operator.
-cdef object operator_function(str name)

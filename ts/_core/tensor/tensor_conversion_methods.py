@@ -17,7 +17,9 @@ import numpy as np
 
 from ts import dtypes
 from ts._core.tensor import conversions, factories
-from ts._core.tensor.tensor import Tensor, define_methods, layer_of, tensor_with_memory
+from ts._core.tensor.tensor import Tensor
+from ts._core.tensor.tensor_metadata import layer_of, tensor_with_memory
+from ts._core.tensor.tensor_type import define_methods
 from ts._core.thread import deadline
 from ts._core.thread.context import current_tracer
 

@@ -18,7 +18,7 @@ import ts
 from ts import Tensor
 from ts._core.autograd.backward import grad as autograd_grad
 from ts._core.dispatch_layers.level_stack import require_grad_at_level
-from ts._core.tensor.tensor import detached
+from ts._core.tensor.tensor_metadata import detached
 from ts._core.thread.context import GradMode, is_grad_enabled
 from ts.ops.derivatives.formula_registry import ELEMENTWISE, LINEAR, Derivative, derivative_of, names_in
 from ts.ops.derivatives.formulas import (

@@ -9,7 +9,8 @@ import ts
 from ts._core.autograd.backward import grad as autograd_grad
 from ts._core.dispatch_layers.batched_tensor import Call
 from ts._core.dispatch_layers.level_stack import require_grad_at_level
-from ts._core.tensor.tensor import Tensor, detached
+from ts._core.tensor.tensor import Tensor
+from ts._core.tensor.tensor_metadata import detached
 from ts._core.thread.context import GradMode, is_grad_enabled
 from ts.ops.vmap_rules.rule_registry import batch
 from ts.ops.vmap_rules.rules import run_in_loop

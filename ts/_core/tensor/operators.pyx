@@ -1,0 +1,144 @@
+"""Python operators of tensors, evaluated by operators of the registry.
+
+In: the operands of `x + y`, `x += y` and similar expressions. Out: the result, or NotImplemented for unsupported
+operand types.
+
+    operator_function("add")(x, y)        calls aten::add
+    binary("add", x, 1)                   the type slot of `x + 1`: the operator, or a method that overrides it
+
+The class Tensor uses these functions, so this module does not import it. `register_tensor_type` sets the class.
+"""
+
+import numpy as np
+
+from cpython.object cimport PyObject_TypeCheck, PyTypeObject
+
+from ts._core.thread.context cimport overriding, tracer, tracing, watched
+
+from ts._core.late_binding import resolve
+
+cdef extern from "Python.h":
+    PyTypeObject *type_of "Py_TYPE"(object x) noexcept
+
+
+cdef PyTypeObject *tensor_type = NULL            # the class Tensor
+cdef IsDispatched is_dispatched = NULL
+cdef object numpy_number = np.generic
+cdef dict _functions = {}                        # operator name -> callable
+
+
+cdef int register_tensor_type(type cls, IsDispatched predicate) except -1:
+    global tensor_type, is_dispatched
+    tensor_type, is_dispatched = <PyTypeObject *>cls, predicate
+    return 0
+
+
+cdef inline bint is_tensor(object x) noexcept:
+    return PyObject_TypeCheck(x, tensor_type)
+
+
+cdef bint is_operand(object x) except -1:
+    return is_tensor(x) or isinstance(x, (int, float, complex, numpy_number))
+
+
+cdef inline bint is_dispatched_operand(object x) except -1:
+    """Return whether `x` is a tensor whose class defines `__torch_dispatch__`."""
+    return type_of(x) != tensor_type and is_tensor(x) and is_dispatched(x)
+
+
+cdef object operator_function(str name):
+    function = _functions.get(name)
+    if function is None:
+        function = _functions[name] = resolve("overload_set_by_name")(name)
+    return function
+
+
+def operator(str name not None):
+    """Return the callable of an operator name such as "add"."""
+    return operator_function(name)
+
+
+cdef bint _methods_loaded = False
+
+
+cdef bint load_methods() except -1:
+    """Install the methods of all operator records. Return False if they were already installed."""
+    global _methods_loaded
+    if _methods_loaded:
+        return False
+    resolve("operator_registry").load()
+    _methods_loaded = True
+    return True
+
+
+cdef object method(str name):
+    """Return the function that evaluates a Python operator, such as "add".
+
+    The result is the operator of `ts`. If a tracer, function mode or class may override the operator, the
+    result is the method of Tensor.
+    """
+    if not overriding and not watched():
+        return operator_function(name)
+    load_methods()
+    return getattr(<object>tensor_type, name, None) or operator_function(name)
+
+
+cdef object binary(str name, object a, object b):
+    """Evaluate a binary Python operator, or return NotImplemented if an operand type is unsupported."""
+    if is_operand(b) and is_operand(a):
+        if not is_dispatched_operand(a) and not is_dispatched_operand(b):
+            return method(name)(a, b)
+    elif not overrides(a) and not overrides(b):
+        return NotImplemented
+    try:
+        return method(name)(a, b)
+    except TypeError:  # an operand has a class that the function does not support
+        return NotImplemented
+
+
+cdef object inplace(str name, object a, object b):
+    if not is_operand(b) and not overrides(b):
+        return NotImplemented
+    if not is_dispatched_operand(a) and not is_dispatched_operand(b):
+        return method(name)(a, b)
+    try:
+        return method(name)(a, b)
+    except TypeError:
+        return NotImplemented
+
+
+cdef object call_reflected(str name, str direct, object a, object b):
+    """Evaluate `b` <operator> `a` for a reflected method of tensor `a`, such as `__radd__`.
+
+    If `b` is a tensor too, run the operator `direct`. Python calls the reflected method of `a` for two
+    tensors if the class of `a` is a subclass of the class of `b`.
+    """
+    return binary(direct, b, a) if is_tensor(b) else binary(name, a, b)
+
+
+cdef object bitwise(str slot, str name, object a, object b):
+    """Run the bitwise operator `name`. As in PyTorch, a tracer records the operator `slot` (such as
+    `__and__`) instead.
+    """
+    if tracing() and (is_tensor(b) or isinstance(b, (int, float))) and tracer().records_slots:
+        return operator_function(slot)(a, b)
+    return inplace(name, a, b) if name.endswith("_") else binary(name, a, b)
+
+
+cdef bint overrides(object x) except -1:
+    """Return whether the class of `x`, a tensor or another object, defines `__torch_function__`."""
+    return hasattr(type(x), "__torch_function__")
+
+
+cdef object _to_copy = None
+
+
+cpdef object to_copy(object x, object dtype=None, object device=None, object non_blocking=False, object memory_format=None):
+    """Return a copy of the tensor `x` with another dtype, device or memory format, by the operator `aten::_to_copy`.
+
+    `dtype` and `memory_format` are PyTorch's integer codes.
+    """
+    global _to_copy
+    if _to_copy is None:
+        _to_copy = operator_function("_to_copy").operators()[0]
+    return _to_copy.call_list([x, dtype, None, device, None, non_blocking, memory_format])
