@@ -116,6 +116,9 @@ def test_non_tensor_classes():
         ts.sub(unit, 1)
     with pytest.raises(TypeError, match="unsupported operand"):
         ts.ones(1) - unit
+    x = ts.ones(1)
+    with pytest.raises(TypeError, match=r"unsupported operand type\(s\) for -="):
+        x -= unit
 
 
 def test_derived_classes_are_asked_first():

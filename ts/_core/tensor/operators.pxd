@@ -12,9 +12,8 @@ cdef bint load_methods() except -1
 # Return the function for a Python operator, such as "add", which a tracer, function mode or class may override.
 cdef object method(str name)
 
-# Evaluate a Python operator, or return NotImplemented if an operand type is unsupported.
+# Evaluate a binary or in-place operator, or return NotImplemented if an operand type is unsupported.
 cdef object binary(str name, object a, object b)
-cdef object inplace(str name, object a, object b)
 # Evaluate `b` <operator> `a` for a reflected method such as `__radd__` of tensor `a`.
 cdef object call_reflected(str name, str direct, object a, object b)
 # Evaluate a bitwise operator. A tracer records the method `slot`, such as `__and__`.

@@ -84,7 +84,7 @@ cdef object method(str name):
 
 
 cdef object binary(str name, object a, object b):
-    """Evaluate a binary Python operator, or return NotImplemented if an operand type is unsupported."""
+    """Evaluate a binary or in-place Python operator, or return NotImplemented if an operand type is unsupported."""
     if is_operand(b) and is_operand(a):
         if not is_dispatched_operand(a) and not is_dispatched_operand(b):
             return method(name)(a, b)
@@ -93,17 +93,6 @@ cdef object binary(str name, object a, object b):
     try:
         return method(name)(a, b)
     except TypeError:  # an operand has a class that the function does not support
-        return NotImplemented
-
-
-cdef object inplace(str name, object a, object b):
-    if not is_operand(b) and not overrides(b):
-        return NotImplemented
-    if not is_dispatched_operand(a) and not is_dispatched_operand(b):
-        return method(name)(a, b)
-    try:
-        return method(name)(a, b)
-    except TypeError:
         return NotImplemented
 
 
@@ -122,7 +111,7 @@ cdef object bitwise(str slot, str name, object a, object b):
     """
     if tracing() and (is_tensor(b) or isinstance(b, (int, float))) and tracer().records_slots:
         return operator_function(slot)(a, b)
-    return inplace(name, a, b) if name.endswith("_") else binary(name, a, b)
+    return binary(name, a, b)
 
 
 cdef bint overrides(object x) except -1:

@@ -30,7 +30,6 @@ from ts._core.tensor.operators cimport (
     binary,
     bitwise,
     call_reflected,
-    inplace,
     is_operand,
     load_methods,
     method,
@@ -663,13 +662,13 @@ cdef class Tensor:
             raise TypeError("~ (operator.invert) is only implemented on integer and Boolean-type tensors")
         return method("bitwise_not")(self)
 
-    def __iadd__(self, other): return inplace("add_", self, other)
-    def __isub__(self, other): return inplace("sub_", self, other)
-    def __imul__(self, other): return inplace("mul_", self, other)
-    def __itruediv__(self, other): return inplace("div_", self, other)
-    def __ifloordiv__(self, other): return inplace("floor_divide_", self, other)
-    def __imod__(self, other): return inplace("remainder_", self, other)
-    def __ipow__(self, other): return inplace("pow_", self, other)
+    def __iadd__(self, other): return binary("add_", self, other)
+    def __isub__(self, other): return binary("sub_", self, other)
+    def __imul__(self, other): return binary("mul_", self, other)
+    def __itruediv__(self, other): return binary("div_", self, other)
+    def __ifloordiv__(self, other): return binary("floor_divide_", self, other)
+    def __imod__(self, other): return binary("remainder_", self, other)
+    def __ipow__(self, other): return binary("pow_", self, other)
     def __iand__(self, other): return bitwise("__iand__", "bitwise_and_", self, other)
     def __ior__(self, other): return bitwise("__ior__", "bitwise_or_", self, other)
     def __ixor__(self, other): return bitwise("__ixor__", "bitwise_xor_", self, other)
