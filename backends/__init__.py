@@ -1,8 +1,7 @@
 """Registration of array backends (backend registry), one per device type: `cpu`, `cuda`, `meta`, plugins.
 
-In: the name of a device type. Out: its backend. `cpu`, `cuda` and `meta` are built in. Other names are looked
-up in the entry point group `ts.backends` at their first use, not at import, because reading the metadata of
-installed packages takes longer than importing `ts`.
+In: the name of a device type. Out: its backend. `cpu`, `cuda` and `meta` are built in. Other names are entry
+points of the group `ts.backends`. They are looked up at their first use:
 
     >>> from ts import backends
     >>> backends.get("cpu").xp.__name__
@@ -63,8 +62,7 @@ def at(index: int) -> Backend:
 def of_array(array: object) -> Backend:
     """Return the backend for the class of `array`, or raise TypeError if it belongs to no loaded backend.
 
-    The backends that were loaded last are tried first, the CPU backend at the end, because array classes of
-    other backends may be derived from `numpy.ndarray`.
+    Classes of other backends may derive from `numpy.ndarray`. Therefore, the CPU backend is tried last.
     """
     for backend in reversed(_loaded.values()):
         if backend.name != "cpu" and isinstance(array, backend.array_type):

@@ -1,7 +1,7 @@
 """`xp`, the array namespace (array API) that kernels receive: NumPy's functions, and those of the device.
 
-In: a module with NumPy's functions. Out: a namespace with these functions and the attributes below. Kernels
-call these attributes, and thus need not test the type of their arrays:
+`WrappedNamespace` creates the namespace from a module with NumPy's functions. Kernels call its functions and
+need not test the type of their arrays. Besides NumPy's functions, a namespace has these attributes:
 
     xp.shapes_only            True if arrays have shapes but no elements (meta)
     xp.scipy("linalg")        the device's equivalent of scipy.linalg
@@ -17,9 +17,7 @@ call these attributes, and thus need not test the type of their arrays:
     xp.ranking                the device's sorting functions for `ts.ops.argsort`, or None
     xp.lapack("sytrf", dtype)     a LAPACK routine for arrays in host memory
     xp.random_stream          a function that returns the device's random stream, or None
-                              (`xp.streams` is the device type of the random streams)
-
-`WrappedNamespace` creates such a namespace from a plain module, for backends of other packages.
+    xp.streams                the device type of the random streams
 """
 
 from __future__ import annotations
@@ -107,8 +105,8 @@ class Namespace:
     def weighted_picks(self, x: Array, indices: Array, weights: Array) -> Array:
         """Return weighted sums of elements of `x`, an array of shape (N, C, number of positions).
 
-        Element (n, c, p) of the result is the sum over t of x[n, c, indices[n, p, t]] * weights[n, p, t]. For
-        the index -1, the element counts as 0. `indices` and `weights` have shape (N, P, T).
+        `indices` and `weights` have shape (N, P, T). Element (n, c, p) of the result is the sum over t of
+        x[n, c, indices[n, p, t]] * weights[n, p, t]. The index -1 selects the value 0.
         """
         total: Any = 0
         for t in range(indices.shape[2]):

@@ -1,13 +1,13 @@
 """Base class of backends: arrays and kernels of one device type.
 
 A backend creates arrays from shapes, NumPy dtypes and host arrays. `ts.Tensor` wraps these arrays. Kernels
-call the functions of `backend.xp`, an array namespace with NumPy's names. A backend overrides the kernels for
-which it has a faster implementation, by operator name:
+call the functions of `backend.xp`, an array namespace with NumPy's names. The dict `overrides` maps operator
+names to the backend's own kernels:
 
-    class Backend:  name "cpu", xp numpy, overrides {"aten::mm": my_mm}
+    overrides = {"aten::mm": my_mm}
 
-Other packages derive a class from `Backend` and name their module in the entry point group `ts.backends`. The
-attribute `backend` of the module must be an instance of the class.
+Another package derives a class from `Backend`, and assigns an instance to the attribute `backend` of a
+module. It names the module in the entry point group `ts.backends`.
 """
 
 from __future__ import annotations
@@ -147,9 +147,10 @@ class Backend:
     def group(self, program: Any) -> Callable[[Sequence[Any]], dict[int, Array] | None] | None:
         """Return a function that runs a fusion group (`ts.fusion.program`), or None if fusion is unsupported.
 
-        The function maps the inputs of the group to a dict from value numbers to arrays: the results, and the
-        inputs of epilogues. The caller must run each epilogue whose input is in the dict as a separate
-        operator. The function returns None if all operators must run separately for these inputs.
+        The returned function receives the inputs of the group. It returns a dict from value numbers to
+        arrays, or None if all operators must run separately. The arrays are the results, and inputs of
+        epilogues. If the dict contains the input of an epilogue, the caller runs the epilogue as a separate
+        operator.
         """
         return None
 
@@ -157,8 +158,8 @@ class Backend:
         """Return the Python kernel for an operator record.
 
         The kernel comes from `overrides`, else from `own_kernel`, else from the record. An override for a
-        name without overload ("aten::add") applies to all overloads. If only `add` has such a kernel, the
-        kernels of its derived variants, `add_` and `add` with `out=`, are created from that kernel.
+        name without overload ("aten::add") applies to all overloads. For variants such as `add_`, the kernel
+        is derived from the backend's kernel for `add`, if the variant has none.
         """
         derived = record.base is not None and record.derive is not None
         kernel = self.overrides.get(record.key)

@@ -1,14 +1,13 @@
 """Detection of the BLAS library for matrix products, by dynamic loading and symbol lookup (dlopen).
 
-Out: `library()` returns the library with the addresses of its cblas_?gemm functions, or None. `controls()`
-yields the addresses of the functions that get and set the number of BLAS threads, for the libraries of NumPy
-and SciPy.
+`library()` returns the library with the addresses of its cblas_?gemm functions, or None. `controls()` yields
+the addresses of functions that get and set the number of BLAS threads of NumPy and SciPy.
 
-MKL is used if it is installed (`pip install mkl`, or the extra `mkl`). Otherwise, the library of NumPy is
-used, which is OpenBLAS in NumPy's wheels. With TS_BLAS=numpy, NumPy's library computes all products: neither
-MKL nor the kernels in `gemm_tiles.pyx` run. With TS_BLAS=none, `numpy.matmul` computes all products.
+MKL is used if it is installed, else the library of NumPy (OpenBLAS in NumPy's wheels). TS_BLAS changes the
+choice:
 
-    library().name      "OpenBLAS 0.3.31 ..."      shown by `ts info`
+    TS_BLAS=numpy     NumPy's library computes all products, without the kernels in `gemm_tiles.pyx`
+    TS_BLAS=none      `numpy.matmul` computes all products
 """
 
 from __future__ import annotations

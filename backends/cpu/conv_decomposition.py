@@ -1,12 +1,10 @@
 """Polyphase decomposition of floating and complex convolutions on the CPU, for `cpu.kernels.conv`.
 
-In: arguments checked by `ts.ops.conv`. Out: the convolution. For each combination of sizes, this module
-determines once which taps (positions) of the kernel read the input, and the memory layout of the input. A
-phase is a set of output elements that use the same taps. 16-bit floats are converted to float32. Complex
-channels are split into real and imaginary channels. For integers, the Python kernel of the record runs.
+In: arguments checked by `ts.ops.conv`. Out: the convolution. A phase is a set of output elements that use the
+same taps (kernel positions). Each phase is computed as one correlation. A convolution has one phase. A
+transposed convolution of stride 2 has two phases per dimension: the even and the odd output elements.
 
-    a dimension of a convolution   element t reads t * stride + (k * dilation - padding) for each k: one phase
-    transposed, stride 2           even elements use some taps, odd elements the other taps: two phases
+16-bit floats are computed in float32. For integers, the Python kernel of the operator record runs.
 """
 
 from __future__ import annotations
@@ -216,9 +214,8 @@ def _convolve_complex(g: Geometry, x: Array, weight: Array) -> Array:
 def weight_gradient(general: Kernel, xp: Any, g: Geometry, conv_input: Array, other: Array) -> Array:
     """Return the gradient of a convolution's weight. `other` is the gradient of the convolution's output.
 
-    The kernel `general` computes it for integers, complex numbers and empty arrays. `general` also computes
-    it if the result of this module has infinities or NaN, because the zeros of the padding times infinity
-    give NaN.
+    The kernel `general` computes the gradient for integers, complex numbers and empty arrays. It also
+    recomputes a result with infinities or NaN, because padding zeros times infinity give NaN.
     """
     if conv_input.dtype.kind not in "iubc" and conv_input.size and other.size:
         dtype = np.float32 if conv_input.itemsize == 2 else conv_input.dtype

@@ -1,14 +1,15 @@
 """Einsum by pairwise tensor contraction: permutations and one batched matrix product for each pair.
 
-In: an equation, and arrays of one dtype. Out: the result. For a new equation or new shapes, the record's
-kernel checks and executes the call, and the plan of contractions is cached for later calls:
+In: an equation, and arrays of one dtype. Out: the result. The contraction plan is cached for each equation
+and combination of shapes. In this table, the left column is the equation. The right column has the matrix
+products, with merged dimensions in parentheses:
 
     bhnd,bhnde->bhne      (b h n) 1 d  @  (b h n) d e
     ijbn,jbnd->ibnd       (b n) i j    @  (b n) j d      then i becomes the first dimension
     bnd,ds->bnds          no sum: one elementwise product
 
-The contraction order is chosen by `opt_einsum` if it is installed, else by NumPy. NumPy computes einsums with
-a single operand, or with repeated subscripts in an operand.
+`opt_einsum` chooses the contraction order if it is installed, else NumPy does. NumPy also computes einsums
+with one operand, or with repeated subscripts in an operand.
 """
 
 from __future__ import annotations
@@ -250,8 +251,8 @@ def _matrices(
 ) -> ContractionOperand:
     """Return the conversion of an operand to a batch of matrices.
 
-    The subscripts `own` form one dimension of the matrices, and the summed subscripts `inner` form the other.
-    Of both dimensions, the one whose subscripts come first in the operand becomes the first dimension.
+    The subscripts `own` form one dimension of each matrix. The summed subscripts `inner` form the other. The
+    dimension whose subscripts come first in the operand becomes the first.
     """
     letters = x[0]
     inner_first = bool(own) and letters.index(inner[0]) < letters.index(own[0])

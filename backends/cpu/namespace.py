@@ -1,7 +1,7 @@
 """Array namespace `xp` of the CPU: NumPy with corrections and additions.
 
-`xp.NAME` is the NumPy function of that name, unless it is listed here. These attributes implement the
-interface that `backends.array_namespace` describes:
+`xp.NAME` is the NumPy function of that name, unless it is in this table. The right column describes the
+implementation of each attribute:
 
     xp.special("erf")       ufunc of this package, else SciPy's
     xp.find_kernel("silu")          ufunc of this package

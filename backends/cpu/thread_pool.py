@@ -1,8 +1,8 @@
 """Intra-op thread pool of the CPU, a parallel for loop with static scheduling of an operator's partitions.
 
-`run` receives a function of (index of a partition, number of partitions) that computes one partition, and
-returns when all partitions have run. The elements that the function computes must not depend on the division
-into partitions, so that results are bit-identical for every number of threads.
+`run` receives a function of (index of a partition, number of partitions) that computes one partition. It
+returns when all partitions have run. For bit-identical results with every number of threads, elements must
+not depend on the division into partitions. An example with two partitions:
 
     run(lambda i, n: fill(i, n), 2)      fill(0, 2) on this thread, fill(1, 2) on a worker thread
 
@@ -56,11 +56,9 @@ def partition_count(units: int) -> int:
 def run(function: Callable[[int, int], None], partition_count: int) -> None:
     """Run partition 0 on this thread and the others on worker threads.
 
-    Wait, and raise the first exception.
-
-    If no worker thread can be started, all partitions run on this thread. This happens while the interpreter
-    shuts down (in threads that outlive the main thread and in `atexit` handlers), and if the system cannot
-    create threads.
+    Wait for all partitions, and raise the first exception. If no worker thread can be started, all partitions
+    run on this thread. This happens during the shutdown of the interpreter, and if the system cannot create
+    threads.
     """
     if partition_count == 1:
         function(0, 1)

@@ -1,5 +1,7 @@
 """CUDA backend: CuPy arrays, and the `xp` kernels that the CPU backend also runs.
 
+The modules of this package:
+
     device.py                   the backend: devices, transfers, selection of kernels
     memory.py                   memory pool, peak statistics, pinned memory
     streams.py                  streams and events

@@ -1,18 +1,16 @@
 """CUDA graphs by stream capture (graph capture) and graph replay, which runs without Python.
 
-In: work on a stream between `begin` and `end`. Out: a graph, which `replay` runs on the same memory.
+In: work on a stream between `begin` and `end`. Out: a graph, which `replay` runs on the same memory. The
+current stream must not be the default stream:
 
     g = Graph()
     g.begin(pool=None)
-    y = x * 2                 captured, not executed (the current stream must not be the default stream)
+    y = x * 2                 captured, not executed
     g.end()
     x[...] = ...; g.replay()  y is twice the new x
 
-A graph owns the data that its kernels read:
-
-    memory      allocations during capture come from a pool of the graph, which graphs may share
-    constants   numbers and host arrays that kernels copy to the device: the graph keeps copies
-    random      the generator's state is read at replay, not at capture (`GraphRngState`)
+Allocations during capture come from a pool of the graph, which graphs may share. The graph keeps copies of
+numbers and host arrays. The state of the random generator is read at replay, not at capture.
 """
 
 from __future__ import annotations

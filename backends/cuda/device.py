@@ -1,6 +1,7 @@
 """CUDA backend: devices, host-device transfers, and the selection of the kernel of an operator.
 
-In: host arrays, shapes, operator records. Out: CuPy arrays and kernels. A record's kernel is the first of:
+In: host arrays, shapes, operator records. Out: CuPy arrays and kernels. The kernel of a record is the first
+of:
 
     an override
     the record's kernel on copies in host memory, for operators in `cpu_fallback.OPERATORS`

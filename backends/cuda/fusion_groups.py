@@ -2,8 +2,8 @@
 
 In: the program of a group (`ts.fusion.program`), then the inputs of a call. Out: a dict from value numbers to
 arrays. If an epilogue cannot be fused, the dict contains the epilogue's input instead of its result. The
-result is None if the operators must run one by one, because the inputs are on several devices, no kernel
-supports their dtypes or shapes, or an operator is overridden.
+result is None if the operators must run one by one. Reasons are inputs on several devices, unsupported dtypes
+or shapes, and overridden operators.
 """
 
 from __future__ import annotations

@@ -1,16 +1,15 @@
 """CUDA C++ sources for NVRTC: preamble, expressions of operator records, and random number kernels.
 
-In: the CUDA expressions of operator records. Out: their operands, and the dtypes that they support. The
-sources include no headers, so NVRTC can compile them on machines without a GPU
-(`tests/test_cuda_sources.py`).
+In: the CUDA expressions of operator records. Out: their operands, and the dtypes that they support. An
+expression names its operands a, b, c, d in order:
 
-    "a * b"               two operands (named a, b, c, d in order), converted to the compute dtype
+    "a * b"               two operands, converted to the compute dtype
     "a ? b : c"           a is a mask
     "gelu(a, b)"          b is a string argument, whose C++ type (`word_none` ...) selects the overload
-    "min(max(a, b), c)"   None for b or c also selects an overload by its C++ type
+    "min(max(a, b), c)"   b or c may be None, whose C++ type also selects an overload
 
-float16 and bfloat16 are stored as 16-bit structs, converted to float when loaded and rounded to nearest even
-when stored. `pointwise_codegen.py` generates kernels from expressions.
+The sources include no headers, so NVRTC can compile them on machines without a GPU. 16-bit floats are stored
+as structs and computed as float.
 """
 
 from __future__ import annotations
@@ -179,9 +178,9 @@ def _parameters(record: Any) -> list[str]:
 # ---------------------------------------------------------------------------------------- random numbers
 
 # Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", 2011) with cuRAND's counters.
-# The subsequence is the index of the thread, and the offset counts the numbers that the thread has drawn. As
-# in PyTorch, thread t of T computes the elements t, t + T, t + 2T, and so on. Each draw of four 32-bit words
-# is used for four of these elements (two elements of 64 bits).
+# The subsequence is the index of the thread. The offset counts the numbers that the thread has drawn. As in
+# PyTorch, thread t of T computes the elements t, t + T, t + 2T, and so on. Each draw of four 32-bit words is
+# used for four elements of 32 bits or two of 64 bits.
 PHILOX = r"""
 struct four { unsigned int x[4]; };
 __device__ inline four philox(unsigned long long seed, unsigned long long thread, unsigned long long block) {

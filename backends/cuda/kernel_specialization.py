@@ -1,12 +1,13 @@
 """Specialization of fused kernels: dtypes, shapes and memory accesses for given inputs.
 
 In: an `OperatorGroup` (operator records with the numbers of the values they read) and inputs. Out:
-`KernelRequirements`, or a string with the reason why the group cannot run as one kernel.
+`KernelRequirements`, or a string with the reason why the group cannot run as one kernel. Example, where the
+values 0 and 1 are the inputs x and y:
 
     specialize(OperatorGroup([(mul, (0, 1)), (add, (2, 0))], (3,)), [x, y])
 
-    x: (32, 100), y: (100,)        lengths [32, 100], x PACKED with strides (100, 1), y PACKED with (0, 1)
-    x, y: dense, channels last     lengths [n], both PACKED, result also in channels-last order
+    x: (32, 100), y: (100,)        iterates over (32, 100), with the strides (100, 1) of x and (0, 1) of y
+    x, y: dense, channels last     iterates over one dimension, with a result in channels-last order
 """
 
 from __future__ import annotations
@@ -202,7 +203,10 @@ def broadcast_strides(x: Any, shape: Sequence[int]) -> Shape:
 def merge_dimensions(shape: Sequence[int], strides: Sequence[Shape]) -> tuple[list[int], list[Shape]]:
     """Merge adjacent dimensions that have a single stride in every operand (dimension coalescing).
 
-    >>> merge_dimensions((2, 3, 4), [(12, 4, 1), (4, 0, 1)])  # the second operand is broadcast
+    In: a shape, and the strides of each operand. Out: both, after merging. In the first example, the second
+    operand is broadcast:
+
+    >>> merge_dimensions((2, 3, 4), [(12, 4, 1), (4, 0, 1)])
     ([2, 3, 4], [(12, 4, 1), (4, 0, 1)])
     >>> merge_dimensions((2, 3, 4), [(12, 4, 1), (12, 4, 1)])
     ([24], [(1,), (1,)])

@@ -23,9 +23,8 @@ BLOCK_BYTES = 512  # the pool rounds sizes up to multiples of BLOCK_BYTES
 class CountedPool:
     """CuPy's default memory pool, with the peak use of each device.
 
-    A query of the pool's current use is slow, because it iterates over all blocks. Therefore, the class
-    maintains an upper bound of the current use: it adds each allocation but ignores deallocations. It queries
-    the pool only if this bound exceeds the peak. The peak is still exact.
+    CuPy reports its current use slowly. Therefore, the class maintains an upper bound, which adds allocations
+    and ignores deallocations. It queries the pool only if the bound exceeds the peak. The peak is exact.
     """
 
     def __init__(self) -> None:

@@ -1,12 +1,12 @@
 """Array namespace `xp` of CUDA: CuPy's functions, corrected where kernels rely on NumPy's behaviour.
 
 In: the name of a NumPy function. Out: CuPy's function with this name, or the corrected function of this
-module.
+module. Examples with their differences from CuPy:
 
-    xp.add                CuPy's function
-    xp.linalg.inv         CuPy's function, but a singular matrix raises LinAlgError instead of returning NaN
+    xp.add                none
+    xp.linalg.inv         a singular matrix raises LinAlgError instead of returning NaN
     xp.where(m, x, 0)     keeps the dtype of bfloat16 arrays, which CuPy promotes to float32
-    xp.nanquantile        CuPy lacks it: runs on the CPU and warns once (`cpu_fallback.FUNCTIONS`)
+    xp.nanquantile        runs on the CPU and warns once, because CuPy lacks it (`cpu_fallback.FUNCTIONS`)
 """
 
 from __future__ import annotations

@@ -5,9 +5,9 @@ In: a seed. Out: device arrays of integers, uniform and normal numbers.
     stream = Philox(seed=0)
     stream.floats(3)      0.3990, 0.5167, 0.0249
 
-Philox is counter-based: its state is the seed and an offset. Each call advances the offset by the number of
-values that one thread draws. As in PyTorch, the number of threads depends on the device, so long arrays may
-differ between GPU models.
+The state of a stream is the seed and an offset. Each call advances the offset by the number of values that
+one thread draws. The number of threads depends on the device, as in PyTorch. Long arrays may therefore differ
+between GPU models.
 """
 
 from __future__ import annotations

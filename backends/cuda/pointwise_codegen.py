@@ -1,8 +1,7 @@
 """Code generator for the CUDA source of a fused pointwise kernel.
 
-In: a `KernelSpec`, which is hashable. Out: a translation unit with the kernel `ts_fused`.
-
-    x * sigmoid(y)    of two float32 arrays with equal strides:
+In: a `KernelSpec`, which is hashable. Out: a translation unit with the kernel `ts_fused`. The specification
+of x * sigmoid(y), for two float32 arrays with equal strides, is:
 
     KernelSpec(
         inputs=(Array("float32", PACKED), Array("float32", PACKED)),
@@ -14,20 +13,19 @@ In: a `KernelSpec`, which is hashable. Out: a translation unit with the kernel `
     )
 
 Values are numbered as in `ts.fusion.program`: the inputs, then the result of each operation. For each result,
-a thread computes a pack of `width` neighboring elements of the last dimension. The source depends on how each
-input is read. Lengths and strides (in elements) are arguments, so that inputs with other lengths but equal
-accesses use the same kernel.
+a thread computes a pack of `width` neighboring elements of the last dimension. The kinds of access to an
+input are:
 
     ELEMENT     one element, loaded once          PACKED     `width` neighboring elements in one load
     REPEATED    one element for all of a pack     GATHERED   each element at a separate address
 
-The kernel has these arguments, in this order:
+The arguments of the kernel are, in this order:
 
     the inputs, except string arguments
     the results
     the number of packs, or for one dimension the number of elements
-    the lengths of all dimensions except the first. The length of the last dimension is in packs.
-    the strides of each strided input
+    the lengths of all dimensions except the first, with the length of the last dimension in packs
+    the strides of each strided input, in elements
 """
 
 from __future__ import annotations

@@ -1,14 +1,13 @@
 """Kernel launch and runtime compilation (NVRTC, kernel cache) of CUDA kernels, one per operator or group.
 
-In: operator records and the values that they read, then the inputs of a call: arrays and numbers. Out:
-arrays, or None (without effects) if the expressions do not support these inputs.
+In: operator records and the numbers of the values that they read, then the inputs of a call (arrays and
+numbers). Out: arrays, or None (without effects) if the expressions do not support these inputs.
 
-    make_launcher(record)(xp, x, y)      a single record, whose own kernel runs for other inputs
+    make_launcher(record)(xp, x, y)      runs a single record, with the record's own kernel for other inputs
     FusedGroupLauncher(OperatorGroup([(mul, (0, 1)), (add, (2, 0))], (3,))).run([x, y])
 
-A `GroupLaunch` holds what inputs of given dtypes, shapes and strides need: the kernel, the number of blocks,
-and the layout of the results. A launcher caches MAX_CACHED_LAUNCHES plans, and the process caches
-MAX_CACHED_KERNELS kernels. CuPy caches compiled kernels on disk, by source, options and architecture.
+A launcher caches MAX_CACHED_LAUNCHES plans, and the process MAX_CACHED_KERNELS kernels. CuPy caches compiled
+kernels on disk.
 """
 
 from __future__ import annotations

@@ -1,18 +1,18 @@
 """CUDA C++ for row reductions by warp shuffles, generated from row expressions (`OperatorRecord.cuda_rows`).
 
-    sum(a) / n                                      mean: a is an element of the row, n the number of elements
+In the expressions, `a` is an element of the row and `n` the number of elements. The right column names the
+operator:
+
+    sum(a) / n                                      mean
     m = largest(a); exp(a - m) / sum(exp(a - m))    softmax
 
-An expression is a list of statements. Each statement except the last assigns a scalar for the row. A
-statement contains at most one reduction (`REDUCTIONS`), which reduces its argument over the elements of the
-row. The last statement is the result: one per row, or one per element if it reads `a` outside of its
-reduction. The compute dtype is the dtype of the result. 16-bit floats are computed in 32 bits.
+Each statement except the last assigns a scalar for the row. The last statement gives one result per row, or
+one per element if it reads `a` outside of its reduction. A statement contains at most one reduction
+(`REDUCTIONS`). 16-bit floats are computed in 32 bits.
 
-Names other than `a` and `n` are arguments of the operator: numbers, None (`ts::word_None`), and tensors with
-the shape of a row. Only the last statement may read such a tensor.
-
-The order of additions depends only on the length of the row (`row_reduction_codegen.py`), so all kernels give
-identical bits for a row.
+Other names are arguments of the operator: numbers, None (`ts::word_None`), and tensors with the shape of a
+row. Only the last statement may read such a tensor. The order of additions depends only on the length of the
+row.
 """
 
 from __future__ import annotations
@@ -88,8 +88,8 @@ template <class T> __device__ inline T plus(T x, word_None) { return x; }
 class Statement:
     """Statement `name = value` of a row expression.
 
-    `reduction` is the function that reduces the values of the expression `each` over the elements of the row.
-    In `value`, the name `reduction_K` stands for the result of the K-th reduction of the row expression.
+    `reduction` is the function that reduces the expression `each` over the elements of the row. In `value`,
+    the name `reduction_K` is the result of the K-th reduction of the row expression.
     """
 
     # name of the variable that the statement assigns, or "" for the last statement, which is the result
@@ -182,7 +182,7 @@ def emit_struct(
         set_reduction_K(x)    stores the result of this reduction, evaluates the statements up to the next one
         result(a, j)          the result of the expression
 
-    `compute` is the compute type, `fields` the types of scalar arguments, `columns` the element types of
+    `compute` is the compute dtype. `fields` has the types of scalar arguments, `columns` the element types of
     tensor arguments.
     """
     parsed = parse_row_expression(expression)

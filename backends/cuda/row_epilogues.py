@@ -1,18 +1,17 @@
 """Configuration of row epilogues: operators in a fused kernel that read whole rows of its results.
 
 In: an epilogue of a group (`OperatorRecord.epilogue`), the dtype and shape of the value that it reads, and
-its other arguments. Out: an `EpilogueConfig`, or `NotFusibleError` with the reason why the operator must run
-separately.
+its other arguments. Out: an `EpilogueConfig`. NotFusibleError is raised with the reason if the operator must
+run separately.
 
-    softmax(h, -1)    of h (32, 100): 32 rows of 100 elements, by the record's row expression
+    softmax(h, -1)    for h of shape (32, 100): 32 rows of 100 elements
 
 An epilogue can be fused if its record has a row expression (`OperatorRecord.cuda_rows`) for these arguments
-and it reads along the last dimensions. The record's kernel runs on the meta device to validate the arguments
-and to compute dtype and shape of the result. An operator outside of a group runs as a group with one epilogue
-and no other operator, so its results have the same bits.
+and it reads along the last dimensions. An operator outside of a group runs as a group of one epilogue, so its
+results have the same bits.
 
 A row longer than ROW_CHUNK_ELEMENTS is reduced in chunks if its expression can be split
-(`reduction_codegen.split_reduction`). A second kernel then combines the results of the chunks.
+(`reduction_codegen.split_reduction`). A second kernel combines the results of the chunks.
 """
 
 from __future__ import annotations

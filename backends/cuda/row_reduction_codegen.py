@@ -1,8 +1,7 @@
 """Code generator for the CUDA source of a reduction kernel: fused operators, then reductions over rows.
 
-In: a `RowKernelSpec`. Out: a translation unit with the kernel `ts_fused`.
-
-    softmax(x * y, -1)    of two float32 arrays with equal strides:
+In: a `RowKernelSpec`. Out: a translation unit with the kernel `ts_fused`. The specification of softmax(x * y,
+-1), for two float32 arrays with equal strides, is:
 
     RowKernelSpec(
         elements=KernelSpec(
@@ -14,14 +13,11 @@ In: a `RowKernelSpec`. Out: a translation unit with the kernel `ts_fused`.
         threads=32, is_cached=True,
     )
 
-Elements are computed as in `pointwise_codegen.py`. `threads` threads process a row, or a chunk of a row: a
-warp or a fraction of a warp for short rows, a block for long rows. Each thread processes ELEMENTS_PER_LOAD
-neighboring elements at a time, and then proceeds by ELEMENTS_PER_LOAD * threads elements. The kernel makes
-one pass over the row per reduction, and another pass for results per element. If `is_cached`, shared memory
-holds the values that later passes read, and each thread reads only elements that it has written. Otherwise,
-later passes recompute the values.
+`threads` threads process a row or a chunk of a row. The kernel makes one pass over the row per reduction, and
+another pass for results per element. If `is_cached`, shared memory holds the values for later passes.
+Otherwise, later passes recompute the values.
 
-The kernel has these arguments, in this order:
+The arguments of the kernel are, in this order:
 
     inputs and results of the elementwise operators, results of epilogues, arguments of epilogues
     count     number of rows or chunks        parts    number of chunks of a row

@@ -1,13 +1,12 @@
 """CUDA streams and events with the interface of `torch.cuda`.
 
-In: a device. Out: streams whose work may run concurrently.
+In: a device. Out: streams whose work may run concurrently. The streams are CuPy streams, so code that calls
+CuPy shares the current stream.
 
     s = Stream(0)
     with current(s):            work in this block is queued in s
         y = x + 1
     current_stream(0).wait_stream(s)
-
-The streams are CuPy streams, so `ts` and code that calls CuPy directly share the current stream.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
 """`MetaArray`: an array's shape, strides, offset and dtype, without its elements.
 
 In: sizes, which are ints or symbols (`ts._core.tensor.size_guards`). Out: an object with the attributes and
-methods of an array, but without elements. Views are computed from sizes and strides in bytes:
+methods of an array, but without elements. Expressions are followed by their values:
 
     x = MetaArray((2, 3), np.dtype("float32"))
     x.T.strides, x[1].offset, x[:, None].shape        (4, 12), 3, (2, 1, 3)
-    x.T.reshape(6)                                    a new array: no view has this shape
-    x + 1.5, x.sum(0), x @ x.T                        new arrays, by the rules of `functions`
+    x.T.reshape(6)                                    a new array, because no view has this shape
+    x + 1.5, x.sum(0), x @ x.T                        new arrays
     float(x[0, 0])                                    RuntimeError with PyTorch's message
 """
 
@@ -495,9 +495,8 @@ def _filled_in(target_shape: Sequence[Any], shape: Shape) -> Shape:
 def view_strides(shape: Shape, strides: Shape, target_shape: Shape, item: int) -> Shape | None:
     """Return the strides of a view with shape `target_shape`, or None if a view is impossible.
 
-    Adjacent dimensions without gaps form a block. A view exists if `target_shape` can be divided into groups
-    of consecutive lengths, so that the lengths of the i-th group have the number of elements of the i-th
-    block as their product.
+    Adjacent dimensions without gaps form a block. `target_shape` is divided into consecutive groups of sizes,
+    one per block. A view exists if the product of each group is the number of elements of its block.
     """
     if size_guards.known_empty(shape) or size_guards.is_row_major(shape, strides, item):
         return size_guards.dense(target_shape, item)

@@ -1,9 +1,11 @@
 """`xp.fft` on the meta device: shapes and dtypes of discrete Fourier transforms.
 
 In: an array, and lengths and dimensions as in scipy.fft. Out: a meta array with the shape of the result.
+Example shapes of results:
 
-    fft(x of (3, 8) real, n=5)      (3, 5) complex       rfft(x)      (3, 5) complex
-    irfft(x of (3, 5) complex)      (3, 8) real
+    fft(x, n=5)      (3, 5) complex, for real x of shape (3, 8)
+    rfft(x)          (3, 5) complex, for the same x
+    irfft(y)         (3, 8) real, for complex y of shape (3, 5)
 """
 
 from __future__ import annotations

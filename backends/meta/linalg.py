@@ -1,9 +1,9 @@
 """Linear algebra on the meta device: result shapes and dtypes of `numpy.linalg`.
 
-In: (stacks of) matrices. Out: the shapes of factors, solutions and invariants. Unsupported shapes and dtypes
-raise NumPy's errors.
+In: matrices or stacks of matrices. Out: the shapes of factors, solutions and invariants. Unsupported shapes
+and dtypes raise NumPy's errors.
 
-    svd(A of (..., m, n))      (..., m, m), (..., min(m, n)), (..., n, n)
+    svd(A of (..., m, n))      U (..., m, m), S (..., min(m, n)), Vh (..., n, n)
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
 """Backward of piecewise linear activations, sigmoid and tanh, in one pass.
 
-In: interpreter registers with the gradient of the result, the input of the activation (for sigmoid and tanh
-its result), and parameters. Out: the register of the gradient.
+In: interpreter registers with the gradient of the result, a tensor and parameters. The tensor is the input of
+the activation, or the result for sigmoid and tanh. Out: the register of the gradient.
 
     threshold_backward(grad, x, 0)      leaky_relu_backward(grad, x, 0.1, False)      tanh_backward(grad, y)
 
-Both tensors must be float32 or float64 and have equal shapes. Non-contiguous tensors are copied. For other
-arguments, the Python kernel of the operator record runs.
+Both tensors must be float32 or float64 and have equal shapes. For other arguments, the Python kernel of the
+operator record runs.
 """
 
 from libc.stdint cimport int32_t

@@ -1,12 +1,9 @@
 """Inner loops of relu, sigmoid, hardswish and hardsigmoid, for which NumPy has no ufuncs.
 
-The loops have the arguments of NumPy's inner loops (pointers, count, strides in bytes). They are registered
-under the names that operator records use:
+The loops have the arguments of NumPy's inner loops (pointers, count, strides in bytes). Operator records
+refer to them by name:
 
     find_loops("loops:sigmoid").covers(6)     True if a loop for float32 (ScalarType 6) exists
-
-The loop of sigmoid calls a row kernel of `vector_math.h`, which requires that strided elements are first
-copied to a tile.
 """
 
 from libc.stdint cimport int32_t, int64_t

@@ -4,8 +4,8 @@ In: interpreter registers with a tensor, the dimensions to reduce, keepdim.  Out
 
     (x > 0).any(), x.all(1), x.count_nonzero()
 
-Supported dtypes are bool, float32, float64, int32 and int64. Non-contiguous tensors are copied. For other
-dtypes, empty tensors and invalid arguments, the Python kernel of the operator record runs.
+Supported dtypes are bool, float32, float64, int32 and int64. For other dtypes, empty tensors and invalid
+arguments, the Python kernel of the operator record runs.
 """
 
 cimport numpy as cnp

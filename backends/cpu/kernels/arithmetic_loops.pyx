@@ -1,18 +1,13 @@
 """Inner loops of pointwise arithmetic (exponentiation by squaring, remainders, floor division, shifts).
 
-NumPy lacks these loops, or its results differ from PyTorch's.
-
-The loops have the arguments of NumPy's inner loops (pointers, count, strides in bytes). They are registered
-by name:
+NumPy lacks these loops, or its results differ from PyTorch's. The loops have the arguments of NumPy's inner
+loops (pointers, count, strides in bytes). They are registered by the names in the left column:
 
     rest, rest_as_in_c, quotient_down      x % y, x.fmod(y), x // y (RuntimeError for integer division by zero)
     powers                                 x ** y, truncated for integers with negative y
     left_shift_by, right_shift_by          x << y, x >> y, where an invalid y shifts all bits out
     signs, one_by_root                     sign, rsqrt
     log_of_sum                             logaddexp of floats
-
-Floating remainders and quotients agree with NumPy except for the sign of zero remainders. Most float32
-remainders are computed in double, in which the product quotient * y is exact.
 """
 
 from cpython.exc cimport PyErr_SetString

@@ -1,14 +1,13 @@
 """Attention of floating CPU tensors, and transformer encoder layers.
 
 In: interpreter registers with queries, keys and values, or with a sequence and the weights of a layer. Out:
-the register of the result.
+the register of the result. The right column says how each operator on the left is computed:
 
     scaled_dot_product_attention(q, k, v, mask)     softmax(q @ k.mT * scale + mask) @ v, by `flash_attention.pyx`
     _transformer_encoder_layer_fwd(x, ...)          attention and a feed-forward network, each with layer norm
 
-The heads are strided views of the projected input. Matrix products read them without a copy. For other
-dtypes, dropout, mismatched shapes and unsupported masks, the Python kernel of the operator record runs. It
-raises the errors of invalid arguments.
+For dropout, other dtypes, mismatched shapes and unsupported masks, the Python kernel of the operator record
+runs.
 """
 
 import numpy as np

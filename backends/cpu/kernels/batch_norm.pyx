@@ -1,12 +1,13 @@
 """Batch normalization of CPU tensors, with the moments of the batch or running statistics (moving averages).
 
-In: interpreter registers with a contiguous or channels-last floating tensor, and the weights and running
-statistics of a layer. Out: the register of the result. In training, the running statistics are updated.
+In: interpreter registers with a floating tensor, and the weights and running statistics of a layer. The
+tensor is contiguous or channels-last. Out: the register of the result. In training, the running statistics
+are updated.
 
     batch_norm(x, weight, bias, mean, variance, training, momentum, eps, ...)
 
-The mean and variance of the batch are accumulated in double, in the same order for both layouts. For other
-layouts and dtypes, empty tensors and invalid arguments, the Python kernel of the operator record runs.
+For other layouts and dtypes, empty tensors and invalid arguments, the Python kernel of the operator record
+runs.
 """
 
 cimport numpy as cnp

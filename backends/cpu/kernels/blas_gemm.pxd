@@ -7,6 +7,6 @@ from ts.backends.cpu.kernels.blas_matrix cimport Matrix
 # Find the BLAS library. Return the width of its integers in bits, or 0 if there is no library.
 cdef int load_library() except -1
 
-# Compute c = alpha * a @ b + beta * c with the library that `load_library` has found. `kind` is 0 for float32,
-# 1 for float64, 2 for complex64 and 3 for complex128. `pitch` is the distance of the rows of c in elements.
+# Compute c = alpha * a @ b + beta * c with the BLAS library found by `load_library`. `kind` is 0 for float32,
+# 1 for float64, 2 for complex64, 3 for complex128. `pitch` is the distance between rows of c in elements.
 cdef void gemm(int kind, Matrix *a, Matrix *b, void *c, int64_t pitch, double alpha, double beta) noexcept nogil

@@ -1,13 +1,12 @@
 """Single-threaded BLAS in NumPy and SciPy while an operator runs, for deterministic results.
 
-With several threads, BLAS would divide sums, so that their rounding depends on the number of threads. The
-number is therefore 1 while an operator runs. Afterwards, the previous number is restored for the program's
-own calls of NumPy. `ts.backends.cpu.blas.controls` finds the libraries.
+With several threads, BLAS divides sums, so their rounding would depend on the number of threads. Therefore,
+BLAS uses one thread while an operator runs. Afterwards, the previous number is restored for calls of NumPy by
+the program:
 
     begin(); np.linalg.svd(a); end()
 
-Large products are still parallel: `matmul.pyx` divides them in a way that does not depend on the number of
-threads.
+`matmul.pyx` still computes large products in parallel, without an effect on rounding.
 """
 
 import os

@@ -5,9 +5,8 @@ result.
 
     cat([x, y], 1), stack([x, y])
 
-Rows are copied by memcpy. Rows of 4 or 8 bytes are copied as one integer. Non-contiguous tensors are copied
-first. For other devices, mixed dtypes and mismatched shapes, the Python kernel of the operator record runs
-and raises the errors.
+Non-contiguous tensors are copied first. For other devices, mixed dtypes and mismatched shapes, the Python
+kernel of the operator record runs and raises the errors.
 """
 
 cimport numpy as cnp

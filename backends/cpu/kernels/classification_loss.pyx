@@ -1,14 +1,13 @@
 """Classification losses on floating CPU tensors.
 
-In: interpreter registers with scores (N, C, ...) or (C), target classes, class weights, a reduction.  Out:
-the register of the loss.
+In: interpreter registers with scores of shape (N, C, ...) or (C), target classes, class weights and a
+reduction. Out: the register of the loss.
 
     nll_loss(logp, target)           cross_entropy(x, target)
     multi_margin_loss(x, target)     multilabel_margin_loss(x, target)
 
-Losses are accumulated in double, in the order of the samples. For other dtypes and layouts, label smoothing
-and class probabilities as targets, the Python kernel of the operator record runs. It also runs for invalid
-classes or arguments, and raises the error.
+For other dtypes and layouts, label smoothing, and class probabilities as targets, the Python kernel of the
+operator record runs. It also raises the errors of invalid arguments.
 """
 
 cimport numpy as cnp

@@ -2,9 +2,10 @@
 
     register_kernel("aten::tril", tril, CONTIGUOUS)
 
-A copied argument either has gaps between elements and dimensions in C order, or it has another dimension
-order and the layout of the result does not depend on this order (field `layout` of the record). If there is
-no such argument, or if one cannot be copied, the Python kernel of the record runs.
+The flag CONTIGUOUS makes the operator's fallback copy the arguments and call the C kernel again. Two kinds of
+arguments are copied: those with gaps between elements, and those with another dimension order. The second
+kind is copied only if the result's layout does not depend on this order. In all other cases, the Python
+kernel of the record runs.
 """
 
 from libc.stdint cimport int32_t

@@ -70,9 +70,9 @@ cdef inline void copy_row(const real *line, int64_t n, real *to) noexcept nogil:
         to[0] = line[0]
 
 
-# Copy one channel of one image to the layout `s`. Zeros surround the copied elements. Elements whose indices
-# have the same residue modulo the stride become adjacent. `strides` has five strides in elements: of images,
-# of channels and of the three spatial dimensions.
+# Copy one channel of one image to the layout `s`, with zeros as padding. Elements whose indices are equal
+# modulo the stride become adjacent. `strides` has the strides of images, channels and the three spatial
+# dimensions, in elements.
 cdef void arrange_channel(
     const real *input, const int64_t *strides, InputLayout s, int64_t image, int64_t channel, real *to
 ) noexcept nogil

@@ -2,24 +2,22 @@
 
 In: input, weight, bias and a geometry. Out: the convolution, written to `out`.
 
-Every kind of convolution is a correlation. Along each dimension, tap k of the kernel multiplies the input's
-element t * stride + offset[k] for position t of the output. The input is laid out (`InputLayout`) so that for
-each tap the elements of successive positions are adjacent. It is padded, and for stride > 1 split by the
-residue of the elements' index modulo the stride. The positions of an image then form one range q = 0, 1, 2
-... with unused positions at the ends of rows, which are computed and dropped when the results are copied out:
+Every kind of convolution is a correlation. Along each dimension, tap k of the kernel reads input element t *
+stride + offset[k] for output element t. A transposed convolution has one such correlation for each residue of
+the output's index modulo the stride.
 
-    3 x 3 over 4 x 4, padding 1:      . . . . . .     tap (i, j) of position q is element q + 6 i + j
-                                      . a b c d .     q = 0 1 2 3 (4 5) 6 7 8 9 (10 11) ...
-                                      . e f g h .
+The input is copied to a padded layout (`InputLayout`). In the layout, the elements that a tap reads for
+successive outputs are adjacent. All output positions of an image form one range q = 0, 1, 2 ... The range
+includes unused positions at the ends of rows, whose results are dropped. The example has an input of 2 x 4
+elements (a to h) and its zeros (.). Unused positions are in parentheses:
 
-The elements for some 48 positions and a block of the depth (channels times taps) are copied to the L1 cache
-as a panel, or read in place if there are few filters. The whole column matrix (im2col) never exists. A tile
-of 8 filters by 48 positions stays in registers while the loop runs over the depth.
+    3 x 3 kernel, padding 1:      . . . . . .     tap (i, j) of position q is element q + 6 i + j
+                                  . a b c d .     q = 0 1 2 3 (4 5) 6 7 8 9 (10 11) ...
+                                  . e f g h .
 
-The microkernels (`simd_tiles.h`) are C with vector types, compiled for several instruction sets. The best one
-is chosen when the module is loaded. OpenBLAS needs twice the time for matrix products of this shape with
-AVX-512. Each element is summed in the same order for every number of threads. A transposed convolution is one
-such correlation for each residue of the output's index modulo the stride.
+A block of the layout is copied to the L1 cache as a panel, or read in place if there are few filters. The
+column matrix (im2col) is never materialized. The microkernels are in `simd_tiles.h`. Each element is summed
+in the same order for every number of threads.
 """
 
 import numpy as np
@@ -76,8 +74,7 @@ cdef class InputLayout:
     """Memory layout of a convolution's input, along 3 dimensions.
 
     Along each dimension, the layout has one sequence of `length` elements for each residue r modulo the
-    stride. The sequence contains the input's elements with the indices u * stride + r for u = first, first +
-    1, ...
+    stride. The sequence contains the input elements u * stride + r for u = first, first + 1, ...
     """
 
     def __cinit__(self, sizes, strides, firsts, lengths, residues):
@@ -109,10 +106,13 @@ cdef class InputLayout:
 cdef class SubConvolution:
     """One correlation of a convolution: its kernel taps, and the output positions of its results.
 
-    Each entry of `taps` has two parts: an offset in a channel of the source, and an index into the weight's
-    three window dimensions. The correlation has a result for each position q. A row consists of `row`
-    consecutive positions, whose results are written to output elements that are `output_stride` apart.
-    `row_q` has the first position of each row. `row_offset` has the offset of each row in an output channel.
+    The attributes are:
+
+    taps            for each tap: an offset in a channel of the source, and an index into the weight's window
+    row             number of consecutive positions q in a row of results
+    output_stride   distance of the results of a row in the output
+    row_q           first position of each row
+    row_offset      offset of each row in an output channel
     """
 
     def __cinit__(self, taps, row_q, row_offset, row, output_stride):
@@ -359,8 +359,7 @@ cdef int compute_depthwise(
 ) noexcept nogil:
     """Compute one partition of a depthwise convolution. Return -1 if memory is exhausted.
 
-    This function replaces `compute` if each group has one channel. A task lays out one channel of one image
-    and sums the products of the taps' weights and the channel's elements.
+    This function replaces `compute` if each group has one channel. A task computes one channel of one image.
     """
     cdef int64_t tasks = job.images * job.groups, slack = job.kernels.lanes
     cdef int64_t task, image, group, filter, tap, q, count
@@ -558,10 +557,10 @@ def correlate(
 ):
     """Write the sum of all phases' correlations to `out`.
 
-    `input` (images, channels, 1 to 3 spatial dimensions), `weight` and `bias` (or None) are aligned float32
-    or float64 arrays with equal dtypes, `out` is C-contiguous. The weight is (filters, channels of a group,
-    *window), or if `transposed` (channels, filters of a group, *window). Raise TypeError or ValueError if the
-    operands do not match.
+    `input` has images, channels, and 1 to 3 spatial dimensions. The shape of `weight` is (filters, channels
+    of a group, *window), or (channels, filters of a group, *window) if `transposed`. `bias` may be None. All
+    arrays are aligned, float32 or float64, and have equal dtypes. `out` is C-contiguous. Raise TypeError or
+    ValueError if the operands do not match.
     """
     if type(input) is not np.ndarray or type(weight) is not np.ndarray or type(out) is not np.ndarray:
         raise TypeError("correlate: operands must be NumPy arrays")

@@ -1,20 +1,13 @@
 """Weight gradient of convolutions: correlations of input and output gradient, with the geometry of `conv`.
 
-In: the convolution's input `conv_input` (images, channels, positions), the gradient `other` of its output
-(images, filters, positions), and the layout of the input. Out: the gradient of the weight, a sum of products
-for each filter, channel and tap:
+In: the input `conv_input` of the convolution (images, channels, positions), and the gradient `other` of the
+output (images, filters, positions). Out: the gradient of the weight, a sum for each filter f, channel c and
+tap:
 
     weight[f, c, tap] = sum over images and positions q of other[f, q] * source[c, q + offset of the tap]
 
-Positions are numbered as in `conv`, and unused positions at the ends of rows are multiplied by zeros. The
-loops:
-
-    for a panel of some 24 filters, for PANEL_POSITIONS positions of an image:
-        other        transposed: a vector of filters for each position, in the L1 cache
-        for 4 channels, for each tap:   += 4 rows of the source, read in place, @ the panel
-
-For depthwise convolutions, each sum is a dot product of two rows. To limit rounding errors, partial sums over
-one or several images are added to the total. The order of additions does not depend on the number of threads.
+`source` is `conv_input` in the layout of `conv`. Positions are numbered as in `conv`. Unused positions at the
+ends of rows are multiplied by zeros. The order of additions does not depend on the number of threads.
 """
 
 import numpy as np
@@ -268,10 +261,10 @@ cdef int sum_rows(Weights w, SubConvolution p, InputLayout s, int64_t first, int
 def correlate_weights(conv_input, other, out, InputLayout source not None, SubConvolution phase not None, Py_ssize_t groups):
     """Write to `out` the gradient of the weight elements that are taps of `phase`.
 
-    `conv_input` (images, channels, 1 to 3 spatial dimensions) and `other` (images, filters, positions of the
-    phase) are C-contiguous float32 or float64 arrays with equal dtypes. `out` has the shape (filters,
-    channels of a group, *window). Elements of `out` that are not taps of `phase` are not written, so the
-    caller must set them to zero. The product of an infinity or NaN and a padding zero is NaN.
+    `conv_input` has images, channels, and 1 to 3 spatial dimensions. `other` has images, filters and the
+    positions of the phase. Both are C-contiguous float32 or float64 arrays with equal dtypes. The shape of
+    `out` is (filters, channels of a group, *window). Elements of `out` that are not taps of `phase` are not
+    written, so the caller must set them to zero.
     """
     cdef Weights w = Weights.__new__(Weights)
     cdef PyArrayObject *x

@@ -3,8 +3,7 @@
 In: interpreter registers with a tensor and a dtype.  Out: the register of the converted copy, or of the
 tensor itself if it already has the dtype.
 
-float64 is converted to half precision through float32, as in PyTorch. For other dtypes, layouts and
-devices, the Python kernel of the operator record runs.
+For other dtypes, layouts and devices, the Python kernel of the operator record runs.
 """
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t

@@ -1,10 +1,10 @@
 """Factories of CPU tensors that are filled with a number, and copies of CPU tensors.
 
-In: interpreter registers with sizes, numbers, dtypes, or the tensor to copy.  Out: the register of the new
-tensor.
+In: interpreter registers with sizes, numbers and dtypes, or with the tensor to copy. Out: the register of the
+new tensor.
 
     zeros([2, 3]), full, empty, arange(10)      zeros_like(x), x.new_zeros([2])      x.clone()
-    x.zero_(), x.fill_(2)                       x.contiguous(), x itself if it is contiguous
+    x.zero_(), x.fill_(2)                       x.contiguous() (returns x itself if it is contiguous)
 
 For other devices, layouts and dtypes, and for invalid sizes, the Python kernel of the operator record runs.
 """

@@ -1,12 +1,12 @@
 """Similarities and distances of vectors in floating CPU tensors, with any strides and broadcasting.
 
-In: interpreter registers with two tensors, a dimension or the order of the norm, eps.  Out: the register of
-the result.
+In: interpreter registers with two tensors and parameters: a dimension, the order of the norm, eps. Out: the
+register of the result.
 
     cosine_similarity(x, y, 1)    pairwise_distance(x, y)    cdist(x, y), cdist(x, y, 1.0)
 
-Sums are accumulated in double. For norms other than 1, 2 and infinity, other dtypes, empty tensors,
-large inputs and invalid arguments, the Python kernel of the operator record runs.
+For other dtypes, norms other than 1, 2 and infinity, empty tensors, large inputs and invalid arguments, the
+Python kernel of the operator record runs.
 """
 
 cimport numpy as cnp

@@ -1,10 +1,9 @@
 """Pointwise operators on CPU tensors, by direct calls of the inner loops of NumPy's ufuncs.
 
-    Loops: ScalarType of the operands -> (loop function, its data argument, ScalarType of the result)
-
-The functions return a new reference to a Tensor, or NULL without an exception if the operands are
-unsupported. The caller then runs the record's Python kernel. Supported are operands of one dtype, and a
-tensor with a number of a lower category (such as an int for a float tensor).
+`Loops` has, for each operand dtype, the loop function, its data argument and the dtype of the result. The
+functions support operands of one dtype, and a tensor with a number of a lower category (an int for a float
+tensor). They return a new reference to a Tensor, or NULL without an exception for unsupported operands. The
+caller then runs the record's Python kernel.
 """
 
 cimport cython
@@ -42,8 +41,7 @@ cdef void add_half_loops(Loops loops) noexcept
 # promote a tensor of this dtype and the number to another dtype (1.5 with an int tensor).
 cdef bint store_number(int scalar_type, IValue *scalar, char *out) noexcept nogil
 # Write the element of a 0-dim tensor `x` to `out` as an element of dtype `scalar_type`. Return False if this
-# conversion is unsupported. Also return False if the operator would promote a tensor of dtype `scalar_type`
-# and a Python number of the element's value to another dtype.
+# conversion is unsupported, or if type promotion with a tensor of this dtype would change the dtype.
 cdef bint store_element(int scalar_type, Tensor x, char *out) noexcept
 # Return the size of an element in bytes.
 cdef npy_intp item_size(int scalar_type) noexcept nogil

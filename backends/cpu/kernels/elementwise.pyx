@@ -1,15 +1,12 @@
 """Pointwise operators on the CPU by direct calls of ufunc inner loops.
 
-In: a ufunc's inner loops (`PyUFuncObject.functions`) and operands. Out: the result tensor.
+In: a ufunc's inner loops and operands. Out: the result tensor. The calls depend on the operands:
 
-    x + y   float32, both contiguous, same shape     one call of the loop over all elements
-    x + 2   the number is written once in x's dtype, with stride 0
-    x + b   b broadcasts: strides 0, merged dimensions, one call of the loop per innermost dimension
+    x + y   equal shapes, both contiguous     one call of the loop for all elements
+    x + 2   number                            the number is an operand with stride 0
+    x + b   b broadcasts                      merged dimensions, one call per innermost dimension
 
-The direct calls skip NumPy's type resolution, casting buffers and error state. For a small tensor, these
-three steps take several times as long as the loop itself. The loops set floating-point status flags, which
-NumPy clears before its own ufunc calls. Nothing reads the flags here, so there are no warnings, as in
-PyTorch.
+The direct calls skip NumPy's type resolution, casting buffers and error state, and give no warnings.
 """
 
 import numpy as np
@@ -80,8 +77,8 @@ def ufunc_loops(str name not None, str promotion not None="same", str types=None
     """Return the loops of NumPy's ufunc `name`, or None if it has more than two operands or one result.
 
     `promotion` is the type promotion of the operator record, such as "bool" for predicates. For "float", the
-    integer loops are left out, because PyTorch's results for integers differ from NumPy's. `types` has the
-    NumPy type characters of the allowed operand dtypes, or is None if all are allowed.
+    integer loops are left out, because PyTorch's results differ. `types` has the NumPy type characters of the
+    allowed operand dtypes, or is None for all.
     """
     cdef Loops loops
     cdef cnp.ufunc ufunc
@@ -350,8 +347,8 @@ cdef enum Other:
 cdef inline Other read_second_operand(Loops loops, Tensor x, IValue *other, char *scalar_bytes) noexcept:
     """Return the kind of the second operand: TENSOR, NUMBER or NEITHER.
 
-    TENSOR is a tensor with the dtype of `x`. NUMBER is a Python number or a 0-dim tensor, which this function
-    writes to `scalar_bytes` in the dtype of `x`. NEITHER is an unsupported operand.
+    TENSOR is a tensor with the dtype of `x`. NUMBER is a Python number or a 0-dim tensor, whose value this
+    function writes to `scalar_bytes` in the dtype of `x`. NEITHER is an unsupported operand.
     """
     cdef Tensor y
     if other.tag != TAG_OBJECT:
@@ -530,10 +527,10 @@ cdef PyObject *binary_inplace(Loops loops, Tensor x, IValue *other) except? NULL
 
 
 cdef bint write_result(Loops loops, Tensor x, IValue *other, Tensor out) except -1:
-    """Compute the operation and write the result to `out`, which may be an operand array.
+    """Compute the operation and write the result to `out`, which may have the array of an operand.
 
-    Return False without writing a result if a tensor is not contiguous, the dtypes have no loop, the shapes
-    differ, or `out` is another array than an operand but shares memory with the operand.
+    Return False without writing if a tensor is not contiguous, the shapes differ, the dtypes have no loop, or
+    `out` is another array that shares memory with an operand.
     """
     cdef PyArrayObject *a
     cdef PyArrayObject *b = NULL

@@ -1,16 +1,12 @@
 """Tiled attention of stacked heads (flash attention), with dynamic scheduling of blocks of query rows.
 
-The scores of all rows are never materialized.
+In: queries, keys and values. Out: for each query, the mean of the values, weighted by the softmax of the
+scores. Only the scores of one block of rows are in memory at a time:
 
-In: queries, keys and values.  Out: for each query, the mean of the values weighted by the
-softmax of the scores.
-
-    for each head:      its keys and values are packed as panels of columns
-        for 64 rows:    scores = rows @ keys.T * scale      tiles that fit the L2 cache
-                        mask, softmax                       over all keys, so results do not depend on the block
-                        out = scores @ values               tiles
-
-If a head has few query rows (one in autoregressive decoding), both products run without packing.
+    for each head:      pack its keys and values as panels of columns
+        for 64 rows:    scores = rows @ keys.T * scale      in tiles that fit in the L2 cache
+                        apply mask and softmax over all keys
+                        out = scores @ values
 """
 
 cimport cython

@@ -1,11 +1,11 @@
 """flip and roll of contiguous CPU tensors.
 
-In: interpreter registers with a tensor, dimensions, shifts.  Out: the register of the copy.
+In: interpreter registers with a tensor, dimensions and shifts. Out: the register of the copy.
 
     x.flip(0), x.fliplr(), x.flipud()      x.roll(1), x.roll([1, 2], [0, 1])
 
-Elements of any dtype are copied as bytes. The dimensions after the last flipped dimension are copied as whole
-rows. For non-contiguous tensors and invalid arguments, the Python kernel of the operator record runs.
+All dtypes are supported. For non-contiguous tensors and invalid arguments, the Python kernel of the operator
+record runs.
 """
 
 cimport numpy as cnp

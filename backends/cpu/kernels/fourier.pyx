@@ -5,8 +5,8 @@ the result.
 
     fft_rfft(x)      fft_irfft(x, 20)      fft_fft(x, norm="ortho")      fft_ifft(x)
 
-The loops are those of NumPy's generalized ufuncs (pocketfft), which cache their plans. For large tensors,
-other dimensions and dtypes, and invalid arguments, the Python kernel of the operator record runs.
+The loops are those of NumPy's generalized ufuncs. For large tensors, other dimensions and dtypes, and invalid
+arguments, the Python kernel of the operator record runs.
 """
 
 from importlib import import_module

@@ -1,11 +1,12 @@
 """Epilogue fusion: operators of a fusion group that read whole rows of results while these are in the cache.
 
-    softmax(x * scale + mask, -1)      for each chunk of rows: the tiles of the steps, then `softmax`
-    ((x - y) ** 2).mean()              for each chunk of a row: partial sums of blocks, added in order at the end
+The left column has the operators of a fusion group, the right column its execution:
 
-An epilogue calls the same loops on the same rows as the kernel of its operator, so its results are
-bit-identical to those of the separate operator. If an epilogue does not read contiguous rows along the last
-dimensions, its operator runs separately, after the steps. `fused_plans.pxd` defines slots, steps and stages.
+    softmax(x * scale + mask, -1)      for each chunk of rows: pointwise operators by tiles, then softmax
+    ((x - y) ** 2).mean()              for each chunk of a row: partial sums of blocks, added at the end
+
+Results are bit-identical to those of separate operators. An epilogue must read contiguous rows along the last
+dimensions. Otherwise, its operator runs separately after the group.
 """
 
 from libc.stdint cimport int32_t

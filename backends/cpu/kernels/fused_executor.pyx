@@ -1,18 +1,15 @@
 """Execution of fusion groups by loop fusion and loop tiling: pointwise operators share tiles in the L1 cache.
 
-In: interpreter registers with tensors and numbers, and the group's program (`ts.fusion.program`).  Out:
-whether the group ran, and its results.
+In: interpreter registers with tensors and numbers, and the group's program (`ts.fusion.program`). Out: True
+with the results, or False if the group does not support its inputs. The bytecode then runs the separate
+operators. A program is a list of operations on numbered values (slots):
 
-    operations                         slots while a tile runs
-      2 = mul(0, 1)                      inputs      the elements, or a copy of the tile if they are strided
-      3 = add(2, 0)                      results     the result's array if it is read outside, else a buffer
-      4 = tanh(3)                        numbers     one element with a stride of 0
+    2 = mul(0, 1)
+    3 = add(2, 0)
+    4 = tanh(3)
 
-The group calls the same loops as the separate operators, with the same operand dtypes, so the results are
-bit-identical. `fused_plans` chooses the loops, `fused_operands` computes the addresses of their operands.
-
-If the group does not support its inputs, the first result is False, and the bytecode continues with the
-separate operators.
+The group calls the loops of the separate operators with the same dtypes, so results are bit-identical.
+`fused_plans` chooses the loops. `fused_operands` computes the addresses of the operands.
 """
 
 cimport cython

@@ -471,8 +471,8 @@ cdef void address_materialized(Layout *layout, int slot, char *data, int *order,
 cdef bint address_input(FusedPlan plan, Run *run, Layout *layout, int slot, npy_intp *shape, int *order) noexcept nogil:
     """Set the address from which the steps read an input.
 
-    A contiguous input, or a single repeated element, is read in place. For any other input, the elements of
-    each tile are copied to a buffer. Return False if no buffer is free.
+    A contiguous input, or a single repeated element, is read in place. For any other input, each tile is
+    copied to a buffer. Return False if no buffer is free.
     """
     cdef Gather *into = &run.gather[run.gathers]
     cdef npy_intp strides[MAX_RANK]

@@ -1,9 +1,7 @@
 """Memory planning (scratch buffers) and choice of loops for fusion groups with given dtypes.
 
-In: a program (`ts.fusion.program`), interpreter registers with tensors and numbers.  Out: the `FusedPlan` for
-their dtypes.
-
-A plan is created for each new combination of input dtypes and cached. The plan used last is checked first.
+In: a program (`ts.fusion.program`), and interpreter registers with tensors and numbers. Out: the `FusedPlan`
+for their dtypes. A plan is cached for each combination of input dtypes.
 """
 
 cimport cython
@@ -112,8 +110,8 @@ cdef int default_kind(FusedPlan plan):
 cdef int common_kind(FusedPlan plan, int first, int second):
     """Return the dtype to which two slots are promoted, or NO_INDEX if the promotion is unsupported.
 
-    PyTorch's rule for operands of one category (such as float): the dtype of a tensor with dimensions has
-    precedence over the dtype of a 0-dim tensor, and both have precedence over the dtype of a number.
+    For operands of one category (such as float), the dtype of a tensor with dimensions has precedence. The
+    dtype of a 0-dim tensor comes next, and the dtype of a number last.
     """
     cdef int a = plan.kind[first], b = plan.kind[second]
     cdef uint32_t guard
@@ -567,8 +565,7 @@ cdef class FusedGroup:
         """Release the buffers whose last reader is step `at`.
 
         Each step has two calls. The call with `before` set releases the buffers that the step's result may
-        overwrite. After a buffer has been assigned to the result, the call without `before` releases the
-        other buffers.
+        overwrite. The call after the result has a buffer releases the others.
         """
         cdef TileOp *tile_op = &plan.tile_ops[schedule.order[at]]
         cdef npy_intp width = item_size(plan.kind[tile_op.out])

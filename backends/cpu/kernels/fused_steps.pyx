@@ -1,13 +1,13 @@
 """Fused optimizer steps over lists of parameters: the `_fused_*` operators of `ts.optim` and PyTorch.
 
 In: interpreter registers with lists of parameters, gradients and optimizer state, and the options of the
-optimizer. Out: parameters and state, updated in place. If a gradient scaler is given, the gradients are also
-updated in place: they are divided by its factor.
+optimizer. Out: parameters and state, updated in place. If a gradient scaler is given, the gradients are
+divided by its factor in place.
 
     _fused_sgd_([p], [p.grad], [momentum], weight_decay=0, momentum=0.9, lr=0.1, ...)
 
-The lists must have equal lengths, with contiguous float32 or float64 tensors. For other arguments, the Python
-kernels of the records run, which use operators on lists. Non-contiguous gradients are copied.
+The lists must have equal lengths. Their tensors must be contiguous float32 or float64 tensors, except the
+gradients. For other arguments, the Python kernels of the records run.
 """
 
 cimport numpy as cnp
@@ -233,8 +233,7 @@ cdef int run_steps(
     """Update all parameters by calls of `step` with the update rule `rule`.
 
     The first `lists` arguments are lists of tensors. `used` marks the lists that the rule reads or writes.
-    `steps_at` is the position of the argument with the list of step counts, or -1 if there is no such
-    argument.
+    `steps_at` is the position of the list of step counts among the arguments, or -1.
     """
     cdef Work work
     cdef Py_ssize_t i

@@ -4,12 +4,11 @@ In: interpreter registers with a contiguous tensor, and a tensor of indices. Out
 
     index_select, embedding, gather, take, x[i], x[i, j]
 
-Rows are copied by memcpy, single elements as integers of their width. For indices out of range and other
-layouts and dtypes, the Python kernel of the operator record runs and raises the errors.
+For indices out of range and other layouts and dtypes, the Python kernel of the operator record runs and
+raises the errors.
 
-Each index is read from memory once, then checked and used. If another thread writes to the index tensor at
-the same time, the kernel may select another element or leave the call to the Python kernel, but it never
-accesses memory outside of the tensor.
+Each index is read from memory once, then checked and used. A concurrent write to the index tensor may change
+the selected element, but no access is outside of the tensor.
 """
 
 cimport numpy as cnp
@@ -127,9 +126,8 @@ cdef object select_by_index(
 ):
     """Return source.index_select(dim, by) as an array, or None if the arguments are unsupported.
 
-    If `vector` is set, `by` must have at most one dimension. Otherwise, it may have any shape. `source` and
-    `by` must be among the `nargs` arguments or in their lists, because `leave_gil` keeps only these arrays
-    alive while the GIL is released.
+    `by` must have at most one dimension if `vector` is set. `source` and `by` must be among the `nargs`
+    arguments or in their lists, because `leave_gil` keeps only these arrays alive.
     """
     cdef PyArrayObject *a = contiguous_array_or_null(source)
     cdef PyArrayObject *index = read_indices(by)

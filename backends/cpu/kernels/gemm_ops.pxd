@@ -9,7 +9,7 @@ cdef object product(object a, object b, object summand, double alpha, double bet
 # Return x @ weight.T + bias, or None if the operands are unsupported. `bias` is None or a vector of the
 # result's last dimension.
 cdef object linear_product(object x, object weight, object bias)
-# Return the result of `linear_product` after `epilogue`, which is called with `context` for each tile while the tile
-# is in the cache. `epilogue` may be NULL. `packed` is the packed transpose of the weight, or None. Return None for
-# operands that `linear_product` does not support, and for half precision with an epilogue.
+# Return `linear_product` with an epilogue. `epilogue` is NULL, or is called with `context` for each tile
+# while the tile is in the cache. `packed` is the packed transpose of the weight, or None. Return None for
+# unsupported operands, and for half precision with an epilogue.
 cdef object linear_with_epilogue(object x, object weight, object bias, Packed packed, Epilogue epilogue, void *context)

@@ -4,10 +4,8 @@ In: interpreter registers with CPU tensors, or arrays. Out: the register of the 
 
     mm(x, y)   bmm(x, y)   matmul(x, y)   linear(x, weight, bias)   addmm(bias, x, y)   baddbmm(bias, x, y)
 
-The C kernel of an operator receives registers. The function `kernel` creates kernels on arrays for `out=` and
-in-place variants. Both kinds of kernels call `product`. For small floating matrices, C kernels call
-`matrix_product` instead. For unsupported arguments, the Python kernel of the operator record runs and raises
-errors.
+C kernels receive registers. The function `kernel` creates kernels on arrays, for `out=` and in-place
+variants. For unsupported arguments, the Python kernel of the operator record runs and raises the errors.
 """
 
 from functools import partial

@@ -1,14 +1,13 @@
 """Blocked GEMM by register tiles (`simd_tiles.h`), loop tiling (cache blocking) and packing, for floats.
 
-In: a block of a product, or a matrix to be packed for several products.  Out: the elements of the block, with bias and
-epilogue applied.
+In: a block of a product, or a matrix to be packed for several products. Out: the elements of the block, with
+bias and epilogue applied. The loop nest:
 
-    for each BLOCK_DEPTH of the inner dimension:
-        columns of b  packed as panels of 48         k=0: b00 .. b0,47    k=1: b10 .. b1,47 ...
-        out[tile, panel] += 8 rows of a @ panel      24 vectors that stay in registers while k runs
+    for each BLOCK_DEPTH of the inner dimension k:
+        pack the columns of b in panels of 48 columns
+        for each tile:   out[tile, panel] += 8 rows of a @ panel
 
-Each element is one sum over k in increasing order, so its bits depend neither on the division into blocks nor
-on whether b was packed in advance.
+Each element is one sum over k in increasing order. Its bits do not depend on the blocks or the packing.
 """
 
 cimport cython

@@ -4,10 +4,9 @@
     ...                                   # must not access Python objects
     take_gil(gil_state)                   # from here, only objects created by this kernel are certain to exist
 
-While a kernel reads the memory of its arguments, another thread may assign `x.data` or remove tensors from a
-list. Therefore `leave_gil` holds references to the arrays of all tensors among the operator's arguments,
-including those in lists. Pointers obtained before `leave_gil` stay valid until `take_gil`. The kernel itself
-need not hold references.
+While the GIL is released, another thread may assign `x.data` or remove tensors from a list. Therefore,
+`leave_gil` holds references to the arrays of all tensors among the operator's arguments and in their lists.
+Pointers obtained before `leave_gil` stay valid until `take_gil`.
 """
 
 from libc.stdint cimport int32_t

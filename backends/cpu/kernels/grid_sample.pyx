@@ -1,13 +1,12 @@
 """Sampling of images at grid positions, by the nearest element or bilinear interpolation.
 
-In: interpreter registers with contiguous floating images and grids, mode, padding, align_corners.  Out: the
-register of the result.
+In: interpreter registers with contiguous floating images and grids, the mode, the padding and
+`align_corners`. Out: the register of the result.
 
     grid_sampler(images (N, C, H, W), grid (N, h, w, 2), 0, 0, False)
 
-The results are bit-identical to those of `ts.ops.grid_sample`. For bicubic interpolation, volumes, other
-dtypes, invalid arguments, and inputs large enough for several threads, the Python kernel of the operator
-record runs.
+For bicubic interpolation, volumes, other dtypes, invalid arguments, and inputs large enough for several
+threads, the Python kernel of the operator record runs.
 """
 
 cimport numpy as cnp

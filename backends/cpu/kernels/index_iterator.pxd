@@ -1,12 +1,11 @@
 """Iteration over index tensors with bounds checking, which reads each index once (no double fetch).
 
-Indices may have any strides. Gather, scatter and indexed updates use the iteration:
+Indices may have any strides. Gather, scatter and indexed updates use the iteration, for operations such as:
 
     out[j] = x[i, index[j]]       x[index[i, j], j] += y[i, j]       x[index] = 0
 
-Each index is read from memory once, then checked and used. If another thread writes to the indices at the
-same time, the iteration may select another element of the same array or end early, but it never accesses
-other memory.
+Each index is read from memory once, then checked and used. A concurrent write to the indices may change the
+selected element or end the iteration early. No access is outside of the array.
 """
 
 from libc.stdint cimport int32_t, int64_t
@@ -66,15 +65,15 @@ cdef inline void add_dimension(IndexIterator *walk, npy_intp n, npy_intp array, 
         walk.nd += 1
 
 
-# Run the operation for all indices, in order. At the first index that is not in [0, n), stop and return
-# False. The operation has then run for the indices before it. `kind` is the ScalarType of the elements. ADD,
-# MULTIPLY, MAXIMUM and MINIMUM require `supports_arithmetic(kind)`.
+# Run the operation for all indices, in order. Stop and return False at the first index outside of [0, n). The
+# operation has then run for the indices before it. `kind` is the ScalarType of the elements. ADD, MULTIPLY,
+# MAXIMUM and MINIMUM require `supports_arithmetic(kind)`.
 cdef bint iterate_indices(IndexIterator *walk, IndexOp index_op, int kind, char *array, const char *index, char *other) noexcept nogil
 # Return whether ADD, MULTIPLY, MAXIMUM and MINIMUM support a ScalarType.
 cdef bint supports_arithmetic(int kind) noexcept nogil
 # Return the array of an aligned int32 or int64 CPU tensor, with any strides, or NULL for other values.
 cdef PyArrayObject *read_indices(IValue *x) noexcept
-# Return the linear indices for x[i, j, ...], where `indices` has one index tensor for each leading dimension of x
-# and `lengths` are the sizes of these dimensions. The result has the broadcast shape of the index tensors. Return
-# None if an index is out of range or the shapes do not broadcast.
+# Return the linear indices for x[i, j, ...], with the broadcast shape of the index tensors. `indices` has one
+# index tensor for each leading dimension of x. `lengths` are the sizes of these dimensions. Return None if an
+# index is out of range or the shapes do not broadcast.
 cdef object linear_indices(List indices, npy_intp *lengths)

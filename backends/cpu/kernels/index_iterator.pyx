@@ -65,8 +65,8 @@ cdef inline bint iterate_index_row(
 ) noexcept nogil:
     """Apply the operation to one row of `n` indices. Return False at an index that is out of range.
 
-    The values that are constant in the loop are separate arguments. If they were fields of a structure, the
-    compiler would have to assume that stores change them.
+    The loop constants are separate arguments. The compiler would assume that stores change fields of a
+    structure.
     """
     cdef npy_intp j
     cdef int64_t position

@@ -10,25 +10,18 @@
         take_gil(gil_state)
         return set_result(&r[at[op.nargs]], result, kind)
 
-Preconditions of a kernel, and the code that establishes them:
+A kernel relies on these preconditions, which argument binding and the bytecode verifier establish:
 
-    registers     `op.nargs` arguments that match the schema (an int for int, a list for a list, None only if
-                  optional), and one register for each result.  Argument binding and the bytecode verifier
-                  check this.
-    tensors       any device, dtype, layout and number of dimensions up to MAX_DIMS, with or without elements:
-                  the kernel checks.  `contiguous_array_or_null` yields only aligned, C-contiguous CPU arrays.
-    lists         any length. Lists of tensors may contain None if the schema says so.
-    numbers       any value: dimensions, sizes and indices are checked against the shape before use.
-    memory        pointers are valid while the GIL is held, and from `leave_gil` to `take_gil` (`gil.pxd`).
-                  Other threads may write elements meanwhile. The results are then undefined.
+    registers     `op.nargs` arguments that match the schema, and one register for each result
+    lists         any length. Lists of tensors contain None only if the schema allows this.
+    memory        pointers are valid while the GIL is held, and from `leave_gil` to `take_gil` (`gil.pxd`)
 
-A kernel with further preconditions documents each precondition with the code that establishes it. Inner loops
-(`noexcept nogil`) do not check their arguments: the kernel has checked the element counts, and that outputs
-do not overlap inputs.
+The kernel checks everything else: device, dtype and layout of tensors, and all numbers before their use.
+`contiguous_array_or_null` yields only aligned, C-contiguous CPU arrays. If other threads write elements
+during the call, the results are undefined.
 
-A function that Python can call (`def`) relies only on the conversions of its signature and checks all other
-preconditions on entry, as `correlate` does. Methods that the thread pool calls do the same
-(`require_partition`).
+Inner loops (`noexcept nogil`) do not check their arguments. Functions that Python can call (`def`), and
+methods that the thread pool calls, check all preconditions on entry.
 """
 
 cimport numpy as cnp

@@ -1,9 +1,12 @@
 """Binding of C kernels to operators on the CPU.
 
-`bind` sets the C kernel of an operator. This is the kernel that the field `loop` of the record names. If
-`loop` is empty, it is the kernel registered for the operator's name and overload. If there is none, it is a
-kernel that calls the loops of the record's ufunc. `bind` also sets the fallback that converts arguments to
-the requirement of the kernel.
+`bind` sets the C kernel of an operator, which is the first of:
+
+    the kernel that the field `loop` of the record names
+    the kernel registered for the operator's name and overload, if `loop` is empty
+    a kernel that calls the loops of the record's ufunc
+
+`bind` also sets the fallback, which converts arguments to the requirements of the kernel.
 """
 
 from ts._core.dispatch.operator cimport Kernel, Operator, set_kernel

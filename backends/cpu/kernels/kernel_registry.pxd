@@ -19,9 +19,9 @@ ctypedef struct Tile:
     const void *vectors  # for per-channel loops: vectors of `channels` elements that the loop reads
 
 # Type of functions that prepare the loop of an operator with scalar parameters in a fusion group
-# (`OperatorRecord.tile`). The function sets the loop and the parameters of `tile`. It returns False if no
-# loop supports the arguments. `kind` is the dtype of the first argument, a tensor. `others` are the remaining
-# arguments.
+# (`OperatorRecord.tile`). The function sets the loop and the parameters of `tile`. `kind` is the dtype of the
+# first argument, a tensor. `others` are the remaining arguments. The function returns False if no loop
+# supports them.
 ctypedef bint (*ReadTile)(int kind, IValue **others, Tile *tile) noexcept
 
 # Like `ReadTile`, but for operators with per-channel vectors (`OperatorRecord.channels`). The function also
@@ -43,9 +43,9 @@ ctypedef struct View:
     npy_intp item                      # size of an element in bytes
 
 # A function that applies a view operator (`OperatorRecord.view_input`) to the shape and strides in `view`.
-# Fusion groups call this function instead of the operator. `others` are the arguments after the tensor. If
-# the operator returns a list of `result_count` tensors, `view` becomes the tensor at `result_index` in the
-# list. The function returns False if the operator has no view with these arguments.
+# `others` are the arguments after the tensor. If the operator returns a list of `result_count` tensors,
+# `view` becomes the tensor at `result_index`. The function returns False if there is no view for these
+# arguments.
 ctypedef bint (*ReadView)(View *view, IValue **others, int result_index, int result_count) noexcept
 
 cdef enum:
@@ -60,9 +60,9 @@ ctypedef struct EpilogueArgs:
     # function that computes the results of `rows` rows, which start at address `x`. `args` points to this
     # struct.
     void (*function)(const void *args, const char *x, npy_intp rows, char *out) noexcept nogil
-    # Functions of an operator that is a sum, so that a row can be split into blocks. `block` returns the
-    # partial sum of at most `reduce.BLOCK` elements. `finish` computes the result from the total of the
-    # partial sums. Both are NULL for other operators.
+    # Functions of a sum operator, by which a row can be split into blocks. `block` returns the partial sum of
+    # at most `reduce.BLOCK` elements. `finish` computes the result from the total. Both are NULL for other
+    # operators.
     double (*block)(const char *x, npy_intp n) noexcept nogil
     void (*finish)(const void *args, double total, char *out) noexcept nogil
     int what
@@ -75,9 +75,9 @@ ctypedef struct EpilogueArgs:
     double by
     const void *vectors[2]             # vectors with one element per element of a row (such as weight and bias), or NULL
 
-# A function that sets `args` for an operator that can be an epilogue (`OperatorRecord.epilogue`). The rows have
-# dtype `kind` and are in a tensor of shape `dims`. `others` are the other arguments. Returns False if the operator
-# does not read whole rows along the last dimensions, or does not support the arguments.
+# A function that sets `args` for an operator that can be an epilogue (`OperatorRecord.epilogue`). The tensor
+# that it reads has dtype `kind` and shape `dims`. `others` are the other arguments. Returns False if the
+# operator does not read whole rows along the last dimensions, or the arguments are unsupported.
 ctypedef bint (*ReadEpilogue)(int kind, int ndim, const npy_intp *dims, IValue **others, EpilogueArgs *args) noexcept
 
 cdef int register_epilogue(str name, ReadEpilogue read) except -1

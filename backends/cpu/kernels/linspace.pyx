@@ -2,8 +2,8 @@
 
     linspace(0, 1, 5)
 
-Elements are computed in double, from both ends towards the middle, so that both ends are exact. Each element
-is rounded once. For other dtypes and tensor arguments, the Python kernel of the operator record runs.
+Elements are computed in double, from both ends towards the middle, so both ends are exact. For other dtypes
+and tensor arguments, the Python kernel of the operator record runs.
 """
 
 cimport numpy as cnp

@@ -1,20 +1,12 @@
 """One LSTM layer in one direction: forward, which saves the gates, and backpropagation through time.
 
-In: interpreter registers of `aten::mkldnn_rnn_layer` and `_mkldnn_rnn_layer_backward`. Out of forward: the
-output, the last states and the workspace. Out of backward: the gradients. Gradients that are not required are
+In: interpreter registers of `aten::mkldnn_rnn_layer` and `_mkldnn_rnn_layer_backward`. Forward returns the
+output, the last states and the workspace. Backward returns the gradients. Gradients that are not required are
 empty.
 
-The workspace holds the activated gates of all rows of all time steps (input, forget, cell, output), then the
-cell state after each time step. Its size is five times the output's. Backward runs through the time steps in
-reverse. Each step computes the gradients of its gates in one pass, and then the gradient of the previous
-hidden state by a matrix product. The gradient of each weight is one product of the gate gradients of all time
-steps:
-
-    grad_input = grad_gates @ w_ih
-    grad_w_ih = grad_gates.T @ input           where grad_gates is (time * batch, 4 * hidden)
-
-For other layouts and dtypes, empty tensors and invalid arguments, the Python kernel of the operator record
-runs.
+The workspace holds two parts for all time steps: the activated gates (input, forget, cell, output), then the
+cell states. Its size is five times the output's. Backward runs through the time steps in reverse. For other
+layouts and dtypes, empty tensors and invalid arguments, the Python kernel of the operator record runs.
 """
 
 import numpy as np

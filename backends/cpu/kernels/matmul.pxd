@@ -12,23 +12,23 @@ cdef enum:
     # Smaller products keep the GIL, because they take less time than acquiring it again.
     MIN_MULTIPLICATIONS_WITHOUT_GIL = 1 << 19
 
-# Return x @ y + bias, or x @ y.T + bias if `transposed`, as a new reference to a Tensor. `x` and `y` are matrices
-# with equal floating dtypes, `bias` is a row or None. Return NULL without an exception for unsupported operands.
+# Return x @ y + bias, or x @ y.T + bias if `transposed`, as a new reference to a Tensor. `x` and `y` are
+# matrices with equal floating dtypes. `bias` is a row or None. Return NULL without an exception for
+# unsupported operands.
 cdef PyObject *matrix_product(Tensor x, Tensor y, bint transposed, object bias) except? NULL
 
-# Compute c = alpha * a @ b + beta * c + bias for matrices, or for batches of matrices that broadcast to the
-# shape of c. Return False if the dtypes or shapes are unsupported. If `beta` is 0, c is not read. `bias` is
-# None or a row that `is_row` accepts. With a bias, beta must be 0. `packed` is None or the packed b.
-# `epilogue` is NULL, or is called with each block of the product while the block is in the cache, possibly on
-# several threads without the GIL.
+# Compute c = alpha * a @ b + beta * c + bias for matrices, or for batches that broadcast to the shape of c.
+# Return False if the dtypes or shapes are unsupported. If `beta` is 0, c is not read. `bias` is None or a row
+# that `is_row` accepts, and requires beta = 0. `packed` is None or the packed b. `epilogue` is NULL or a
+# function, which is called with each block of the product while the block is in the cache. These calls may
+# run on several threads without the GIL.
 cdef bint multiply_into(
     object a, object b, object c, double alpha, double beta, object bias, Packed packed, Epilogue epilogue, void *context
 ) except -1
 
 # Return the cached packed columns of `y` (of y.T if `transposed`) for a product with the left operand `x`.
-# Return None if they are not cached or the chosen algorithm does not use them. The cache returns panels only
-# if nothing but the tensors refers to their arrays, so callers call this function before they take
-# references.
+# Return None if they are not cached or the chosen algorithm does not use them. Precondition: the caller holds
+# no references to the arrays of the tensors.
 cdef Packed cached_panels_for(Tensor x, Tensor y, bint transposed)
 # Return the cached panels as `cached_panels_for` does. The number of rows of the left operand is given
 # instead of the operand.
@@ -93,7 +93,7 @@ cdef class Job:
     cdef void run_loop(self, Matrix *left, Matrix *right, char *out) noexcept nogil
 
 
-# Return a job that computes c = a @ b for floating matrices, each time with the current contents of the arrays.
-# Return None if the operands are unsupported. The arrays must have one dtype and matching shapes, and `c` must be
-# C-contiguous.
+# Return a job that computes c = a @ b for floating matrices. Each run uses the current contents of the
+# arrays. The arrays must have one dtype and matching shapes, and `c` must be C-contiguous. Return None for
+# unsupported operands.
 cdef Job make_job(object a, object b, object c)

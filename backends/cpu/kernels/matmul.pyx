@@ -1,22 +1,17 @@
 """Matrix multiplication with kernel selection by a heuristic, without calls of NumPy.
 
-NumPy's type resolution takes longer than a small product.
-
 In: two matrices of one floating dtype. Out: their product, by one of four algorithms (`choose_algorithm`):
 
     few rows     loops that read both matrices in place (`skinny_gemm.pyx`)
     tiles        the tiles of `gemm_tiles.pyx`
-    BLAS         the library found by `ts.backends.cpu.blas`, with its flags for transposed operands
+    BLAS         the library found by `ts.backends.cpu.blas`
     loop         the inner loop of np.matmul, for strides that no other algorithm supports
 
-The choice depends only on shapes, layouts and the processor's vector width. `python -m benchmarks products`
-measures the thresholds. The choice is not tuned at run time, because measurement noise would then change the
-bits of a product.
+The choice depends only on shapes, layouts and the processor's vector width. It is not tuned at run time, so a
+product has the same bits in each run. `python -m benchmarks products` measures the thresholds.
 
-This module divides large products into tasks, and BLAS uses one thread for each task. For BLAS, the division
-depends only on the shapes. Results are bit-identical for every number of threads.
-
-    64 x 256 @ 256 x 1024      two tasks of 64 x 512 with one BLAS call each, on one thread or two
+Large products are divided into tasks, and BLAS uses one thread for each task. Results are bit-identical for
+every number of threads.
 """
 
 import numpy as np
@@ -159,8 +154,8 @@ cdef class Job:
     cdef Packed pack(self, Packed before):
         """Pack the right operand if packed columns make the product faster, and return the panels.
 
-        Otherwise, return `before`, which is None or the result of an earlier call. If the panels in `before`
-        have the right shape, they are used instead of new panels.
+        Otherwise, return `before`, which is None or the result of an earlier call. Panels in `before` are
+        reused if their shape matches.
         """
         cdef bint double_ = self.kind == 1
         cdef int64_t wide = panel_width(self.algorithm, double_)
@@ -386,7 +381,7 @@ cdef int dtype_index(a) except -2:
 def multiply(cnp.ndarray a not None, cnp.ndarray b not None, cnp.ndarray c not None, double alpha, double beta):
     """Compute c = alpha * a @ b + beta * c for matrices or stacks. Return False if they are unsupported.
 
-    The arrays are non-empty, have equal dtypes and broadcast to the shape of `c`, which is C-contiguous. If
+    The arrays must be non-empty, with equal dtypes, and broadcast to the shape of the C-contiguous `c`. If
     `beta` is 0, c is not read.
     """
     return multiply_into(a, b, c, alpha, beta, None, None, NULL, NULL)

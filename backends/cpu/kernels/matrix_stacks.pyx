@@ -1,7 +1,8 @@
 """Iteration over stacks of matrices (batched GEMM), the leading (batch) dimensions of matrix products.
 
-In: the arrays of both operands and of the product. Out: the addresses of the matrices of one product after the
-other. Adjacent dimensions are merged if the strides allow this:
+In: the arrays of both operands and of the product. Out: the addresses of the matrices, one product after the
+other. Adjacent dimensions are merged if the strides allow this. Example shapes, with the dimensions of the
+iteration:
 
     (2, 3, 4, 5) @ (5, 6)      one dimension of 6 products
     (2, 3, 4, 5) @ (3, 5, 6)   two dimensions of 2 and 3 products

@@ -1,12 +1,12 @@
 """Minimum and maximum of contiguous CPU tensors with NaN propagation, and their indices (argmin, argmax).
 
-In: interpreter registers with a tensor, the dimensions to reduce, keepdim.  Out: the registers of the values,
-the indices, or both.
+In: interpreter registers with a tensor, the dimensions to reduce and `keepdim`. Out: the registers of the
+values, the indices, or both. The right column names the implementation:
 
     x.amax([0, 1]), x.max()       by the inner loops of np.maximum and np.minimum
     x.argmin(1), x.max(1)         rows by NumPy's argmin and argmax, columns in parallel (columnwise_minmax.h)
 
-A NaN is both the minimum and the maximum. Of equal elements, the first is selected. For other layouts and
+NaN counts as both minimum and maximum. The first of several equal elements is selected. For other layouts and
 dtypes, empty tensors and invalid arguments, the Python kernel of the operator record runs.
 """
 

@@ -5,9 +5,7 @@ In: interpreter registers with a floating tensor and the weights of a layer.  Ou
     layer_norm, rms_norm, group_norm
     native_layer_norm, native_group_norm              also return mean and 1 / deviation, for the backward
 
-Variances are computed in double about the rounded mean, then corrected (two-pass algorithm). Non-contiguous
-tensors are copied. For other dtypes, empty tensors and invalid arguments, the Python kernel of the operator
-record runs.
+For other dtypes, empty tensors and invalid arguments, the Python kernel of the operator record runs.
 """
 
 cimport numpy as cnp

@@ -1,15 +1,14 @@
 """Backward of layer, group and batch normalization for contiguous CPU tensors.
 
-In: interpreter registers with the gradient of the result, the input, the input's moments, the weights, and the
-output mask. Out: the registers of the gradients of input, weight and bias. A gradient that the mask does not
-request is an empty tensor.
+In: interpreter registers with the gradient of the result, the input, the input's moments, the weights, and
+the output mask. Out: the registers of the gradients of input, weight and bias. A gradient that the mask
+excludes is an empty tensor. The right column has the unit of iteration:
 
     native_layer_norm_backward      row by row
-    native_group_norm_backward      plane by plane, where a plane is one channel of one image
-    native_batch_norm_backward      plane by plane, or all channels in parallel if a plane is one element
+    native_group_norm_backward      channels of an image one by one
+    native_batch_norm_backward      channels of an image one by one, or all in parallel if each is one element
 
-Non-contiguous tensors are copied. For other dtypes, empty tensors and invalid arguments, the Python kernel of
-the operator record runs.
+For other dtypes, empty tensors and invalid arguments, the Python kernel of the operator record runs.
 """
 
 cimport numpy as cnp

@@ -4,20 +4,14 @@ In: the tensor of an operand, at each product. Out: its panels, from its second 
 
     for x in batches: torch.nn.functional.linear(x, weight)    weight is packed at its second use and cached
 
-Panels are valid until the memory of the operand is written to. Operators that write to the memory increment
-the version counter, which a tensor shares with its views. Other writes are impossible, because a packed
-operand must have
+Panels are valid while the version counter of the operand's memory is unchanged. Operators that write to the
+memory increment the counter. To exclude other writes, a packed operand must have an array that owns its
+memory, with no references except from its tensor and the current view.
 
-    an array that owns its memory
-    no references to the array except from its tensor and the current view (the reference count is checked)
-    an unchanged version counter
+If an array is exposed to programs (`x.array`, storages, `x.data`), `drop_handed_out` drops its panels. A
+tensor whose address was exposed (also by NumPy or DLPack) is no longer packed.
 
-`drop_handed_out` drops the panels of an array that is exposed to programs (`x.array`, storages, `x.data`).
-Writes through addresses cannot be detected. A tensor whose address was exposed, also by NumPy or DLPack, is
-therefore no longer packed.
-
-The cache is bounded in bytes and entries. An entry is removed when its tensor is deallocated. All accesses
-hold the GIL.
+The cache is bounded in bytes and entries. All accesses hold the GIL.
 """
 
 import weakref

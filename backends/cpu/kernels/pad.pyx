@@ -1,13 +1,12 @@
 """Padding of CPU tensors (constant padding, reflection padding, replicate padding, circular padding).
 
-In: interpreter registers with a tensor, pairs (before, after) from the last dimension on, a mode and a
-number.  Out: the register of the result.
+In: interpreter registers with a tensor, a mode, a fill value, and pairs (before, after) that start with the
+last dimension. Out: the register of the result.
 
     pad(x, [1, 2], "reflect")      constant_pad_nd(x, [1, 1], 0.5)
 
-For each dimension, `source_index` maps an index of the result to an index of the source. An element whose index
-has no source in some dimension gets the fill value. For other layouts, fill values that the dtype cannot represent
-and invalid arguments, the Python kernel of the operator record runs.
+For other layouts, fill values that the dtype cannot represent, and invalid arguments, the Python kernel of
+the operator record runs.
 """
 
 cimport numpy as cnp

@@ -1,7 +1,7 @@
 """Global average pooling of CPU tensors (adaptive average pooling to one element).
 
-In: interpreter registers with contiguous or channels-last images, and sizes that are all 1.  Out: the
-register of the result, (images, channels, 1, 1).
+In: interpreter registers with contiguous or channels-last images, and sizes that are all 1. Out: the register
+of the result, of shape (images, channels, 1, 1).
 
     adaptive_avg_pool2d(x, [1, 1])
 

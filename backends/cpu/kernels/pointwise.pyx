@@ -4,8 +4,8 @@ In: interpreter registers with tensors and numbers.  Out: the register of the re
 
     x + y, x.exp_(), x * 2, x.add(y, alpha=1), torch.add(x, y, out=z)
 
-If operands need a conversion or `elementwise` does not support them, the Python kernel of the operator record
-runs.
+For operands that need a conversion or that `elementwise` does not support, the Python kernel of the operator
+record runs.
 """
 
 from cpython.object cimport PyObject

@@ -1,6 +1,6 @@
 """Pooling operators (max, average, adaptive pooling) on CPU tensors, by the loops of `pooling_windows.pyx`.
 
-In: interpreter registers with planes, kernel sizes, strides, paddings, dilations. Out: the register of the
+In: interpreter registers with planes, kernel sizes, strides, paddings and dilations. Out: the register of the
 result, or the registers of maxima and indices.
 
     max_pool2d(x, [2, 2])     max_pool2d_with_indices(x, [3], [2], [1])

@@ -1,11 +1,9 @@
 """Max pooling and average pooling loops on the CPU: maxima and means of windows.
 
-In: planes (C-contiguous, three spatial dimensions) and the start and end of each window along each dimension.
-Out: one element per window, and for maxima the index of this element in the plane.
+In: C-contiguous planes with three spatial dimensions, and the start and end of each window along each
+dimension. Out: one element per window. For maxima, also the index of this element in the plane.
 
-A row of windows is computed in two steps. First, the input rows under these windows are reduced elementwise
-to one row, in a loop that the compiler vectorizes. Then each window reduces its section of this row. If a
-window has several equal maxima, the first is selected. If a window contains NaN, the last NaN is selected.
+The first of several equal maxima is selected. If a window contains NaN, the last NaN is selected.
 """
 
 cimport cython

@@ -1,9 +1,10 @@
 """Calls of Python kernels on the CPU, with NumPy warnings disabled and BLAS limited to one thread.
 
-    run(kernel, [np, x, y], -1)        kernel(np, x, y)
+`run` receives a kernel, its arguments and a device, which is ignored:
 
-NumPy's loops read the error state from a context variable. This module sets the variable directly, which takes a
-tenth of the time of `np.errstate`. If the NumPy version lacks the variable, `np.errstate` is used.
+    run(kernel, [np, x, y], -1)        returns kernel(np, x, y)
+
+NumPy's error state is set directly in its context variable, which takes a tenth of the time of `np.errstate`.
 """
 
 import numpy as np

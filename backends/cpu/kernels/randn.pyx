@@ -1,14 +1,13 @@
 """Sampling of normal numbers from the default generator into new or contiguous CPU tensors.
 
-In: interpreter registers with sizes, a mean, a standard deviation.  Out: the register of the tensor.
+In: interpreter registers with sizes, a mean and a standard deviation. Out: the register of the tensor.
 
     randn([2, 3])     randn_like(x)     x.normal_(0, 1)
 
 The kernels draw the same numbers in the same order as PyTorch. Fewer than 16 numbers are drawn one by one, in
-double. Otherwise the Box-Muller transform turns each block of 16 uniform numbers (eight for the radii, eight
-for the angles) into 16 normal numbers. If the size is not a multiple of 16, the last 16 elements are computed
-again from new uniform numbers. For other generators, dtypes and layouts, and for invalid arguments, the Python
-kernel of the operator record runs, which calls `block_normals`.
+double. Otherwise, the Box-Muller transform turns each block of 16 uniform numbers into 16 normal numbers. For
+other generators, dtypes and layouts, and for invalid arguments, the Python kernel of the operator record
+runs.
 """
 
 import numpy as np
@@ -90,8 +89,8 @@ cdef void fill_uniform(MersenneTwister stream, floating *out, npy_intp n) noexce
 cdef void fill_blocks(MersenneTwister stream, floating *out, npy_intp n, bint narrow, floating mean, floating deviation) noexcept:
     """Fill `out` with `n` >= 16 normal numbers.
 
-    If `n` is not a multiple of 16, the last 16 elements are computed again from 16 new uniform numbers. The
-    preceding step draws one uniform number for each of the `n` elements, or, if `narrow`, only for complete
+    If `n` is not a multiple of 16, the last 16 elements are computed from 16 new uniform numbers. Before
+    that, one uniform number is drawn per element. If `narrow`, uniform numbers are drawn only for complete
     blocks of 16.
     """
     cdef npy_intp full_length = n - n % BLOCK

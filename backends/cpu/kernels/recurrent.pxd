@@ -51,9 +51,9 @@ cdef Packed cached_panels_of(IValue *x, npy_intp rows)
 cdef object copy_state(object tensor, int dtype, int nd)
 # Return whether an array has the shape (rows, columns), or (rows,) if `columns` is 0. Return True for None.
 cdef bint has_shape(object array, npy_intp rows, npy_intp columns) noexcept
-# Return the batch size of each time step. If `packed` is a tensor (`batch_sizes` of a packed sequence), these
-# are its elements. If `packed` is NULL, each of `times` steps has the batch size `batch`. Return None if a
-# size exceeds `batch`, or the sum of the sizes is not `total`.
+# Return the batch size of each time step. If `packed` is a tensor (`batch_sizes` of a packed sequence), the
+# sizes are its elements. If `packed` is NULL, each of `times` steps has the batch size `batch`. Return None
+# if a size exceeds `batch`, or the sum of the sizes is not `total`.
 cdef object read_batch_sizes(IValue *packed, npy_intp times, npy_intp batch, npy_intp total)
 # Run all time steps of one layer and direction. Return False if the matrix products are unsupported.
 cdef bint run_layer(

@@ -1,15 +1,14 @@
 """Recurrent neural networks (LSTM, GRU, RNN) on CPU tensors: cells, and stacks of layers over sequences.
 
-In: interpreter registers in the order of the records of `ts.ops.rnn`.  Out: the registers of the output and
-of the last states.
+In: interpreter registers in the order of the records of `ts.ops.rnn`. Out: the registers of the output and of
+the last states. The operators are:
 
     lstm, gru, rnn_tanh, rnn_relu                        layers, for padded and packed sequences
     lstm_cell, gru_cell, rnn_tanh_cell, rnn_relu_cell    one time step
 
-One matrix product computes the contribution of the input to the gates for all time steps. Each time step then
-needs a product with the hidden state and one pass over the gates. The pass updates the state in place, in the
-returned tensors. When a packed sequence ends, its row keeps the last state. For dropout between layers, other
-dtypes and invalid arguments, the Python kernel of the operator record runs.
+One matrix product computes the contribution of the input to the gates of all time steps. Each time step then
+needs one product with the hidden state. For dropout between layers, other dtypes and invalid arguments, the
+Python kernel of the operator record runs.
 """
 
 cimport numpy as cnp
@@ -296,11 +295,12 @@ cdef bint run_layer(
 ) except -1:
     """Run all time steps of one layer and direction. Return False if the matrix products are unsupported.
 
-    `x` has the rows of all time steps, `sizes` the batch size of each time step. `hidden` and `cell` are
-    updated in place to the last state. The hidden states of all rows are written to `out`, whose rows are
-    `pitch` elements apart. `input_gates` receives the input's contributions to the gates of all rows. If
-    `cells` is not NULL, `input_gates` receives the activated gates instead, and `cells` the cell states of
-    all rows.
+    `x` has the rows of all time steps, `sizes` the batch size of each step. `hidden` and `cell` are updated
+    in place to the last state. The other arguments are outputs:
+
+    out            hidden states of all rows, whose rows are `pitch` elements apart
+    input_gates    the input's contributions to the gates, or the activated gates if `cells` is not NULL
+    cells          NULL, or the cell states of all rows
     """
     cdef npy_intp *count = <npy_intp *>data_of(<PyArrayObject *>sizes)
     cdef npy_intp times = size_of(<PyArrayObject *>sizes), total = dims_of(<PyArrayObject *>input_gates)[0], size = item_size(w.dtype)

@@ -24,9 +24,9 @@ ctypedef struct Shape:
     npy_intp dims[MAX_DIMS]
 
 # Write a shape as (outer, n, inner) to `s`, where n is the product of the sizes of the reduced dimensions.
-# `dims` contains these dimensions as an int or a list of int. NULL, None and an empty list select all
-# dimensions. Return False if `dims` is invalid or the dimensions are not adjacent. `read_shape` does the same
-# for an array, and also returns False if the array is empty.
+# `dims` is an int or a list of int. NULL, None and an empty list select all dimensions. Return False if
+# `dims` is invalid or the dimensions are not adjacent. `read_shape` does the same for an array, and also
+# returns False if the array is empty.
 cdef bint read_lengths(int nd, const npy_intp *lengths, IValue *dims, bint keepdim, Shape *s) noexcept
 cdef bint read_shape(PyArrayObject *a, IValue *dims, bint keepdim, Shape *s) noexcept
 

@@ -1,17 +1,15 @@
 """Reductions of contiguous CPU tensors by blocked summation with multiple accumulators: sum, variance ...
 
-In: interpreter registers with a tensor, the dimensions to reduce, keepdim.  Out: the register of the result.
+In: interpreter registers with a tensor, the dimensions to reduce and `keepdim`. Out: the register of the
+result. Adjacent dimensions are merged, so that an input has the shape (outer, n, inner), where n elements are
+reduced:
 
-    x.sum(), x.sum([1, 2])     adjacent dimensions are merged: (outer, n, inner) -> (outer, inner)
+    x.sum(), x.sum([1, 2])     sums of x
     x.var(1), x.norm()         sums of (x - mean) ** 2, or of x ** 2
 
-For floating rows, parallel accumulators sum `BLOCK` elements, and the sums of blocks are added in double. For
-columns (inner > 1), a row of accumulators sums `BLOCK // 8` rows, and these sums are added in double. The
-results depend neither on the machine nor on the number of threads, and are at least as accurate as PyTorch's.
-Non-contiguous tensors are copied. For other dtypes, empty tensors and invalid arguments, the Python kernel of
-the operator record runs.
-
-The modules `minmax` and `any_all` use `read_shape` too.
+Blocks are summed by parallel accumulators, and the sums of blocks are added in double. Results depend neither
+on the machine nor on the number of threads. For other dtypes, empty tensors and invalid arguments, the Python
+kernel of the operator record runs.
 """
 
 cimport numpy as cnp

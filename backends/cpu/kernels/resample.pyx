@@ -1,15 +1,12 @@
 """Weighted sums along a dimension or at arbitrary indices, for resampling and grid sampling on the CPU.
 
-In: a C-contiguous array (float32, float64, int32 or bytes), and for each element of the result the indices
-that it reads (taps) and their weights. Out: for each element the weighted sum, in the array's dtype. The
-products are added in the order of the taps.
+In: a C-contiguous array (float32, float64, int32 or bytes). For each element of the result, also the indices
+that it reads (taps) and their weights. Out: the weighted sums, in the array's dtype. Products are added in
+the order of the taps.
 
-    weighted_sums(x, out, axis, index, weight)             taps along one dimension, equal for all slices
-    weighted_bytes(x, out, axis, index, weight, fraction_bits)    uint8 (`fraction_bits` fractional bits per weight)
-    weighted_picks(x, out, index, weight)                  taps anywhere in a plane, equal for all channels
-
-Along a dimension that is not the innermost, each tap adds a whole row to a row of sums, in a loop that the
-compiler vectorizes. Along the innermost dimension, elements are read one by one.
+    weighted_sums(x, out, axis, index, weight)      taps along one dimension, equal for all slices
+    weighted_bytes(x, out, axis, index, weight, fraction_bits)     for uint8, with fixed-point weights
+    weighted_picks(x, out, index, weight)           taps anywhere in a plane, equal for all channels
 """
 
 import numpy as np

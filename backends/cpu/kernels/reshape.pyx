@@ -1,7 +1,7 @@
 """Reshaping and expansion of CPU tensors: a view if the strides allow it, otherwise a copy if the operator
 permits.
 
-In: interpreter registers, with a tensor and sizes.  Out: the register of the view.
+In: interpreter registers with a tensor and sizes. Out: the register of the view or copy. The operators are:
 
     x.view(2, -1), x.reshape(6), x.flatten(1), x.unflatten(0, [2, 3])     the same number of elements
     x.expand(4, 3), x.expand_as(y)                                        repeated elements

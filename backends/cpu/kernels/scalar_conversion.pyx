@@ -1,12 +1,13 @@
 """Conversion of single-element CPU tensors to and from numbers, and copies between tensors of one dtype.
 
-In: interpreter registers.  Out: a register with a number or a tensor:
+In: interpreter registers. Out: a register with a number or a tensor. The table has scripts on the left and
+the operators that they call on the right:
 
-    float(x[1, 2])    aten::Float.Tensor         x[i, j] = 3     aten::tensor.int, aten::copy_
+    float(x[1, 2])    aten::Float.Tensor
     if x.sum() > 0    aten::Bool.Tensor
+    x[i, j] = 3       aten::tensor.int, aten::copy_
 
-The records of `ts.ops.script_only_ops` and `ts.ops.index` name these kernels. For other devices and dtypes,
-and if an argument is invalid, the Python kernel of the record runs.
+For other devices and dtypes, and for invalid arguments, the Python kernel of the operator record runs.
 """
 
 cimport numpy as cnp

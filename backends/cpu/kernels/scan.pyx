@@ -4,9 +4,8 @@ In: interpreter registers with a tensor and a dimension.  Out: the register of t
 
     cumsum(x, 0), cumprod(x, -1)
 
-Running totals are accumulated in double. A float32 row is processed four elements at a time. Along other
-dimensions, up to `COLUMNS` columns are processed together. Non-contiguous tensors are copied. For other
-dtypes, empty tensors and invalid arguments, the Python kernel of the operator record runs.
+Running totals are accumulated in double. For other dtypes, empty tensors and invalid arguments, the Python
+kernel of the operator record runs.
 """
 
 cimport numpy as cnp

@@ -1,8 +1,10 @@
 """CPU feature detection (CPUID) for runtime dispatch (CPU dispatch): the SIMD level of the kernels.
 
-    current_level()      "avx512"      the level at which the kernels of this process run
-    available_levels()   ("baseline", "avx2", "avx512")      the levels that this processor supports
-    check_request()      raises RuntimeError if TS_SIMD does not name a supported level
+The functions, with example results:
+
+    current_level()      "avx512": the level of the kernels in this process
+    available_levels()   ("baseline", "avx2", "avx512"): the levels that this processor supports
+    check_request()      None, or RuntimeError if TS_SIMD does not name a supported level
 """
 
 import os

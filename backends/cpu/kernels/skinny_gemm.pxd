@@ -14,9 +14,9 @@ cdef bint can_use_skinny_gemm(bint double_, Matrix *a, Matrix *b) noexcept nogil
 cdef bint skinny_gemm_uses_panels(bint double_, Matrix *a, Matrix *b) noexcept nogil
 
 # Compute out[r, c] = alpha * (a @ b)[r, c] + bias[c] for all rows r and the columns c in [column,
-# column_end). This range must have at least the columns of one SIMD vector. `bias` may be NULL. `panels` are
-# the packed panels of b, or NULL. With panels, b must have contiguous columns, and `column` must be the first
-# column of a panel. The result is bitwise equal for every range of columns, with and without panels.
+# column_end). The range must have at least as many columns as a SIMD vector has elements. `bias` may be NULL.
+# `panels` are the packed panels of b, or NULL. With panels, b must have contiguous columns, and `column` must
+# be the first column of a panel. The bits of the result depend neither on the range nor on the panels.
 cdef void skinny_gemm(
     bint double_, Matrix *a, Matrix *b, int64_t column, int64_t column_end, char *out, int64_t pitch, double alpha,
     const char *bias, const Panels *panels

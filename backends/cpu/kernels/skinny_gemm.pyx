@@ -1,12 +1,11 @@
 """Matrix products with few rows (skinny GEMM), without packing, as for small batches in a linear layer.
 
-In: two matrices.  Out: their product, by the loops of `simd_rows.h`, which read both in place.
+In: two matrices. Out: their product, by the loops of `simd_rows.h`. The layout of b determines the loop:
 
-    1 x 128 @ (512 x 128).T      `along`: dot products with 16 contiguous columns of b at a time
-    2 x 128 @ 128 x 512          `across`: sums of contiguous rows of b, for 8 vectors of columns at a time
+    1 x 128 @ (512 x 128).T      `along`: dot products with contiguous columns of b
+    2 x 128 @ 128 x 512          `across`: sums of contiguous rows of b
 
-Packing would read and write all of b, although each element is multiplied only a few times. BLAS libraries
-have similar loops for one row, but a higher call overhead.
+Packing would copy all of b, although each element is multiplied only a few times.
 """
 
 from libc.stdint cimport int64_t

@@ -1,14 +1,13 @@
 """softmax, log_softmax and logsumexp (log-sum-exp) of contiguous CPU tensors.
 
-In: interpreter registers with a floating tensor and a dimension.  Out: the register of the result.
+In: interpreter registers with a floating tensor and a dimension. Out: the register of the result. Rows and
+columns are processed differently:
 
     softmax(x, -1)         for each row: exp(x - max) / sum
     log_softmax(x, 0)      for all columns in parallel, which are read row after row
     logsumexp(x, [1])
 
-Exponentials of float64 use NumPy's vectorized loops, over tiles of rows that fit in the L1 cache.
-Non-contiguous tensors are copied. For other dtypes, empty tensors and invalid arguments, the Python kernel of
-the operator record runs.
+For other dtypes, empty tensors and invalid arguments, the Python kernel of the operator record runs.
 """
 
 cimport numpy as cnp

@@ -1,16 +1,14 @@
 """Sorting (introsort) and selection (quickselect, heap selection) with PyTorch's order of equal elements.
 
-In: rows of int64 keys with the order of the elements. Out: the indices of the elements of each row, in sorted
-order.
+In: rows of int64 keys with the order of the elements. Out: for each row, the indices of its elements in
+sorted order. The functions:
 
     argsort(keys)                all elements of a row, ascending
     smallest(keys, k, True)      the k smallest, sorted (with False, in any order)
     nth(keys, k)                 for each row the k-th smallest, counted from 0
 
 PyTorch sorts with the C++ standard library (libstdc++), whose algorithms determine the order of equal
-elements. They are reimplemented here, so that the order does not depend on the compiler: introsort
-(median-of-three quicksort, heapsort beyond a depth limit, insertion sort below 17 elements), heap selection
-if few of many elements are requested, quickselect otherwise.
+elements. This module reimplements these algorithms.
 """
 
 from libc.stdint cimport int64_t

@@ -1,15 +1,12 @@
 """Special functions (error function, inverse error function, log-gamma, digamma ...) as NumPy ufuncs.
 
-The ufuncs have loops for float32 and float64.
-
-In: arrays. Out: arrays of the same dtype. The functions have the names of `scipy.special`:
+In: arrays of float32 or float64. Out: arrays of the same dtype. The functions have the names of
+`scipy.special`:
 
     special.erf(x), special.gammaln(x), special.erfinv(x), special.xlogy(x, y)
 
-Error functions and activations are row kernels of `vector_math.h`. The log-gamma function is that of the C
-library. `ndtri` is Wichura's rational approximation of the normal quantile (algorithm AS 241), accurate to
-1e-16. Functions without a row kernel compute float32 elements in float64, and round the result to float32
-once. The module also replaces NumPy functions for which row kernels exist, such as exp.
+Functions with a row kernel in `vector_math.h` compute float32 directly. Other functions compute float32
+elements in float64. The module also replaces NumPy functions for which row kernels exist, such as exp.
 """
 
 import numpy as np

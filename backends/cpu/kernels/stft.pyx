@@ -1,13 +1,13 @@
 """Short-time Fourier transform and its inverse by overlap-add for CPU tensors: stft, istft.
 
-In: interpreter registers with contiguous floating signals (stft) or spectra (istft), and the length of a
-transform, the hop length and a window. Out: the register of the result, in memory order (batch, frames,
-frequencies), as `ts.ops.stft` returns it.
+In: interpreter registers with a contiguous floating tensor, the length of a transform, the hop length and a
+window. The tensor has signals (stft) or spectra (istft). Out: the register of the result, in memory order
+(batch, frames, frequencies).
 
     stft(signal, 8, return_complex=True)      istft(spectra, 8, window=w, length=20)
 
-For complex signals and windows, two-sided spectra, padding modes other than reflect, results as pairs of real
-numbers, large tensors and invalid arguments, the Python kernel of the operator record runs.
+Supported are real signals and windows, one-sided complex spectra, and the padding mode "reflect". For other
+arguments and large tensors, the Python kernel of the operator record runs.
 """
 
 cimport numpy as cnp

@@ -1,13 +1,13 @@
 """Iteration of inner loops over strided and broadcast operands, with dimension coalescing.
 
-    broadcast_into(shape, ndim, a)             the common shape of a and other operands
-    set_operand_strides(&operands[0], a, ndim, shape)      the strides of a for that shape
-    new_result(operands, 2, ndim, shape, kind) the array of the result, which is operands[2]
+An operation takes these calls in order:
+
+    broadcast_into(shape, ndim, a)                       add `a` to the common shape of all operands
+    set_operand_strides(&operands[0], a, ndim, shape)    set the strides of `a` for that shape
+    new_result(operands, 2, ndim, shape, kind)           create the result, which is operands[2]
     iterate_operands(loop, data, operands, 3, ndim, shape)
 
-A result is dense and has the dimension order of the first operand. If the strides of the first operand do not
-determine the order of two dimensions, the strides of the next operand do
-(`ts._core.tensor.strides.of_result`).
+A result is dense and has the dimension order of the first operand (`ts._core.tensor.strides.of_result`).
 """
 
 from numpy cimport npy_intp
@@ -48,11 +48,11 @@ cdef bint sort_dims_by_stride(Operand *operands, int count, int ndim, npy_intp *
 # `shape` and the strides of all operands are sorted by this order.
 cdef object new_result(Operand *operands, int count, int ndim, npy_intp *shape, int kind)
 # Run an inner loop on `count` >= 2 operands with `ndim` dimensions. Each call of `function` iterates over the
-# innermost dimension, or each call of `plane` over the two innermost dimensions, if `plane` is given and
-# supports the strides. The last operand is the result, and may be the same array as the first. The result of
-# a unary loop must be contiguous, because `negative` and `isfinite` of NumPy 2.4 read wrong elements for
-# strided results. `iterate_operands` may release the GIL. Meanwhile, it holds references to the arrays of the
-# first two operands. The caller must hold references to the other arrays.
+# innermost dimension. If `plane` is given and supports the strides, each call of `plane` iterates over the
+# two innermost dimensions instead. The last operand is the result, and may be the same array as the first.
+# The result of a unary loop must be contiguous, because `negative` and `isfinite` of NumPy 2.4 compute wrong
+# elements for strided results. `iterate_operands` may release the GIL. It holds references to the arrays of
+# the first two operands, and the caller must hold references to the others.
 cdef int iterate_operands(Loop function, void *data, Operand *operands, int count, int ndim, npy_intp *shape, Plane plane=*) except -1
 # Return a C-contiguous copy of the array.
 cdef object contiguous_copy(PyArrayObject *a)

@@ -69,8 +69,8 @@ cdef void set_scalar_operand(Operand *operand, char *scalar_bytes, int ndim) noe
 cdef int compare_dimensions(Operand *operands, int count, npy_intp *shape, int a, int b) noexcept nogil:
     """Compare two dimensions: return 1 if `a` must be outer to `b`, -1 if `b` must be outer, else 0.
 
-    The dimension with the larger stride is outer, without regard to strides of 0. For equal strides, `a` is
-    outer if it has the larger size.
+    The dimension with the larger stride is outer. Strides of 0 are ignored. For equal strides, the dimension
+    with the larger size is outer.
     """
     cdef npy_intp first, second
     cdef int k

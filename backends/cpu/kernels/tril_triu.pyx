@@ -1,12 +1,11 @@
 """tril, triu, their indices, and identity matrices for CPU tensors.
 
-In: interpreter registers with a contiguous tensor, or sizes, and the diagonal.  Out: the register of the
+In: interpreter registers with a contiguous tensor or sizes, and the diagonal. Out: the register of the
 result.
 
     x.tril(), x.triu(-1)      tril_indices(3, 3), triu_indices(3, 3)      eye(3), eye(3, 4)
 
-Elements of any dtype are copied as bytes. Non-contiguous tensors are copied first. For other devices, and
-other dtypes of new tensors, the Python kernel of the operator record runs.
+For other devices, and other dtypes of new tensors, the Python kernel of the operator record runs.
 """
 
 cimport numpy as cnp

@@ -1,11 +1,8 @@
 """Inner loops of elementary functions, by range reduction (Cody-Waite) and polynomial approximation.
 
-The loops accept any strides, and call the row kernels of `vector_math.h` for the SIMD level.
-
-In: operands like those of NumPy's inner loops (pointers, count, strides in bytes).  Out: the results, which do not
-depend on the stride or position of an element.  The source is compiled for three SIMD levels (`simd_level.h`), each in
-a separate extension.  Functions without a version in `vector_math.h` run NumPy's loops, which are as accurate and as
-fast (measured with AVX-512).
+In: operands like those of NumPy's inner loops (pointers, count, strides in bytes). Out: the results, which do
+not depend on the stride or position of an element. The loops call the row kernels of `vector_math.h` for the
+SIMD level. Functions without a row kernel run NumPy's loops.
 """
 
 from numpy cimport npy_intp

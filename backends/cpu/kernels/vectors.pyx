@@ -4,8 +4,8 @@ In: interpreter registers with two CPU tensors of one floating dtype.  Out: the 
 
     dot(x, y), vdot(x, y)     mv(m, x), m @ x, x @ m     outer(x, y)    cross(x, y), linalg.cross(x, y, dim=1)
 
-For large products, which threads or BLAS compute faster, and for other dtypes, layouts and invalid arguments,
-the Python kernel of the operator record runs.
+For large products, other dtypes, other layouts and invalid arguments, the Python kernel of the operator
+record runs.
 """
 
 cimport numpy as cnp

@@ -1,13 +1,13 @@
 """View operators (zero-copy) on CPU tensors without calling NumPy: only shape, strides and pointer change.
 
-In: interpreter registers, with a tensor and dimensions or a range.  Out: the register of the view:
+In: interpreter registers with a tensor and dimensions or a range. Out: the register of the view. Each
+expression is followed by its operator or by the change of the dimensions:
 
     x[1], x[i, j]    aten::select.int        x.t(), x.transpose(0, 1)     strides exchanged
     x[a:b]           aten::slice.Tensor      x.unsqueeze(0)               a dimension of size 1
     x.split([2, 3])  aten::split.sizes       x.mT, x.movedim(0, -1)       another dimension order
 
-The records of `ts.ops.view` name these kernels (`loop="select"`). For invalid or unsupported arguments, the
-Python kernel of the record runs and raises the errors.
+For invalid or unsupported arguments, the Python kernel of the operator record runs and raises the errors.
 """
 
 cimport numpy as cnp
