@@ -1,6 +1,6 @@
 """Device and stream objects.
 
-Input: a value of a `device=` argument. Output: the device object.
+A device is a type name and an index. A stream is a number on a device.
 
     >>> from ts.devices import device
     >>> device("cuda:0"), device("cuda", 1).index, device("cpu") == device(device("cpu"))
@@ -9,9 +9,8 @@ Input: a value of a `device=` argument. Output: the device object.
     >>> with device("meta"): ts.ones(2).device
     device(type='meta')
 
-A device is a type name and an index. `ts.backends` determines whether arrays can be created on it. A stream
-is a number on a device. The CPU has a single stream. This module imports no other module of `ts`, except in
-`with` blocks, so that every stage may import it.
+`ts.backends` determines on which devices arrays can be created. This module imports other modules of `ts`
+only in `with` blocks, so that every stage may import it.
 """
 
 from __future__ import annotations

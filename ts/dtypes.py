@@ -1,17 +1,14 @@
 """Element types: PyTorch's dtype objects, with all properties of a type that other modules read.
 
-Input: a name, a code or a NumPy dtype. Output: the unique dtype object.
-
     >>> from ts import dtypes
     >>> dtypes.float32, dtypes.float32.code, dtypes.float32.numpy_dtype
     (torch.float32, 6, dtype('float32'))
     >>> dtypes.from_numpy_dtype("int64") is dtypes.int64 is dtypes.BY_CODE[4]
     True
 
-The codes are PyTorch's `ScalarType` numbers, as stored in graphs and archives and used by kernels.
-bfloat16, narrow floats and complex32 are dtypes of `ml_dtypes`, not of NumPy.  As its import is slow,
-it is deferred to the first use of `bfloat16.numpy_dtype`.
-This module imports nothing of `ts`, so that every stage may import it.
+The codes are PyTorch's `ScalarType` numbers, as stored in graphs and archives and used by kernels. bfloat16,
+narrow floats and complex32 are dtypes of `ml_dtypes`, which is imported at their first use. This module
+imports nothing of `ts`, so that every stage may import it.
 """
 
 from __future__ import annotations

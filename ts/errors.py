@@ -2,9 +2,9 @@
 
 There are three families:
 
-* compile-time errors of the user's program: `FrontendError` and subclasses, with a source range
-* run-time errors of the program: `ScriptRuntimeError`, `LimitExceeded`, with the stack of the script
-* bugs of ``ts``: `InternalError`, with the name of the pass and the text of the graph
+* `FrontendError` and subclasses: compile-time errors of the user's program, with a source range
+* `ScriptRuntimeError` and `LimitExceeded`: run-time errors of the program, with the stack of the script
+* `InternalError`: bugs of ``ts``, with the name of the pass and the text of the graph
 
 Most exceptions are subclasses of `RuntimeError`, as in PyTorch. Example of a message with a location::
 
@@ -214,8 +214,8 @@ def _lines(stack: Sequence[tuple[str, Located | None]]) -> str:
 class LimitExceeded(TsError):
     """Raised if a program exceeds a limit of `ts.limits`. `message` contains the limit and the usage.
 
-    `stack` holds (function name, source range) pairs, outermost first. If the program came from an archive
-    that records its original source, the error text shows the ranges in this source.
+    `stack` is a list of pairs (function name, source range), outermost call first. For programs from
+    archives, the error text shows the original source if the archive contains it.
     """
 
     # If a stack has too many calls, this number of calls is shown at its start and at its end.

@@ -112,9 +112,8 @@ def make_graphed_callables(
 ) -> Any:
     """Return functions or modules that replay a graph, which is captured for the sample arguments.
 
-    Arguments of a call must have the shapes and dtypes of the samples. Each call overwrites the results of
-    the previous call.  If the mode of a module (training, evaluation) has changed since the capture, calls
-    run the module without the graph.
+    Arguments of later calls must have the shapes and dtypes of the samples. Each call overwrites the results
+    of the previous call. A module whose training mode has changed since the capture runs without the graph.
     """
     if not isinstance(callables, tuple):
         return _graphed(callables, tuple(sample_args), num_warmup_iters, pool)

@@ -1,14 +1,12 @@
 """`ts.debug`: calls of scripted functions under the step debugger.
 
-Input: a function, a method or a module, plain or scripted. Output: a callable with the same parameters that
+`ts.debug` takes a function, a method or a module. It returns a callable with the same parameters, which
 stops before the first line of the function and reads commands:
 
-    ts.debug(f)(27)                                     from the terminal
-    run = ts.debug(f, ["b 9", "c", "p steps"])          from a list, after which the program continues
-    run(27), run.transcript
-
-The debugger compiles separate versions of the function and its callees, with a stop point before every line.
-Other calls of the function are not affected.
+    ts.debug(f)(27)                             commands from the terminal
+    run = ts.debug(f, ["b 9", "c"])             commands from a list. Then the program continues
+    run(27)
+    run.transcript                              the output of the debugger
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Default debugger of the process, for `breakpoint()` in scripts that run without another debugger.
 
-Input: a function that calls `breakpoint`. Output: debug code of this function, which stops at the call. As in
-Python, `sys.breakpointhook` then runs if the program has set it, or the function in PYTHONBREAKPOINT.
-Otherwise, the debugger starts in the terminal.
+As in Python, `breakpoint()` calls `sys.breakpointhook` if the program has set it, or the function named in
+PYTHONBREAKPOINT. Otherwise, this debugger starts in the terminal.
 """
 
 from __future__ import annotations

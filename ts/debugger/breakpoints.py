@@ -1,10 +1,11 @@
 """Breakpoints and conditional breakpoints: user requests, resolved to stop points in the code.
 
-Input: `12`, `file.py:12`, `helper` or `Class.method`.  Output: the numbers of stop points.
+A request is a line (`12` or `file.py:12`) or a function (`helper` or `Class.method`).
 
     b = Breakpoint(1, *file_and_line("model.py:12", None))
-    b.bind(stop_points)            b.stop_points == {7, 9}: the stop points of the line, or of the next line
-                                   with code
+    b.bind(stop_points)            sets `b.stop_points` to the numbers of the stop points of the line
+
+If the line has no code, the breakpoint is at the next line with code.
 """
 
 from __future__ import annotations

@@ -1,15 +1,14 @@
 """Debug compilation: functions are compiled again, with a stop point before every line.
 
-Input: a `ScriptFunction`. Output: its debug version, which calls the debug versions of the functions that it
-calls:
+The debug version of a function calls the debug versions of its callees:
 
     debugging = DebugCode(on_stop, on_failure, on_code)
-    debug_f = debugging.debug_version(f)      debug_f(3) runs f(3), and calls `on_stop` at stop points
-    debugging.prepare_all(debug_f)         compile all reachable functions, to know all stop points
+    debug_f = debugging.debug_version(f)
+    debug_f(3)                             runs f(3), and calls `on_stop` at stop points
+    debugging.prepare_all(debug_f)         compiles all reachable functions, to find all stop points
 
-Debug versions live as long as their debugger.  Functions without source (created from a graph) have no debug
-version and run unchanged.  A function whose source calls `breakpoint()` runs as a debug version of the
-process's default debugger: see `prepare_with_breakpoints`.
+Functions without source (created from a graph) have no debug version and run unchanged. A function that
+calls `breakpoint()` always runs as a debug version: see `prepare_with_breakpoints`.
 """
 
 from __future__ import annotations

@@ -1,17 +1,17 @@
 """Commands of the step debugger, executed while a program is stopped.
 
-Input: command lines from the function `read`.  Output: text for the function `write`.
+The debugger reads command lines with the function `read` and prints text with the function `write`.
 
     debugger = Debugger(read, write)
     debugger.run(f, (27,), {})            calls f, stops before its first line and reads commands
+
+In this dialog, the user types the commands after `(ts)`:
 
     > collatz, collatz.py:3
     ->     steps = 0
     (ts) b 9 if steps > 100
     Breakpoint 1 at collatz.py:9, in collatz
     (ts) c
-
-The debug session (`ts.debugger.session`) stops programs. This module reads and executes the commands.
 """
 
 from __future__ import annotations

@@ -1,16 +1,16 @@
 """Debug session: breakpoints, stepping, frames and values of stopped programs.
 
-Input: scripted functions, breakpoints, and the callback `on_stop`. Output: a `Stop` for each stop. The
-callback returns how the program continues.
+At each stop, the session calls `on_stop` with a `Stop`. The result of `on_stop` determines how the program
+continues.
 
     session = DebugSession(on_stop, on_condition_error)
-    session.set_breakpoint("12", "steps > 100")
-    session.run(f, (27,), {})              calls f, where on_stop(Stop(...)) runs before the first line
-    session.frame, session.evaluate("steps"), session.step_into()      in on_stop
+    session.set_breakpoint("12", "steps > 100")     line and condition
+    session.run(f, (27,), {})                       calls f and stops before its first line
 
-A stopped program has left the interpreter's loop, but its frames stay in memory while the program's thread
-runs `on_stop`. Forked tasks continue, and stop at breakpoints only. Values are converted to Python objects,
-so changing a copy has no effect on the program.
+In `on_stop`, `session.frame` is the selected frame, `session.evaluate("steps")` returns a value, and
+`session.step_into()` requests a step. Values are copies, so changing them has no effect on the program.
+
+Forked tasks continue during a stop. They stop at breakpoints only.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class DebugSession:
         """Create a session that calls `on_stop` in the thread of a stopped program.
 
         If `on_stop` returns None, the program runs to its end without further stops. If the condition of a
-        breakpoint raises an error, `on_condition_error` is called, and the program stops.
+        breakpoint raises an error, `on_condition_error` is called. Then the program stops at the breakpoint.
         """
         self._notify_stop, self._notify_condition_error = on_stop, on_condition_error
         self.code = DebugCode(self.on_stop, self.on_failure, self._bind)

@@ -3,6 +3,8 @@
     init_process_group("gloo", rank=0, world_size=2)
     all_reduce(x)                          x becomes the sum over all processes, bitwise equal in each
 
+Modules and functions:
+
     groups                 process groups
     mesh_connect           connection setup between the ranks
     peer_links             connections of a rank to all others
@@ -12,12 +14,12 @@
     point_to_point         send and receive
     object_collectives     collectives of plain values, without pickles
     work                   handles of asynchronous operations
+    rpc                    calls between processes
+    map                    application of a function to batches on RPC workers
+    cluster                dynamic sets of processes
 
-`rpc` provides calls between processes, `map` applies a function to batches on RPC workers, and `cluster`
-manages dynamic sets of processes: `LocalCluster` on this machine, `on_dask` in a dask cluster.
-
-Process groups need no optional packages, but `rpc`, `map` and `cluster` require dask.distributed (the extra
-rpc). docs/how-to/train-on-several-processes.md describes the differences from PyTorch.
+`rpc`, `map` and `cluster` require dask.distributed (the extra rpc).
+docs/how-to/train-on-several-processes.md describes the differences from PyTorch.
 """
 
 from __future__ import annotations

@@ -3,10 +3,10 @@
     with dist_autograd.context() as context_id:
         loss = rpc.rpc_sync("worker1", torch.mul, (x, w)).sum()
         dist_autograd.backward(context_id, [loss])
-        dist_autograd.get_gradients(context_id)         {x: ..., w: ...}, without a change of x.grad
+        dist_autograd.get_gradients(context_id)
 
-docs/how-to/compute-gradients-across-processes.md explains the use of this module, which
-`ts.distributed.dist_autograd` implements. It needs the extra `rpc`.
+`get_gradients` returns a dictionary from tensors to gradients. `x.grad` is unchanged. The module needs the
+extra `rpc`. docs/how-to/compute-gradients-across-processes.md explains its use.
 """
 
 from __future__ import annotations

@@ -2,9 +2,9 @@
 
     all_reduce(call, array, ReduceOp.SUM)        arrays are flat and contiguous
 
-Every rank exchanges messages with every other rank. A short array is sent to all ranks, and each rank
-computes the result. A longer array is split: each rank reduces one part and sends its result to all other
-ranks. Parts are sent in chunks: one chunk is reduced, in the CPU cache, while the next one is in transit.
+A short array is sent to all ranks, and each rank computes the result. For a longer array, each rank reduces
+one part and sends the result of its part to all other ranks. Parts are sent in chunks: one chunk is reduced
+while the next one is in transit.
 """
 
 from __future__ import annotations

@@ -1,11 +1,10 @@
 """One call (with a sequence number) of a collective function by all ranks: its messages and its deadline.
 
     call = CollectiveCall(group, "all_reduce", reduction, tensor)
-    call.wait([call.receive(1, memory), call.send(1, memory)])
-    call.fail(error)                                makes the call fail in the other ranks too
+    call.wait([call.receive(1, memory), call.send(1, memory)])      exchanges messages with rank 1
+    call.fail(error)                                                the call also fails in the other ranks
 
-The calls of a group are numbered, and messages carry this number, so messages of different calls are not
-confused.
+Each message carries the sequence number of its call.
 """
 
 from __future__ import annotations

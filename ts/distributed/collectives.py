@@ -1,11 +1,11 @@
 """Collective operations on tensors over the ranks of a process group, under PyTorch's names.
 
     all_reduce(x)                               x becomes the sum over all ranks
-    work = all_reduce(x, async_op=True)         asynchronous
+    work = all_reduce(x, async_op=True)         returns at once
     work.wait()
 
-All ranks call the same function, with tensors of equal dtype and size. A mismatch raises an error in all
-ranks.
+All ranks must call the same function with tensors of equal dtype and size. Otherwise, the function raises an
+error in all ranks.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """Event loop of this process, in a background thread, for all asynchronous connections.
 
-run(connect("ts://127.0.0.1:4711"))         run a coroutine from another thread and return the result
-timer = call_later(0.5, callback)           call in the loop, unless cancel_timer(timer) is called before
-on_event_loop()                             True in the thread of the loop
-non_blocking(callback)                      callback that may run in the thread of the loop
+run(connect("ts://127.0.0.1:4711"))         run a coroutine and return its result, in another thread
+timer = call_later(0.5, callback)           call `callback` in the loop after 0.5 seconds
+cancel_timer(timer)
+on_event_loop()                             return True in the thread of the loop
+non_blocking(callback)                      mark a callback that may run in the thread of the loop
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@
     pair = new_group([0, 1])                    called by all ranks, in the same order
     destroy_process_group()
 
-Each pair of processes has a connection, established during rendezvous and authenticated by a shared secret.
+Each pair of processes has one connection, authenticated by a shared secret.
 """
 
 from __future__ import annotations

@@ -1,12 +1,11 @@
 """Launcher of one machine (elastic training, process supervision): starts the ranks, restarts failed runs.
 
-Input: a `ProcessLaunch`. Output: None if all processes exit with 0, or ChildFailedError if a process fails
-and no restarts are left.
-
     launch_processes(ProcessLaunch(["python", "train.py"], processes=4))
 
-`Workers` runs the processes of one attempt. `launch_processes` makes up to `max_restarts + 1` attempts. For
-several machines, run a launcher on each, with the machine's number and the address of rank 0.
+`launch_processes` returns if all processes exit with 0. If a process fails, all processes start again, at
+most `max_restarts` times. Then `launch_processes` raises ChildFailedError.
+
+For several machines, run a launcher on each machine, with the machine's number and the address of rank 0.
 """
 
 from __future__ import annotations

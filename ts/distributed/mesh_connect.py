@@ -2,12 +2,12 @@
 
     links, count = join("tcp://127.0.0.1:29500", rank=0, world_size=2, timeout=30.0)
 
-All ranks connect to rank 0 and receive the addresses of all ranks. In each pair of ranks, the higher one
-connects to the lower one and sends its rank. After the handshake, `PeerConnections` uses the sockets.
+All ranks connect to rank 0 and receive the addresses of all ranks. In each pair of ranks, the higher rank
+connects to the lower rank.
 
 The environment variables of PyTorch's Gloo backend select TLS: GLOO_DEVICE_TRANSPORT=TCP_TLS, and
-GLOO_DEVICE_TRANSPORT_TCP_TLS_PKEY, ..._CERT and ..._CA_FILE, which name the files of the private key, the
-certificate and the certificate authority. Both ends of a connection verify the certificate of the other.
+GLOO_DEVICE_TRANSPORT_TCP_TLS_PKEY, ..._CERT and ..._CA_FILE. The last three name the files of the private
+key, the certificate and the certificate authority. Both ends of a connection verify each other's certificate.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """Placeholders for `torch.distributed.rpc` if dask.distributed is not installed.
 
     from ts.distributed.rpc import rpc_sync, RRef      succeeds without the extra `rpc`
-    rpc_sync("worker1", f)                             raises ImportError, which states what to install
+    rpc_sync("worker1", f)                             raises ImportError
 
-Input: a name and its module. Output: a class that can be an annotation, a base class or an argument of
-isinstance, but raises ImportError when it is instantiated.
+Each placeholder is a class. It can be an annotation, a base class or an argument of `isinstance`. Only
+calls raise ImportError.
 """
 
 from __future__ import annotations

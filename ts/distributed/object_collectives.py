@@ -1,10 +1,10 @@
 """Object collectives of plain values (numbers, strings, lists, dicts ...) without pickles.
 
     found = [None] * get_world_size()
-    all_gather_object(found, {"loss": 0.5})             [{"loss": 0.5}, ...] in each process
+    all_gather_object(found, {"loss": 0.5})             sets `found` to the values of all ranks
 
-Security: PyTorch sends pickles, which may run code when they are loaded. `ts` sends plain data. For a value
-of another type, the sender raises an error with the name of the type.
+PyTorch sends pickles, which may run code when they are loaded. These functions send plain data. Values of
+other types raise an error in the sender.
 """
 
 from __future__ import annotations

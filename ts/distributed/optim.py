@@ -27,11 +27,11 @@ __all__ = ["DistributedOptimizer"]
 class DistributedOptimizer:
     """Optimizer of remote parameters, with one local optimizer in each process that owns parameters.
 
-    optimizer_class   a class of `ts.optim`, or with `allow_python` a user class
+    optimizer_class   a class of `ts.optim`, or, with `allow_python`, a user's class
     params_rref       RRefs to the parameters
-    args, kwargs      further arguments of the class
+    args, kwargs      other constructor arguments of the local optimizers
 
-    The constructor raises the errors of the local optimizers' constructors.
+    Errors of the constructors of the local optimizers are raised here.
     """
 
     def __init__(

@@ -1,18 +1,15 @@
 """Connections of one rank to all others (progress engine, leader-follower), with zero-copy transfer.
 
     links = PeerConnections(rank, {1: socket, 2: socket})
-    got = links.receive(1, tag, memory)           filled by a message from rank 1 (None: from any rank)
+    got = links.receive(1, tag, memory)           the next message with this tag from rank 1 (None: any rank)
     sent = links.send(2, tag, memory)             sent immediately as far as the socket accepts it
     links.wait([got, sent], deadline)             drives all connections until both are done
 
-The sockets were opened and authenticated by `transport`, with or without TLS. A message consists of its tag,
-the number of bytes, and the bytes. If a receive for the message was posted,
-the bytes are read directly into the receive's memory. Otherwise, the message is buffered until it is
-requested.
+A message consists of its tag, the number of bytes, and the bytes. If a matching receive is posted, the bytes
+are read directly into its memory. Otherwise, the message is buffered.
 
-The first waiting thread drives the connections for all waiting threads, so that a single waiting call needs
-no background thread.  If requests are pending and no thread waits, a background thread starts after a short
-delay.
+The first waiting thread drives the connections for all waiting threads. If requests are pending and no thread
+waits, a background thread starts after a short delay.
 """
 
 from __future__ import annotations

@@ -1,12 +1,11 @@
 """Point-to-point communication (send, receive) of tensors, with an eager protocol for short tensors.
 
-The functions have PyTorch's names.
-
     send(x, dst=1)                      returns when the memory of x may be changed
-    recv(y, src=0)                      returns 0, the rank of the sender (without `src`: any rank)
-    work = irecv(y, src=0)              returns immediately, before the later work.wait()
+    recv(y, src=0)                      returns the rank of the sender (without `src`: any rank)
+    work = irecv(y, src=0)              returns immediately
+    work.wait()
 
-Messages between two ranks with equal tags arrive in order.  Short tensors are sent before the receiver
+Messages between two ranks with equal tags arrive in order. Short tensors are sent before the receiver
 requests them.
 """
 

@@ -2,8 +2,8 @@
 
     accumulate(ReduceOp.SUM, [array of rank 0, array of rank 1, ...], out)
 
-Arrays are reduced in the order of their ranks, not of their arrival, so results are bitwise equal on all
-ranks and in all runs.
+Arrays are reduced in the order of their ranks. Therefore, results are bitwise equal on all ranks and in all
+runs.
 """
 
 from __future__ import annotations

@@ -1,14 +1,16 @@
 """Rendezvous (bootstrap) of the processes of one program at rank 0, and barriers between them.
 
-All processes connect to rank 0 and receive the list of members.
+All processes connect to rank 0 and receive the list of members. The argument `init_method` names the address:
 
-    endpoint = parse_init_method("env://", rank, world_size)  MASTER_ADDR, MASTER_PORT, RANK, WORLD_SIZE
-    endpoint = parse_init_method("file:///tmp/x", rank, world_size)  one machine, where rank 0 writes the file
+    "env://"            from MASTER_ADDR, MASTER_PORT, RANK and WORLD_SIZE
+    "file:///tmp/x"     on one machine, from a file that rank 0 writes
+
+    endpoint = parse_init_method("env://", rank, world_size)
     meeting = Rendezvous(endpoint, name="worker1", address="ts://...")
     meeting.members          [Participant(rank=0, name="worker0", address="ts://127.0.0.1:4711")]
-    meeting.barrier("end")              returns once all processes have called it
+    meeting.barrier("end")   returns once all processes have called it
 
-Rank 0 listens at the rendezvous address.  Barriers do not wait for processes that have left or disconnected.
+Barriers do not wait for processes that have left or disconnected.
 """
 
 from __future__ import annotations

@@ -4,10 +4,11 @@
     ts launch --nproc-per-node 4 -m package.train
     python -m ts.as_torch -m torch.distributed.run ...          a program that imports torch
 
-Each process finds RANK, LOCAL_RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT and related variables in its
-environment, which `init_process_group("gloo")` reads.  If one process fails, the others are terminated and
-all processes restart, at most `--max-restarts` times.  Processes of several machines rendezvous by the
-options `--nnodes N --node-rank I --master-addr A --master-port P`, given on each machine.
+Each process finds RANK, LOCAL_RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT in its environment.
+`init_process_group("gloo")` reads these variables. If one process fails, all processes restart, at most
+`--max-restarts` times.
+
+For several machines, pass `--nnodes N --node-rank I --master-addr A --master-port P` on each machine.
 """
 
 from __future__ import annotations

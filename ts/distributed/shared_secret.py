@@ -1,11 +1,11 @@
 """Shared secret (pre-shared key) of a program's processes: configured, or stored in a file of this user.
 
-    new("127.0.0.1")                        created and published by the first process
-    shared("127.0.0.1", 29500)              read by the other processes
+    new("127.0.0.1")                        called by the first process, which creates the secret
+    shared("127.0.0.1", 29500)              called by the other processes, which read it
 
 The environment variable TS_RPC_SECRET sets the secret for any number of machines. Without it, processes on
-one machine read the secret from a file that only their user can read. The name of the file is the port of the
-rendezvous. Connections to other machines require TS_RPC_SECRET or certificates.
+one machine read the secret from a file that only their user can read. Connections to other machines require
+TS_RPC_SECRET or certificates.
 """
 
 from __future__ import annotations

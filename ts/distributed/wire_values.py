@@ -4,10 +4,11 @@
     encoded                       ([LIST, [TENSOR, 6, 0, 0, 0, (2,), (1,)], [DICT, "n", 3]], [memory])
     unpack(encoded)               [x, {"n": 3}]
 
-None, bools, 64-bit ints, floats, strings and bytes are encoded as themselves, and other values as sequences
-that start with a tag. Tensors that share memory in the sender share memory in the receiver. Security: encoded
-values cannot name code to run. The sender raises an error for unsupported values, the receiver for malformed
-data.
+None, bools, 64-bit ints, floats, strings and bytes are encoded as themselves. Other values are sequences that
+start with a tag. Tensors that share memory in the sender also share memory in the receiver.
+
+Security: encoded values cannot name code to run. `pack` raises an error for unsupported values, `unpack` for
+malformed data.
 """
 
 from __future__ import annotations

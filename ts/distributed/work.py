@@ -3,8 +3,8 @@
     work = all_reduce(tensor, async_op=True)
     work.wait()                                returns True or raises the error
 
-The calls of a group run in the order in which they were started: in the caller's thread if no calls are
-queued, otherwise in the group's thread.
+The calls of a group run in the order in which they were started. A call runs in the caller's thread if no
+calls are queued, otherwise in the group's thread.
 """
 
 from __future__ import annotations

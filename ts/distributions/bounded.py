@@ -17,8 +17,8 @@ from ts.nn import functional as F
 class ContinuousBernoulli(ProbsOrLogits, ExponentialFamily):
     """Continuous Bernoulli distribution on [0, 1], with density proportional to probs^x (1 - probs)^(1 - x).
 
-    If `probs` is near 0.5, between the two numbers `lims`, the closed form of the normalization constant is
-    imprecise. A power series then replaces the closed form.
+    The closed form of the normalization constant is imprecise if `probs` is near 0.5. Between the two numbers
+    `lims`, a power series replaces it.
     """
 
     arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}

@@ -1,9 +1,9 @@
 """Mapping from constraints to transforms (bijections) into the constrained set.
 
-    biject_to(constraints.positive)            a bijective transform from real numbers to positive numbers
-    transform_to(constraints.simplex)          a transform that need not be bijective, for optimization
+    biject_to(constraints.positive)            a bijective transform from real to positive numbers
+    transform_to(constraints.simplex)          a transform for optimization, not always bijective
 
-`register` adds a constraint class, with a function that creates the transform of a constraint.
+`register` adds a constraint class and a function from a constraint to its transform.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Exponential family distributions, with entropy and Bregman divergence by the gradient of the log-partition.
 
-The log-partition function is also called log normalizer.
-
-For a density exp(<t(x), n> - F(n) + k(x)) with natural parameters n, the mean of t(x) is the gradient of F:
+The density is exp(<t(x), n> - F(n) + k(x)), with natural parameters n and the log-partition function (log
+normalizer) F. The mean of t(x) is the gradient F'(n). Therefore:
 
     entropy             F(n) - <n, F'(n)> - the mean of k(x)
     divergence          F(m) - F(n) - <m - n, F'(n)>, the Bregman divergence from parameters m

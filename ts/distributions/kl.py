@@ -235,8 +235,8 @@ def _from_low_rank(p: LowRankMultivariateNormal, q: MultivariateNormal) -> Any:
 def _trace(p: Any, q: Any, distance: Callable[[Any], Any]) -> Any:
     """Return the trace of the precision matrix of q times the covariance matrix of p.
 
-    `distance` computes squared Mahalanobis distances under q. The trace is the sum of the distances of the
-    columns of a matrix F with F F^T = covariance of p.
+    `distance` computes squared Mahalanobis distances under q. With F F^T = covariance of p, the trace is the
+    sum of the distances of the columns of F.
     """
     batch = ts.broadcast_shapes(p.batch_shape, q.batch_shape)
     spread = (

@@ -1,7 +1,7 @@
 """KL divergences between distributions of different families.
 
-The divergence of p from q is -H(p) - E[log q(x)], with the expectation over p. The expectation requires
-moments of p:
+The divergence of p from q is -H(p) - E[log q(x)], with the expectation over p. For each family of q, the
+expectation requires these moments of p:
 
     q Normal                  mean and variance of x
     q Exponential             mean

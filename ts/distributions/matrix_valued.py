@@ -71,8 +71,8 @@ class LKJCholesky(Distribution):
 class Wishart(CovarianceBased, ExponentialFamily):
     """Wishart distribution: sum of the outer products of `df` normal vectors with themselves.
 
-    One of three matrices defines it: the covariance of the vectors, its inverse, or its Cholesky factor. For
-    matrices of size n, `df` is a real number above n - 1.
+    Exactly one of `covariance_matrix`, `precision_matrix` and `scale_tril` (a Cholesky factor) is required.
+    They describe the normal vectors. For matrices of size n, `df` is a real number above n - 1.
     """
 
     _extra_event_dims = {"_factor": 2}

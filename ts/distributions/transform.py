@@ -1,7 +1,8 @@
 """Transforms of samples (bijectors, change of variables) with log-determinants of Jacobians.
 
     t = AffineTransform(1.0, 2.0)
-    t(x), t.inv(y)                         1 + 2x, and the inverse
+    t(x)                                   1 + 2x
+    t.inv(y)                               (y - 1) / 2
     t.log_abs_det_jacobian(x, t(x))        log 2, for the density of transformed samples
 
 `domain` and `codomain` are constraints on the input and the output. `event_dim` of a constraint is the number
@@ -192,10 +193,10 @@ class ComposeTransform(Transform):
         """Return the domain or the codomain of the composition.
 
         components                 parts of the composition, in reverse order for the codomain
-        input_name, output_name    "domain" and "codomain", or the reverse for the codomain
+        input_name, output_name    "domain" and "codomain" for the domain, exchanged for the codomain
 
-        The result is the constraint of the first component. If other components require more event
-        dimensions, the result gets these dimensions, too.
+        The result is the constraint of the first component, with the event dimensions that the other
+        components require.
         """
         if not components:
             return constraints.real

@@ -3,10 +3,11 @@
     program = draft_export(module, args, dynamic_shapes=...)
     print(program._report)
 
-Each operator of the traced program runs on fake tensors and on the tensors of the example. The example
-decides data-dependent conditions, and the exported program asserts the same decisions at run time. Dimension
-specs that the program violates become `Dim.AUTO`. If a custom operator has no correct fake kernel, fake
-tensors with unbacked sizes replace its results.
+Each operator of the traced program runs on fake tensors and on the tensors of the example:
+
+- The example decides data-dependent conditions. The exported program asserts the same decisions. - Dimension
+specs that the program violates become `Dim.AUTO`. - If a custom operator has no correct fake kernel, its
+results become fake tensors with unbacked sizes.
 """
 
 from __future__ import annotations
@@ -146,9 +147,9 @@ def draft_export(
 ) -> ExportedProgram:
     """Export `mod` for the example arguments. Errors that `export` would raise are collected in a report.
 
-    The attribute `_report` of the program is the report. The program is correct for the example arguments.
-    For other arguments, it asserts the conditions that the export assumed. Results of operators with
-    incorrect fake kernels may be wrong.
+    The report is the attribute `_report` of the program. The program is correct for the example arguments.
+    For other arguments, it asserts the conditions that the export assumed. Results may be wrong if an
+    operator has an incorrect fake kernel.
     """
     report = DraftExportReport()
     options = (tuple(args), dict(kwargs or {}))

@@ -22,11 +22,13 @@ def is_cast(x: Tensor, dtype: Any) -> bool:
 def rule_of(op: Any, device: str) -> str:
     """Return the autocast rule of an operator on the device type `device`.
 
+    The rules are:
+
     ""           arguments are not converted
     "lower"      arguments are converted to the dtype of the autocast block
     "float32"    arguments are converted to float32
     "widest"     as "float32" if an argument has dtype float32, else as "lower"
-    other text   message of the error that a call raises
+    other text   calls raise an error with this message
     """
     rule = "" if op.record is None else op.record.autocast
     return rule if isinstance(rule, str) else rule.get(device, "")

@@ -1,10 +1,11 @@
 """Symbolic versions of the builtins `max`, `min` and `math.pow`, which add no guards.
 
     with symbolic_builtins():
-        max(x.shape[0], 3)            sym_max(s0, 3); outside of the block: 3 or s0, with a guard
+        max(x.shape[0], 3)            sym_max(s0, 3)
+    max(x.shape[0], 3)                3 or s0, with a guard
 
-A call with two numbers or a list returns a symbolic number, as in PyTorch. In a call with three or more
-numbers, Python compares the numbers, which adds guards.
+A call with two numbers or a list returns a symbolic number, as in PyTorch. A call with more numbers compares
+the numbers in Python, which adds guards.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Policies that decide the conditions on symbols which the facts of a `ShapeEnv` do not decide.
 
-DecisionPolicy         for exports: decides by the example arguments, and adds a guard
-FrozenPolicy           for replays of an exported program: raises UndecidableError
-CollectingPolicy       for replays whose conditions become guards: decides by the example arguments, and
-                       collects the conditions
+DecisionPolicy         for exports: decide by the example arguments, and add a guard
+FrozenPolicy           for replays of an exported program: raise UndecidableError
+CollectingPolicy       for replays that collect conditions: decide by the example arguments. The conditions
+                       become guards
 """
 
 from __future__ import annotations
@@ -82,8 +82,8 @@ class DecisionPolicy:
     def guess(self, environment: ShapeEnv, condition: Any) -> bool:
         """Return the value of `condition` for the example arguments, without adding a guard.
 
-        The condition must only influence the choice of a memory layout, such as the contiguity of a tensor.
-        Unbacked symbols, which have no example values, are replaced by large numbers.
+        Unbacked symbols, which have no example values, are replaced by large numbers. The result may only
+        influence the choice of a memory layout, such as the contiguity of a tensor.
         """
         symbols = sorted(condition.free_symbols, key=str)
         numbers = {s: environment.hints.get(s, _LARGE_SIZE + 2 * i) for i, s in enumerate(symbols)}

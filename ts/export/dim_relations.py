@@ -2,8 +2,8 @@
 
     {"x": {0: d}, "y": {0: d}, "z": {0: 2 * d}}        sizes s0, s1, s2, with s1 == s0 and s2 == 2*s0
 
-As in PyTorch, the trace uses a separate symbol for each dimension, so that guards contain the sizes that the
-program compares. The relations are required after the trace.
+As in PyTorch, the trace uses a separate symbol for each dimension. The relations are required after the
+trace.
 """
 
 from __future__ import annotations

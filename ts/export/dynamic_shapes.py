@@ -1,7 +1,7 @@
 """Resolution and validation of `dynamic_shapes`: one set of dimension specs per argument tensor.
 
-Input: the arguments by name, and a tree of the same structure that contains dimension specs instead of
-tensors. Output: for each argument tensor a dictionary from dimension index to spec:
+`dynamic_shapes` (left) has the structure of the arguments, with dimension specs in place of tensors. The
+result (right) has a dictionary from dimension index to spec for each argument tensor:
 
     {"x": {0: Dim("b")}, "y": [None, (Dim.AUTO, None)]}        [{0: b}, {}, {0: AUTO}]
 """

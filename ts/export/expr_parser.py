@@ -3,8 +3,8 @@
     parse("Add(Symbol('s0', integer=True), Integer(1))")       a FunctionCall with two arguments
     parse("L['x'].size()[0] >= 2*L['y'].size()[1]")            an Operation >= ...
 
-The parser evaluates nothing. It returns a syntax tree of names, numbers, strings, calls and operators. The
-length and depth of a formula are bounded. The caller resolves the names.
+The parser evaluates nothing. It returns a syntax tree, whose names the caller resolves. The length and depth
+of a formula are bounded.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class Source(NamedTuple):
     """Location of a symbol in the arguments: a dimension of a tensor, or a number.
 
     If `value` is the size or number at this location, the symbol equals `(value - offset) // factor`.
-    Formulas of guards contain locations instead of names of symbols.
+    Formulas of guards contain locations in place of symbols.
     """
 
     name: str  # expression that denotes the argument, such as x or batch['a'][0]

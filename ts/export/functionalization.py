@@ -3,9 +3,8 @@
     program    y = x[0]; y.add_(1); x.sum()
     graph      select(x, 0); add(select, 1); select_scatter(x, add, 0, 0); sum(select_scatter)
 
-A tensor is a base, or the result of a chain of view operators on a base. A write to a view computes a new
-base by the inverses of these operators (`unview`). The other views are recomputed from the new base at their
-next read.
+Here, `y` is a view of the base `x`. A write to a view computes a new base by the inverses of the view
+operators (`unview`). Other views of the base are recomputed at their next read.
 """
 
 from __future__ import annotations

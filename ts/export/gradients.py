@@ -1,11 +1,13 @@
 """Capture of gradients (joint graph): operations of the backward pass become nodes of the exported graph.
 
+The program on the left records the nodes on the right:
+
     y = x.detach().requires_grad_()                   detach(x)
     ts.autograd.grad((y * y).sum(), y)                mul, sum, ones_like, expand, mul, mul, add
 
-Since fake tensors have no autograd graph, the list of recorded operator calls is used as the tape. The
-backward pass runs the derivative formulas of `ts.ops.derivatives` on the arguments and results of these
-calls. The operators of the formulas are recorded, too, so that gradients can be differentiated again.
+Fake tensors have no autograd graph, so the list of recorded operator calls is the tape. The backward pass
+runs the derivative formulas of `ts.ops.derivatives`. Their operators are recorded on the tape, too, so that
+gradients can be differentiated again.
 """
 
 from __future__ import annotations
@@ -104,8 +106,8 @@ class ExportTape:
     def simplified(self, op: Any, values: list[Any]) -> Any:
         """Return x for a call of conj(x) with real x in a derivative formula. Return None for other calls.
 
-        If x is returned, the caller records no node. If `values` are numbers but the first parameter of `op`
-        is a tensor, also replace the first number in `values` by a 0-d tensor.
+        If x is returned, the caller records no node. If `op` expects a tensor, but `values` contains only
+        numbers, replace the first number by a 0-d tensor.
         """
         if not self._in_backward:
             return None

@@ -1,9 +1,7 @@
 """Incremental construction of a graph during tracing: nodes of tensors and of symbolic arithmetic.
 
-    recorder.node_of(x)         the node of a fake tensor, or of a real one (parameter, constant)
+    recorder.node_of(x)         the node of a fake tensor, or of a real tensor (parameter, constant)
     recorder.node_of(n + 1)     a node for the sum, after a node of the size n
-
-`tracer.ExportTracer` selects the operator overloads that are recorded.
 """
 
 from __future__ import annotations

@@ -125,8 +125,8 @@ class GuardBuilder:
     def related(self, source: Source, expression: Any) -> InputGuard:
         """Return a guard that the size at `source` equals `expression`, written with the size of its symbol.
 
-        The symbol is a part of another size: s0 for `y.size()[0] == 2*s0 + 1`, if the size of x is 2*s0. The
-        guard is `1 + x.size()[0] == y.size()[0]`.
+        For example, let the size of x be 2*s0. Then `y.size()[0] == 2*s0 + 1` becomes the guard `1 +
+        x.size()[0] == y.size()[0]`, which does not need s0.
         """
         (symbol,) = expression.free_symbols
         other = self.environment.sources[symbol][0]

@@ -1,11 +1,13 @@
 """Conversion of grad-mode regions and autocast regions (`with` blocks) of a program to subgraphs.
 
+A block of the program (left) becomes the subgraph `submod_1` and a call (right):
+
     with ts.no_grad():              submod_1: linear = aten.linear(x, w), return (linear,)
         h = self.a(x)               linear = wrap_with_set_grad_enabled(False, submod_1, x, w)
     self.b(h)                       getitem = linear[0], aten.linear(getitem, ...)
 
-The tracer records the blocks that enclose each node (`FxGraphBuilder.blocks`). Autocast blocks are always
-recorded as the outer blocks of a grad-mode block.
+`FxGraphBuilder.blocks` contains the blocks that enclose each node. Autocast blocks always enclose grad-mode
+blocks in these records.
 """
 
 from __future__ import annotations
@@ -84,9 +86,9 @@ class _RegionExtractor:
     def _regions(self) -> tuple[list[_Region], int]:
         """Return (regions that are in blocks, number of the last region of the graph).
 
-        Sections of the graph between these regions are numbered, too. Nodes of symbolic numbers and
-        assertions are not recorded in `blocks`. Such a node belongs to a region if it is between two nodes of
-        the region.
+        A sequence of nodes outside all blocks also counts as a region, but it is not returned. A node without
+        an entry in `blocks`, such as an assertion, belongs to a region if it is between two nodes of the
+        region.
         """
         regions: list[_Region] = []
         now = _Region(None, 0)

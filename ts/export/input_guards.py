@@ -2,9 +2,8 @@
 
     InputGuard(Operation("<=", (Source("x", 0), Constant(16))), "x.size()[0] <= 16")
 
-A guard is data, namely a formula whose names are locations in the arguments. Exports create the formulas from
-expressions of symbols (`guards`), and archives from text (`pt2_format.argument_conditions`).
-`compile_formula` compiles both kinds.
+A guard is a formula whose names are locations in the arguments. Exports create the formulas from expressions
+of symbols (`guards`). Archives contain text, from which `pt2_format.argument_conditions` creates them.
 """
 
 from __future__ import annotations
@@ -35,9 +34,8 @@ class Line(NamedTuple):
 class InputGuard:
     """Condition on the leaves (flattened arguments) of a call.
 
-    `code` is the condition in the syntax of archives, in which `L['x']` is the argument x. It is "" if
-    archives do not contain the condition. `where` is the source line of the program that requires the
-    condition, or None.
+    `code` is the condition in the syntax of archives, where `L['x']` is the argument x. `code` is "" if
+    archives do not contain the condition. `where` is the source line that requires the condition, or None.
     """
 
     __slots__ = ("_holds", "code", "condition", "text", "where")

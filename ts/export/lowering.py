@@ -1,10 +1,12 @@
 """Lowering of an exported graph to script IR, which is then optimized like a script.
 
+A node of a `ts.fx` graph (left) becomes a node of a script graph (right):
+
     mul = torch.ops.aten.mul.Tensor(x, 2)         %mul : Tensor = aten::mul(%x, %2)
     add = sym_size + 1                            %add : int = aten::add(%sym_size, %1)
 
-Input: a `ts.fx` module whose nodes call operator overloads, or Python functions on numbers. Output: a
-scripted function. Nodes with other calls, such as those of `vmap`, raise `UnsupportedNodeError`.
+Nodes must call operator overloads, or Python functions on numbers. Other nodes, such as those of `vmap`,
+raise `UnsupportedNodeError`.
 """
 
 from __future__ import annotations
@@ -76,9 +78,11 @@ def lower_graph_module(
     state     `get_attr` nodes that become inputs of the function, before the inputs of the graph
     skipped   nodes that are not compiled
 
-    If an integer exceeds 64 bits, the function raises a ScriptRuntimeError. Its class is OVERFLOW_ERROR if
-    the caller can then run the Python code instead, or RuntimeError if the graph has side effects, which a
-    second run would repeat. Raise UnsupportedNodeError for nodes that scripts cannot express.
+    Raise UnsupportedNodeError for nodes that scripts cannot express.
+
+    The function raises a ScriptRuntimeError if an integer exceeds 64 bits. If the class of the error is
+    OVERFLOW_ERROR, the caller can run the Python code instead. If the graph has side effects, the class is
+    RuntimeError, because a second run would repeat them.
     """
     from ts.runtime.function import create_function_from_graph
 
@@ -278,7 +282,7 @@ class _Lowering:
         """Emit a Loop of `count` iterations. `step` emits the nodes of the loop body.
 
         `step(iteration, carried)` returns the next carried values and the outputs of one iteration. Return
-        the last carried values, and for each output a list of its values in all iterations.
+        the last carried values, and a list of values for each output, with one value per iteration.
         """
         graph = self.graph
         node = graph.insert_node(graph.create_loop(count, self._value(True, BOOL), start))

@@ -2,11 +2,12 @@
 
     Unflattening(program, module).run()
 
-The metadata `nn_module_stack` of a node names the module calls that enclose it. Frames are opened and closed
-where this metadata changes. Values of outer frames that a frame uses become inputs of the frame's graph, and
-values that outer frames use become results. A call with a preserved signature has the pytrees of the original
-call: its graph flattens the inputs and unflattens the result, and the calling graph unflattens the arguments
-and flattens the result.
+The metadata `nn_module_stack` of a node names the module calls that enclose the node. Frames are opened and
+closed where this metadata changes. Values of outer frames that a frame uses become inputs of its graph.
+Values that outer frames use become results.
+
+If the signature of a call is preserved, its graph flattens the inputs and unflattens the result. The calling
+graph does the inverse.
 
 Calls of a module with equal graphs share one module. A call with another graph gets a separate module
 (`encoder@1`). If signatures are preserved, one module runs the graphs of its calls in turn.
@@ -339,8 +340,9 @@ class Unflattening:
     def _writes_by_value(self) -> tuple[dict[Node, list[Node]], dict[Node, list[Node]]]:
         """Return (immediate writes, late writes): dictionaries from node of a new value to inputs to write.
 
-        An immediate write directly follows the node. A late write is at the end of the graph, because a later
-        node reads the old value of the input, or because the new value is itself an input of the program.
+        An immediate write directly follows the node. A late write is at the end of the graph. It is necessary
+        if a later node reads the old value of the input, or if the new value is itself an input of the
+        program.
         """
         program = self.program
         inputs = {name: node for node, name in self.state.items()} | self._nodes

@@ -1,8 +1,8 @@
 """Snapshot and restoration of module state around an export.
 
-`forward` may assign attributes while it runs on fake tensors. If `forward` replaced a buffer, the exported
-program ends with a `copy_` into the old buffer. All other attributes are restored, including the contents of
-lists, dictionaries and sets.
+`forward` may assign attributes while it runs on fake tensors. All attributes are restored after the export,
+including the contents of lists, dictionaries and sets. If `forward` replaced a buffer, the exported program
+ends with a `copy_` into the old buffer.
 """
 
 from __future__ import annotations

@@ -1,11 +1,12 @@
 """Metadata of exported nodes with PyTorch's keys and names, for graph passes written for PyTorch.
 
+The metadata of a node is the dictionary `meta`:
+
     meta["torch_fn"]           ("relu_1", "function.relu"): name and number of the call, called function
     meta["tensor_meta"]        shape, dtype, strides and memory format of a tensor
-    meta["unbacked_bindings"]  paths in the node's value to the unbacked symbols that it defines
-    sym_size_int_1             the name of a size node
+    meta["unbacked_bindings"]  unbacked symbols that the node defines, with their paths in the node's value
 
-Input: a recorded graph.  Output: the same graph with metadata and names.
+Size nodes get PyTorch's names, such as `sym_size_int_1`.
 """
 
 from __future__ import annotations
@@ -104,8 +105,8 @@ def _symbol_in(n: Any) -> Any:
 def rename_size_nodes(graph: Graph, used_sizes: int) -> dict[str, str]:
     """Rename size nodes to `sym_size_int_N`, and return a dict from previous to new names.
 
-    The numbers N equal those in PyTorch. PyTorch creates one node for each size of the inputs, and numbers
-    these nodes from `used_sizes` on (the number of sizes that the program reads). Then PyTorch deletes the
+    The numbers N equal those in PyTorch, which first creates one node for each size of the inputs. PyTorch
+    counts these nodes from `used_sizes` on (the number of sizes that the program reads), and then deletes
     unused nodes.
     """
     numbers: dict[Any, int] = {}

@@ -2,10 +2,12 @@
 
     opcheck(mine.scale, (x,))        {"test_schema": "SUCCESS", ...}
 
+Each test checks one property:
+
 test_schema                   mutations match the schema, and results do not alias arguments
 test_autograd_registration    results that require grad have gradients
 test_faketensor               dtypes and shapes of the fake kernel's results match the real results
-test_aot_dispatch_dynamic     results and gradients of an export with dynamic sizes match the operator's
+test_aot_dispatch_dynamic     an export with dynamic sizes has the results and gradients of the operator
 """
 
 from __future__ import annotations

@@ -32,8 +32,8 @@ def result_device(op: Any, values: list[Any], *, ignore_meta: bool = False) -> d
     """Return the device of an operator's results, for the arguments `values`.
 
     Raise FakeTensorDeviceMismatchError if the tensors are on several devices and the operator does not accept
-    several devices. 0-d CPU tensors are ignored. If `ignore_meta` is True, meta tensors are ignored, too,
-    because derivative formulas in a FakeTensorMode may read meta tensors.
+    this. 0-d CPU tensors are ignored. With `ignore_meta`, meta tensors are ignored, too, for derivative
+    formulas in a FakeTensorMode.
     """
     for p, x in zip(op.signature.parameters, values, strict=True):
         if p.kind == "Device" and x is not None:

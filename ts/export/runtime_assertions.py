@@ -28,9 +28,11 @@ from ts.ops.namespace import OpOverload, overload_named
 def insert(recorder: ExportTracer) -> dict[str, str]:
     """Insert the assertions into the finished graph, each behind the definition of its last symbol.
 
-    If a node computes the same number as an earlier node of an assertion, the node is erased. Return a
-    dictionary: name of an erased node -> name of the node that replaces it. Conditions on symbols of a branch
-    or loop body stay in `environment.requirements`, and are asserted in the graph of that body.
+    If a node computes the same number as an earlier node of an assertion, erase the node. Return a
+    dictionary: name of an erased node -> name of the node that replaces it.
+
+    Conditions on symbols of a branch or loop body stay in `environment.requirements`. They are asserted in
+    the graph of that body.
     """
     return _Insertion(recorder, recorder.environment.requirements).run()
 
@@ -38,9 +40,9 @@ def insert(recorder: ExportTracer) -> dict[str, str]:
 def reinsert(recorder: ExportTracer) -> dict[str, str]:
     """Insert the assertions of the exported graph into the decomposed graph. Return a dict as `insert` does.
 
-    A replayed assertion is erased if a new assertion has an identical condition. As in PyTorch, the replayed
-    assertion is kept if its condition is written differently (`u0 > 2` and `2 < u0`), is a boolean, or has
-    symbols that equal numbers or sizes of arguments.
+    A replayed assertion is erased if a new assertion has an identical condition. As in PyTorch, `u0 > 2` and
+    `2 < u0` are not identical. PyTorch also keeps replayed assertions on booleans, and on symbols that equal
+    numbers or sizes of arguments.
     """
     return _Insertion(recorder, list(recorder.environment.asserted), is_first=False).run()
 

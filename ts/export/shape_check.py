@@ -1,10 +1,10 @@
 """Check of the shapes that a program records: they must be right for all values in the symbols' ranges.
 
-    check_shapes(program)    undetermined conditions, or ShapeError if a shape differs
+    check_shapes(program)    returns undetermined conditions, or raises ShapeError if a shape differs
 
-The shape rule of each operator runs again on the recorded metadata of its arguments. Calls with equal
-metadata are checked once. Sizes are compared as expressions. If such a comparison is undecided, the sizes are
-compared as numbers for sample values of the symbols that satisfy the guards.
+The shape rule of each operator runs again on the recorded metadata of its arguments. Sizes are compared as
+expressions. If this comparison is undecided, the sizes are compared as numbers, for sample values that
+satisfy the guards.
 """
 
 from __future__ import annotations

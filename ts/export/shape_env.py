@@ -4,11 +4,10 @@
     n = env.size(Source("x", 0), hint=8)  a SymInt: s0, with the example value 8
     env.evaluate_static(expr)             True, False or None (unknown), without a guard
     env.decide(expr)                      the value for the example arguments, with a guard
-    env.require(expr, message)            adds a guard or, if expr depends on data, an assertion in the graph
+    env.require(expr, message)            adds a guard, or, for data-dependent `expr`, an assertion
 
 Backed symbols are sizes of arguments and have example values (hints). Unbacked symbols are numbers that
-depend on tensor elements and have no example values. Python control flow that depends on unbacked symbols
-cannot be exported.
+depend on tensor elements. They have no example values, so Python control flow cannot depend on them.
 """
 
 from __future__ import annotations

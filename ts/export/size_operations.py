@@ -1,11 +1,11 @@
 """Table of the operations on symbolic sizes, from which all other tables of these operations are derived.
 
     BY_NAME["floordiv"].target                 operator.floordiv, which graph nodes call
-    BY_NAME["floordiv"].functions              FloorDiv: the sympy function of the result, and interval rule
+    BY_NAME["floordiv"].functions              the sympy function of the result and its interval rule
     ARCHIVE_TARGETS["_operator.floordiv"]      operator.floordiv, from its name in archives
 
-To add an operation, add an element to `OPERATIONS`, and a class to `sympy_functions` if sympy does not define
-the function. This module does not import sympy: programs without symbols are loaded without it.
+To add an operation, add an element to `OPERATIONS`. If sympy does not define the function, also add a class
+to `sympy_functions`. This module does not import sympy, because programs without symbols do not need it.
 """
 
 from __future__ import annotations
@@ -60,9 +60,9 @@ class SymbolicFunction(NamedTuple):
 class SizeOperation(NamedTuple):
     """Operation on numbers that programs call, such as `a // b`, and its computation on symbols.
 
-    If `rule` is set, the result on symbols is `rule(e, *operands)`. Otherwise, the result is a call of the
-    first function in `functions` that accepts the types of the operands. `e` is the module `sympy_functions`,
-    which this module does not import.
+    If `rule` is set, the result on symbols is `rule(e, *operands)`, where `e` is the module
+    `sympy_functions`. Otherwise, it is a call of the first function in `functions` that accepts the types of
+    the operands.
     """
 
     name: str  # name by which `SymNode.operate` looks the operation up

@@ -1,7 +1,6 @@
 """Errors for dynamic dimensions that contradict the guards of an export, with fixes of `dynamic_shapes`.
 
-Input: the environment after an export, and the named dimensions. If guards contradict the specs of the
-dimensions, a `UserError` lists the conditions and suggests fixes:
+If guards contradict the specs of the dimensions, a `UserError` lists the conditions and suggests fixes:
 
     Suggested fixes:
       n = Dim('n', min=6, max=100)

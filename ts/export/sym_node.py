@@ -1,9 +1,8 @@
 """Node of a symbolic number: its expression and shape environment, and arithmetic on it.
 
-    SymInt -> SymNode: expression s0 + 1, in an environment
-    n + 1          operate("add", n, 1): returns the result and records the operation in the graph
-
-`operate` returns a Python number if the result is constant.
+A SymInt n refers to a SymNode, for example with the expression s0 + 1. For `n + 1`, the node runs
+`operate("add", n, 1)`, which returns the result and records the operation in the graph. If the result is
+constant, `operate` returns a Python number.
 """
 
 from __future__ import annotations
@@ -157,8 +156,8 @@ class SymNode:
     def _check_small_sizes(self, name: str, arguments: list[Any], expression: Any) -> Any:
         """Return the result `expression` of an operation after a check for sizes 0 and 1.
 
-        If `expression` is wrong for these sizes, add a guard that excludes them from calls. While an operator
-        runs, add no guard. Instead, return the unevaluated relation if the operation is a relation.
+        If `expression` is wrong for these sizes, add a guard that excludes them. No guards are added while an
+        operator runs. For a wrong relation, the unevaluated relation is then returned.
         """
         environment = self.environment
         operation = BY_NAME[name]

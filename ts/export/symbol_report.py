@@ -38,8 +38,8 @@ class ExplainedSymbol(NamedTuple):
 def explain_symbols(program: ExportedProgram) -> list[ExplainedSymbol]:
     """Return all symbols of a program, argument symbols first.
 
-    In programs exported by `ts`, each condition has the source line that required it. In programs exported by
-    PyTorch, a condition has the line of an operator that requires it, or None. Raise ShapeError if a recorded
+    Each condition of a program exported by `ts` has the source line that required it. For programs exported
+    by PyTorch, this is the line of an operator that requires it, or None. Raise ShapeError if a recorded
     shape differs from the result of its operator.
     """
     questions = check_shapes(program)

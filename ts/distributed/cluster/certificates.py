@@ -3,8 +3,8 @@
     make("certificates")                     creates ca.pem, ca-key.pem, cert.pem, key.pem if missing
     security("certificates")                 settings for mutual TLS with these certificates
 
-Processes that join from another machine need ca.pem, cert.pem and key.pem.  ca-key.pem is only used to sign
-further certificates and can be stored elsewhere.
+A process that joins from another machine needs ca.pem, cert.pem and key.pem. ca-key.pem is needed only to
+sign further certificates.
 """
 
 from __future__ import annotations

@@ -5,9 +5,8 @@
         cluster.names                                    ["worker0", "worker1", ...]
         rpc.rpc_sync("worker0", scripted, args=(x,))
 
-dask's connections are used only to start an agent in each worker and to stop it at the end. Calls use
-connections of `ts`, authenticated by a secret generated for this cluster. Security: every client of dask's
-scheduler can run arbitrary code in dask's workers, also while this module is used.
+dask only starts and stops an agent in each worker. Calls use separate connections, authenticated by a
+secret of this cluster. Security: every client of dask's scheduler can run arbitrary code in dask's workers.
 """
 
 from __future__ import annotations

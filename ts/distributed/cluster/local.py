@@ -1,11 +1,10 @@
 """Cluster on this machine for the duration of a `with` block, for notebooks, tests and small programs.
 
     with LocalCluster(workers=4) as cluster:
-        cluster.join("me")                              rpc.init_rpc, with the cluster's address
+        cluster.join("me")                              calls `rpc.init_rpc` with the cluster's address
         rpc.rpc_sync("worker0", scripted, args=(x,))
 
-The cluster runs as `ts cluster` in a child process, which ends when this process ends, even if this process
-is killed.
+The cluster runs in a child process. The child process ends when this process ends or is killed.
 """
 
 from __future__ import annotations
@@ -32,12 +31,12 @@ class LocalCluster:
     workers              number of worker processes
     threads              maximum number of concurrent calls per worker
     allow_python         whether workers run Python functions
-    seconds, bytes, fuel, allowed_ops    limits of a call
-    tls_dir              folder with certificates, which enables TLS
+    seconds, bytes, fuel, allowed_ops    limits of each call, as for `ts.limits` and `ts.jit.load`
+    tls_dir              folder with certificates (None: connections without TLS)
     host                 address that all processes listen on (default: only this machine can connect)
-    secret               shared secret (None: a new one, stored in a file that only this user can read)
+    secret               shared secret (None: a new secret in a file that only this user can read)
     restart              whether workers that exit are restarted
-    patience             seconds that workers try to reconnect to the scheduler
+    patience             number of seconds during which workers try to reconnect to the scheduler
     """
 
     def __init__(

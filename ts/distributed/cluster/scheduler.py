@@ -1,18 +1,21 @@
 """Scheduler of a cluster (service registry), dask's `Scheduler` restricted to a directory of processes.
 
-    message                                                       answer
-    {"op": "join", "name", "address", "kind", "number", "pid"}    {"status": "OK", "number", "name", "shows"};
-                                                                  the connection stays open as the "stream"
+A process sends requests (left) and receives answers (right):
+
+    {"op": "join", "name", "address", "kind", "number", "pid"}    {"status": "OK", "number", "name", "shows"}
     {"op": "find", "who": name or number}                         [number, name, address], or None
     {"op": "members"}                                             attributes of each process
 
-    from a process, over its stream                               to the process, over its stream
-    {"op": "beat", "running", "done", "failed", "memory",         {"op": "remove-worker", "worker": address},
-     "calls": [[name, address, start, end, failed]]}                {"op": "close", "reason"}
+After "join", the connection stays open. The process sends heartbeats (left), and the scheduler may send
+other messages (right):
 
-Security: all other handlers of dask's scheduler are disabled, as some load pickles from messages.  There are
-no dask workers or tasks.  "shows" is True if a dashboard displays calls. "number" is the worker id. Ids are
-never reused: a restarted process of the same name gets a new id.
+    {"op": "beat", "running", "done", "failed", "memory",         {"op": "remove-worker", "worker": address}
+     "calls": [[name, address, start, end, failed]]}              {"op": "close", "reason"}
+
+"number" is the worker id. Ids are never reused: a restarted process gets a new id. "shows" is True if a
+dashboard displays calls.
+
+Security: all other handlers of dask's scheduler are disabled, because some load pickles from messages.
 """
 
 from __future__ import annotations
@@ -83,9 +86,10 @@ class NameService(Scheduler):
     ) -> None:
         """Initialize a scheduler.
 
-        Workers named in `names` get the ids 0, 1, ... `dashboard` is the port of dask's web pages, or None.
-        `port` 0 means any free port. With another port, workers of an earlier scheduler have one second to
-        rejoin before new workers may join.
+        names        names of the workers with the ids 0, 1, ...
+        dashboard    port of dask's web pages, or None
+        port         0 means any free port. With another port, new workers may join only after one second.
+                     Before, workers of an earlier scheduler can rejoin
         """
         self._entries: dict[int, RegisteredWorker] = {}
         self._first = {name: worker_id for worker_id, name in enumerate(names)}

@@ -2,11 +2,10 @@
 
     async with ClusterSupervisor(ClusterConfig(workers=4, arguments=("--threads", "8"))) as cluster:
         cluster.address                          "ts://127.0.0.1:4711"
-        await cluster.wait_until_registered()    wait until all workers have registered
+        await cluster.wait_until_registered()    waits for all workers
 
-Each worker has a separate process session: Ctrl-C interrupts only this process, which then ends the workers.
-Workers that exit early are restarted with growing delays. `arguments` are added to each worker's command
-line.
+`arguments` are added to the command line of each worker. Workers that exit early are restarted with growing
+delays. Ctrl-C interrupts only this process, which then ends the workers.
 """
 
 from __future__ import annotations

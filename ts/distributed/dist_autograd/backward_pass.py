@@ -1,12 +1,12 @@
 """Local part of a distributed backward pass, with dependency counting of missing gradients.
 
     backward_pass = context.pass_of(pass_id)
-    backward_pass.begin([0, 3], keep)            numbers of sent messages whose tensors receive gradients
-    backward_pass.deliver(3, gradients)          runs the nodes that need no further messages
-    backward_pass.deliver(0, gradients)          runs the other nodes and completes `backward_pass.done`
+    backward_pass.begin([0, 3], keep)        expect gradients of the tensors in the sent messages 0 and 3
+    backward_pass.deliver(3, gradients)      run the nodes that need no further gradients
+    backward_pass.deliver(0, gradients)      run the other nodes and complete `backward_pass.done`
 
-Each backward node runs once (`ts._core.autograd.partial_backward`), in the thread that delivers its last
-missing gradient. The gradients of tensors that arrived in a message are sent to the sender of the message.
+Each backward node runs once, in the thread that delivers its last missing gradient. The gradients of
+received tensors are sent to the sender of these tensors.
 """
 
 from __future__ import annotations

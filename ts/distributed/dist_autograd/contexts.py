@@ -1,12 +1,12 @@
 """Distributed autograd contexts: the calls that belong to one backward pass, in all participating processes.
 
-    context = contexts.new()                    enters a new context in this thread
-    context.record_sent_message([edge of x])    0: the number of a message that will receive gradients
-    context.add(x, gradient, owned)             adds to the gradient of a leaf
-    contexts.end(context.id)                    ends the context in all participating processes
+    context = contexts.new()                    enter a new context in this thread
+    context.record_sent_message([edge of x])    return the number of a message that will receive gradients
+    context.add(x, gradient, owned)             add to the gradient of a leaf
+    contexts.end(context.id)                    end the context in all participating processes
 
-The high bits of a context id are the id of the process that created it. Another process joins a context when
-it receives the first message of the context. Messages of ended contexts are rejected.
+Another process joins a context when it receives the first message of the context. Messages of ended contexts
+are rejected.
 """
 
 from __future__ import annotations
@@ -169,7 +169,7 @@ class DistAutogradContainer:
     def join(self, context_id: Any, process: Any) -> DistAutogradContext:
         """Return the context of a message from `process`, and add this sender to the context's peers.
 
-        The first message of a context of another process creates the context here.
+        For the first message of another process's context, create the context here.
 
         Raise RuntimeError if the context has ended, and ValueError if an id is invalid.
         """

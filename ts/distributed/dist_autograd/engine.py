@@ -1,10 +1,12 @@
 """Distributed backward passes, coordinated by the process that starts them.
 
-backward(contexts, context, [loss], False)
-  -> message_dependencies: find the messages that receive gradients, by requests to all processes
-  -> each sender gets the numbers of its messages, and responds when its part of the pass is complete
-  -> gradients are sent between processes, once per message
-  -> `backward` immediately raises an error of any process, or the loss of a process
+`backward` runs these steps:
+
+1. Find the messages that receive gradients, by requests to all processes (`message_dependencies`).
+2. Send each process the numbers of its messages. It responds when its part of the pass is complete.
+3. Meanwhile, the processes send gradients to each other, once per message.
+
+If a process fails or is lost, `backward` raises an error immediately.
 """
 
 from __future__ import annotations

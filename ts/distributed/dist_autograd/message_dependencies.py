@@ -1,12 +1,11 @@
 """Search for the messages that a backward pass will traverse, before the pass runs.
 
-    message_dependencies(context, roots)     {ROOT_MESSAGE_INDEX: [message of worker1], 0: [...]}
+`message_dependencies` maps each sent message of this process to the received messages on which it depends.
+Each process is asked for these dependencies once per pass. `messages` combines the answers:
+
     messages(messenger, context, roots)          {1: [0], 2: [4, 7]}
 
-`messages` maps each sender to the numbers of its messages that will receive gradients.
-
-Each process is asked only once in each pass, however deeply calls were nested: it reports the received
-messages on which each of its sent messages depends.
+In this example, message 0 of process 1 and messages 4 and 7 of process 2 will receive gradients.
 """
 
 from __future__ import annotations

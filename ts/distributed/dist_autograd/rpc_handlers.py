@@ -1,12 +1,14 @@
 """Handlers of RPC messages about distributed gradients.
 
-("backward", "links", context)                           dependencies of messages: `message_dependencies`
-("backward", "begin", context, pass, numbers, keep)      messages that receive gradients. The response is
-                                                         sent when this part of the pass is complete
-("backward", "gradients", context, pass, number, ...)    gradients of one message
-("backward", "give_up", context, pass)                   abort of the pass
-("backward", "end", context)                             end of the context
-("backward", "value", context, value, keep)              a pass that the receiver starts: `RRef.backward`
+Each message (left) has one handler, which performs the action on the right:
+
+("backward", "links", context)                           return dependencies of messages
+("backward", "begin", context, pass, numbers, keep)      start this part of the pass, and respond when it is
+                                                         complete. `numbers` are messages with gradients
+("backward", "gradients", context, pass, number, ...)    deliver the gradients of one message
+("backward", "give_up", context, pass)                   abort the pass
+("backward", "end", context)                             end the context
+("backward", "value", context, value, keep)              start a pass in this process, for `RRef.backward`
 """
 
 from __future__ import annotations

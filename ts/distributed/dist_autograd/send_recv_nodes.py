@@ -1,12 +1,11 @@
 """Serialization of tensors in a context. Their gradients are sent back to the sender in the backward pass.
 
     codec = GradientCodec(contexts, wire_context)
-    encoded = codec.pack((x, 1), context_id, process)   records x as part of message 0
-    encoded                                             ((WITH_GRADIENTS, context, sender, 0, data), memory)
-    value, context_id = codec.unpack(encoded)           in the receiver: x is a result of RecvRpcBackward
+    encoded = codec.pack((x, 1), context_id, process)   in the sender: records x as part of a message
+    value, context_id = codec.unpack(encoded)           in the receiver: x has a backward node
 
-Outside a context, values are encoded by `wire_values`. Tensors that require grad do not share memory in the
-receiver, even if they share memory in the sender, since a write to shared memory could not be differentiated.
+Outside a context, `wire_values` encodes values. Tensors that require grad share no memory in the receiver,
+even if they do in the sender, because a write to shared memory could not be differentiated.
 """
 
 from __future__ import annotations

@@ -1,10 +1,12 @@
 """Remote procedure calls (RPC) and remote references: `torch.distributed.rpc`.
 
     rpc.init_rpc("worker0", rank=0, world_size=2)
-    rpc.rpc_sync("worker1", torch.add, args=(x, 1))            a tensor
+    rpc.rpc_sync("worker1", torch.add, args=(x, 1))            returns a tensor
     rpc.rpc_async("worker1", scripted, args=(x,)).wait()
     ref = rpc.remote("worker1", scripted, args=(x,)).to_here()
     rpc.shutdown()
+
+Modules:
 
     api                   public functions, and RPC operators of scripts
     agent                 RPC agent of this process, which connects the next three parts
@@ -31,8 +33,7 @@
     call_profiling        events of calls in profiles and on dashboards
     options               timeouts, threads, secret, permissions
 
-This package needs the extra `rpc`. Without the extra, all names exist, but raise ImportError when they are
-called.
+Without the extra `rpc`, all names exist, but raise ImportError when they are called.
 """
 
 from __future__ import annotations

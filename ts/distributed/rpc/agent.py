@@ -1,12 +1,15 @@
 """RPC agent of this process: calls functions in other workers, and handles their requests.
 
-    RpcAgent
+The attributes of `RpcAgent` and their classes are:
+
       endpoint     Endpoint        connections and messages: `call`, `submit`, `send_reliably`
       executor     CallExecutor    threads, permissions and limits of incoming calls
       rrefs        RRefStore       values that this process owns, reference counts
       contexts     contexts of distributed autograd, which use the agent as their `Messenger`
       codec        GradientCodec   serialization of arguments and results
       directory    WorkerDirectory names, ids and addresses of the workers
+
+Each request is a tuple. The table shows what the receiver does, and which function sends the request:
 
     request                                        action of the receiver               sent by
     ("call", callee, arguments, code)              call, respond with the result        rpc_sync, rpc_async
@@ -18,8 +21,7 @@
     ("optimizer", ...)                             see `optimizers`                     DistributedOptimizer
     ("gather", names, number, value)               see `all_gather`                     _all_gather
 
-Each part receives the other parts that it uses as arguments. Handlers that may block run in a thread of the
-executor, never in the event loop.
+Handlers that may block run in a thread of the executor, never in the event loop.
 """
 
 from __future__ import annotations

@@ -53,12 +53,11 @@ def init_rpc(
 
     name                  unique name of this worker
     rank, world_size      rank of this worker and number of workers (default: RANK and WORLD_SIZE of the
-                          environment). Omit them in a cluster (`init_method="ts://host:port"`), because
-                          its size varies
+                          environment). Omit both in a cluster (`init_method="ts://host:port"`)
     rpc_backend_options   see `RpcBackendOptions`
 
-    Raise RuntimeError if RPC is already initialized, or if not all workers have joined after `rpc_timeout`
-    seconds (at least 60).
+    Raise RuntimeError if RPC is already initialized. Also raise it if not all workers have joined after
+    `rpc_timeout` seconds (at least 60).
     """
     if backend is not None and not isinstance(backend, BackendType):
         raise TypeError("Argument backend must be a member of BackendType")
@@ -154,13 +153,14 @@ def rpc_sync(
     """Call `func` in another process and return its result.
 
     to            name, id or WorkerInfo of the worker
-    func          a scripted function or module, an operator, or, if both sides set `allow_python`, a Python
-                  function
+    func          a scripted function or module, or an operator, or, if both processes set `allow_python`, a
+                  Python function
     timeout       seconds (0: no timeout)
-    retryable     repeat the call if the connection is lost or the worker restarts: the function may run twice
+    retryable     repeat the call if the connection is lost or the worker restarts. The function may then run
+                  twice
 
-    Exceptions of the function are raised here. Raise RuntimeError after `timeout` seconds, and at once if the
-    worker becomes unavailable.
+    Exceptions of the function are raised here. Raise RuntimeError after `timeout` seconds, or immediately if
+    the worker becomes unavailable.
     """
     if retryable:
         return rpc_async(to, func, args, kwargs, timeout, retryable=True).wait()

@@ -1,9 +1,9 @@
 """Executor of calls from other workers, in a thread pool and within the limits of this process.
 
     executor.begin(executor.run, name, encoded, code, response)    find the callee in a thread, and call it
-    executor.run_and_store(response, identity, fork, process, ...)   the same, with an RRef to the result
+    executor.run_and_store(response, identity, fork, process, ...)   the same, and store the result
 
-A script that waits for a future releases its thread, but its call stays active until the script has finished.
+A script that waits for a future releases its thread. Its call counts as active until the script has finished.
 """
 
 from __future__ import annotations

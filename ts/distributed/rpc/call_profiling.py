@@ -1,12 +1,13 @@
 """Measurement of RPC calls, for the profiler and for the dashboard of a cluster.
 
+The profiler shows one event for each call:
+
     profiler event                                   time       description
     rpc_sync#aten::add(worker0 -> worker1)           103 us     64 bytes sent, 64 received, 12.5 us queued
     rpc_async_jit#__torch__.f(worker0 -> worker1)    190 us     scripted callee, named as in PyTorch
 
-A profiled call is sent as ("timed", message), which asks the callee to measure the time that the call was
-queued. If the cluster has a dask dashboard, `WorkerDirectory.finished_calls` contains the calls that the next
-heartbeat sends to the scheduler.
+A profiled call is sent as ("timed", message). The callee then measures the time that the call was queued. For
+dask's dashboard, the next heartbeat to the scheduler contains `WorkerDirectory.finished_calls`.
 """
 
 from __future__ import annotations

@@ -2,15 +2,16 @@
 
     sent = SentCode(allow_python=False)
     sent.name(torch.add)                 ("operator", "aten::add")
-    sent.name(scripted)                  ("code", sha256, "scripted"), where sent.archive(sha256) is its code
-    sent.name(python_function)           ("python", "package.module", "function"), where that is allowed
+    sent.name(scripted)                  ("code", sha256, "scripted"), where sha256 is the hash of an archive
+    sent.archive(sha256)                 this archive, which contains the code
+    sent.name(python_function)           ("python", "package.module", "function"), with allow_python=True
 
     received = ReceivedCode(allow_python=False)
-    received.find(("code", sha256, "scripted"))      UnknownCodeError, until received.add(sha256, archive)
+    received.add(sha256, archive)
+    received.find(("code", sha256, "scripted"))      the function, or UnknownCodeError before `add`
 
-Code is sent as an archive, once per receiver and content.  After its digest is checked, the archive reader
-compiles it under the receiver's limits and allowed operators.  Python functions are sent by name, and only
-between processes that both set `allow_python=True`.
+Each archive is sent once per receiver. The receiver checks its hash and compiles it under the receiver's
+limits and allowed operators. Python functions are sent by name, between processes with `allow_python=True`.
 """
 
 from __future__ import annotations

@@ -1,16 +1,19 @@
 """Cluster membership of this process by a connection with heartbeats to the scheduler, and worker lookup.
 
     directory = ClusterWorkerDirectory("ts://127.0.0.1:4711", "me", options, endpoint)
-    directory.peer("worker1")         a known worker, or one that the scheduler knows
-    directory.membership_ended.wait()             until membership ends (cause: directory.error)
+    directory.peer("worker1")                 a known worker, or one that the scheduler knows
+    directory.membership_ended.wait()         returns when the membership ends
+    directory.error                           the cause of the end
 
-    membership connection        "join", heartbeats ──►                 ◄── removed workers, cluster shutdown
-    query connection             "find", "members" ──►                  ◄── responses
+The process has two connections to the scheduler. It sends and receives:
 
-If the scheduler fails, calls between workers that know each other continue, and this process tries to rejoin
-with its name and id for `rejoin_timeout` seconds. The name of a removed worker is forgotten, because another
-worker may take it, with a new id. While the scheduler is unavailable, the names of known workers remain
-valid. After this process has rejoined, names are looked up again.
+    connection     sent                         received
+    membership     "join", heartbeats           removed workers, cluster shutdown
+    query          "find", "members"            responses
+
+If the scheduler fails, calls between workers that know each other continue. This process tries to rejoin with
+its name and id for `rejoin_timeout` seconds, and then looks up names again. If a worker is removed, its name
+is forgotten, because another worker may take it.
 """
 
 from __future__ import annotations
@@ -316,9 +319,9 @@ class ClusterWorkerDirectory(WorkerDirectory):
 def security_for(address: str, secret: bytes | None, security: Credentials | None) -> Credentials:
     """Return the security settings for connections to the scheduler at `address`.
 
-    Return `security` if it is given, otherwise settings with `secret` or the secret of the user's cluster.
-    Raise ValueError for an invalid address, and RuntimeError if there is no secret, or if `security` does not
-    fit the address.
+    Return `security` if it is given. Otherwise, return settings with `secret`, or, if `secret` is None, with
+    the secret of the user's cluster. Raise ValueError for an invalid address. Raise RuntimeError if there is
+    no secret, or if the address requires other settings.
     """
     parsed = urlsplit(address)
     if parsed.scheme not in (PLAIN, TLS) or not parsed.hostname or not parsed.port:

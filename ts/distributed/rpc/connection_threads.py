@@ -1,12 +1,13 @@
 """Server threads (thread per connection), one for each caller thread that blocks during its calls.
 
-    caller's thread                           callee
-    ("hello", process, "waits")    ──►        the event loop hands the connection to a thread, which responds
-    call                           ──►        that thread reads the call, executes it, and writes the response
+The caller sends two messages over its connection:
 
-Without a server thread, the event loop reads a call and another thread executes it. The switch between the
-threads takes a fifth of the time of a small call. The number of server threads is limited, and the event loop
-serves further connections.
+    ("hello", process, "waits")     the callee starts a server thread for the connection, which responds
+    a call                          the server thread reads the call, executes it, and writes the response
+
+Without a server thread, the event loop reads a call and another thread executes it. This thread switch takes
+a fifth of the time of a small call. The number of server threads is limited. The event loop serves all other
+connections.
 """
 
 from __future__ import annotations

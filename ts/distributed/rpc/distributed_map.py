@@ -2,9 +2,8 @@
 
     for result in distributed.map(scripted, batches):          results in the order of the batches
 
-Each worker has up to `in_flight` batches at a time. `map` reads at most 2 * `in_flight` batches
-per worker in advance, so a slow consumer of the results slows down the workers. With `retryable=True`, a
-batch of a lost worker is sent to another worker.
+Each worker has up to `in_flight` batches at a time. `map` reads at most 2 * `in_flight` batches per worker in
+advance. Therefore, a slow consumer of the results slows down the workers.
 """
 
 from __future__ import annotations
@@ -148,16 +147,16 @@ def map(
 ) -> Iterator[Any]:
     """Yield `f(*batch)` for tuples and `f(batch)` for other batches, in the order of the batches.
 
-    f           any callee of `rpc_sync`: a scripted function or module, an operator
-    workers     names, ids or WorkerInfos (default: all other workers, of kind "worker" in a cluster, or this
-                process if there are none)
+    f           any callee of `rpc_sync`, such as a scripted function or module, or an operator
+    workers     names, ids or WorkerInfos. The default is all other workers (in a cluster, those of kind
+                "worker"), or this process if there are none
     in_flight   maximum number of batches per worker
-    retryable   whether a batch of a lost worker may be sent to another one
+    retryable   whether a batch of a lost worker may be sent to another worker
     progress    whether to print the number of results to standard error (default: if it is a terminal)
     timeout     seconds per batch (0: no timeout, -1: the default of `init_rpc`)
 
-    An exception of `f` is raised in place of its result.  Raise RuntimeError if a worker is lost and its
-    batch may not be retried.
+    An exception of `f` is raised in place of its result. Raise RuntimeError if a worker is lost and its batch
+    may not be sent again.
     """
     if in_flight < 1:
         raise ValueError(f"in_flight must be positive, got {in_flight}")

@@ -1,12 +1,11 @@
 """Endpoint of this process: requests to other workers, and the connections that they open to this process.
 
-    endpoint.call(peer, ["fetch", identity, None], timeout)       the value in the response, or its exception
-    endpoint.submit(peer, message, timeout)                       a future of this value
-    endpoint.send_reliably(peer, ["drop", identity, fork])        one-way message
+    endpoint.call(peer, ["fetch", identity, None], timeout)       return the response or raise its exception
+    endpoint.submit(peer, message, timeout)                       return a future of the response
+    endpoint.send_reliably(peer, ["drop", identity, fork])        send a one-way message
 
-A broken connection fails its pending calls immediately. Each blocking caller thread has its own connection,
-which has the lowest latency. The asynchronous calls to a worker share one connection. Incoming requests are
-read by the server thread of a blocking caller (`connection_threads`) or by the event loop.
+Each caller thread that blocks has its own connection, which has the lowest latency. All asynchronous calls to
+a worker share one connection. A broken connection fails its pending calls immediately.
 """
 
 from __future__ import annotations

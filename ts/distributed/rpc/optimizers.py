@@ -1,10 +1,12 @@
 """Optimizers over local parameters, created and stepped by remote processes.
 
-    name = wire_name(ts.optim.SGD, agent.name_callee)            ["optim", "SGD"]
-    ("optimizer", "new", name, [rref], (), {"lr": 0.1})          request that responds with an RRef
-    ("optimizer", "step", rref, context_id)                      a step with the gradients of the context
+A remote process sends these requests:
 
-Classes are sent by name. Classes of `ts.optim` are always allowed, user classes only with `allow_python`.
+    ("optimizer", "new", name, [rref], (), {"lr": 0.1})          create an optimizer and return an RRef to it
+    ("optimizer", "step", rref, context_id)                      take a step with the gradients of the context
+
+`name` is the name of the class, for example ["optim", "SGD"]. Classes of `ts.optim` are always allowed. Other
+classes require `allow_python`.
 """
 
 from __future__ import annotations

@@ -29,16 +29,16 @@ class RpcBackendOptions:
     """Options of `init_rpc`.
 
     rpc_timeout           default timeout of a call in seconds (0: no timeout)
-    init_method           rendezvous address: "env://" (MASTER_ADDR, MASTER_PORT), "tcp://host:port",
-                          or on one machine "file:///path", or the address of a cluster, "ts://host:port" or
+    init_method           rendezvous address: "env://" (MASTER_ADDR, MASTER_PORT), "tcp://host:port", or,
+                          on one machine, "file:///path". In a cluster, its address: "ts://host:port" or
                           "ts+tls://host:port"
-    num_worker_threads    size of the thread pool that executes incoming calls. If it is above 1, it is also
-                          the maximum number of threads that each serve one blocked caller thread
-    secret                shared secret of all processes (default: TS_RPC_SECRET, or on one machine the
-                          contents of a file that only their user may read)
+    num_worker_threads    number of threads that execute incoming calls. A number above 1 is also the maximum
+                          number of server threads, each of which serves one blocked caller
+    secret                shared secret of all processes. The default is TS_RPC_SECRET, or, on one machine,
+                          the contents of a file that only this user may read
     security              certificates and secret in one object: `ts.distributed.transport.Security`
-    host                  address that this process listens on: 127.0.0.1 by default if the rendezvous is
-                          local. In a cluster of several machines, set it to the address of this machine
+    host                  address that this process listens on (default: 127.0.0.1 if the rendezvous is
+                          local). In a cluster of several machines, set it to the address of this machine
     allow_python          whether Python functions may be called by name (caller and callee must both set it)
     limits                `ts.limits(...)` of each incoming call
     allowed_ops           operators that incoming calls may use, as for `ts.jit.load`

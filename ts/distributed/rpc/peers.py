@@ -1,10 +1,10 @@
 """Peer workers and the connections to them (persistent connections, reconnection).
 
-    peer.send(message, done)              non-blocking, any thread. The event loop calls done(response, error)
-    peer.channel(1.0).call(...)           blocking connection of the calling thread
+    peer.send(message, done)              returns at once. The event loop later calls done(response, error)
+    peer.channel(1.0).call(...)           waits for the response
 
-Messages that are sent before the connection is established are queued in order. A broken connection is opened
-again if the peer can be reached, because the peer drops the RRefs of processes that stay disconnected.
+Messages that are sent before the connection exists are queued in order. A broken connection is opened again,
+because the peer drops the RRefs of processes that stay disconnected.
 """
 
 from __future__ import annotations

@@ -3,9 +3,9 @@
     outbox = ReliableOutbox(peer.send)
     outbox.send(["drop", [0, 7], [1, 3]])
 
-A message is sent at once. After a connection failure, all unacknowledged messages are sent again, oldest
-first, so the receiver must accept messages that it has already handled. All messages are discarded if the
-peer refuses the connection, or after DELIVERY_TIMEOUT_SECONDS without an acknowledgement.
+After a connection failure, all unacknowledged messages are sent again, oldest first. Therefore, a receiver
+may get a message twice. All messages are discarded if the peer refuses the connection, or after
+DELIVERY_TIMEOUT_SECONDS without an acknowledgement.
 """
 
 from __future__ import annotations

@@ -110,8 +110,8 @@ def respond(work: Callable[..., None], *arguments: Any) -> None:
 def with_remote_traceback(error: BaseException, info: Any) -> Exception:
     """Return the exception itself, or a copy for the remote caller if `info` is given.
 
-    The message of the copy contains `info` and the traceback. An exception such as SystemExit becomes a
-    RuntimeError, so that it does not end the calling process.
+    The message of the copy contains `info` and the traceback. SystemExit and similar exceptions become
+    RuntimeError, so that they do not end the calling process.
     """
     if info is None:
         return error if isinstance(error, Exception) else RuntimeError(_error_text(error, repr))
@@ -160,8 +160,8 @@ def send_result(result: Any, callee: Any, writer: Any) -> None:
 def send_outcome(future: Future[Any], writer: Any, asynchronous: bool = False) -> None:
     """Send the value or exception of a finished future.
 
-    If `asynchronous` is True, the value of `future` must be another future. When the other future is done,
-    its value or exception is sent. If the value is not a future, a RuntimeError is sent.
+    If `asynchronous` is True, the value must be another future. When that future is done, its value or
+    exception is sent. If the value is not a future, a RuntimeError is sent.
     """
     error = future.exception()
     if error is not None:

@@ -2,9 +2,8 @@
 
     rpc_sync("worker1", f, args=(x,), retryable=True)
 
-If the connection breaks, the worker may still have executed the function, so `retryable` is only for
-functions that may run twice. Each attempt looks up the worker again: in a cluster, a restarted worker with
-this name receives the call.
+The function may run twice, because the connection may break after the function has run. Each attempt looks up
+the worker again. In a cluster, a restarted worker with the same name can receive the call.
 """
 
 from __future__ import annotations

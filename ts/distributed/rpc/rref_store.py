@@ -4,10 +4,9 @@
         OwnerRRef(value, forks={...})                  RRef(identity, fork)
                                         ◄── ("drop", identity, fork)       the user's RRef was deleted
 
-An identity is the id of a value. A fork is the id of one RRef to the value in some process, also in the
-owner. A process that sends an RRef creates a fork for the receiver. It keeps its own RRef until the receiver
-reports that the owner has registered the fork ("confirmed"), at most for FORK_CONFIRMATION_TIMEOUT_SECONDS.
-The owner discards the forks of workers that have left.
+An identity is the id of a value. A fork is the id of one RRef to the value. A process that sends an RRef
+creates a fork for the receiver. The sender keeps its own RRef until the owner has registered the fork, at
+most for FORK_CONFIRMATION_TIMEOUT_SECONDS. The owner discards the forks of workers that have left.
 """
 
 from __future__ import annotations

@@ -1,9 +1,11 @@
 """Serialization of script objects, enums and named tuples: a type is sent as its index in a signature.
 
-    def join(p: Point, c: Color) -> Line           types: Point, Color, Line, and those of their attributes
+A signature contains the types in the schema of a function, and the types of their attributes:
+
+    def join(p: Point, c: Color) -> Line                types: Point, Color, Line
     signature = Signature(join.schema)
     signature.components(Point(1, 2))                   (0, [1, 2])
-    signature.build(0, [1, 2])                     Point(1, 2)
+    signature.build(0, [1, 2])                          Point(1, 2)
 
 Caller and callee both know the signature of the called function, so messages contain no class names.
 """

@@ -1,14 +1,12 @@
 """Directories (service discovery) of the workers that this process can call.
 
-    directory = StaticWorkerDirectory(endpoint, "worker1", ...)           a fixed set from one rendezvous
-    directory = ClusterWorkerDirectory("ts://127.0.0.1:4711", "me", ...)  a cluster (`cluster_membership`)
+    directory = StaticWorkerDirectory(endpoint, "worker1", ...)           a fixed set of workers
+    directory = ClusterWorkerDirectory("ts://127.0.0.1:4711", "me", ...)  the workers of a cluster
 
     directory.info                     WorkerInfo of this process
     directory.peer("worker2")          a worker by name, id or WorkerInfo
     directory.workers()                workers that `map` distributes batches to
     directory.leave(remaining)         wait until this process may leave
-
-A serialized RRef contains the id, name and address of its owner.
 """
 
 from __future__ import annotations

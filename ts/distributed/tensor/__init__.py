@@ -1,9 +1,9 @@
 """`torch.distributed.tensor`: placements of tensors on the dimensions of a device mesh.
 
-    plan = {"weight": Shard(0), "bias": Replicate()}        values that compare, hash and print as PyTorch's
+    plan = {"weight": Shard(0), "bias": Replicate()}
 
-Placements exist, since some libraries create placements at import. Distributed tensors are unsupported:
-`DTensor` and `distribute_tensor` raise an error when they are called.
+Placements compare, hash and print as in PyTorch. They exist because some libraries create them at import.
+Distributed tensors are unsupported: calls of `DTensor` and `distribute_tensor` raise an error.
 """
 
 from ts.distributed.tensor.placement_types import Partial, Placement, Replicate, Shard

@@ -17,11 +17,10 @@
     security              dask's `Security`, with the secret and the limits
 
 The last two modules need dask.distributed (the extra `rpc`). They are imported when `Comm` or `Security` is
-first used, and register the address schemes with dask.
+first used.
 
-Security: dask's own connections always load pickles, so that any peer can run code. These connections carry
-data only. Some handlers of dask's `Scheduler` and `Worker` load pickles from such data, but those of a plain
-`Server` do not.
+Security: dask's own connections load pickles, so that any peer can run code. These connections carry data
+only. However, some handlers of dask's `Scheduler` and `Worker` load pickles from such data.
 """
 
 from __future__ import annotations

@@ -1,15 +1,14 @@
 """Asynchronous connection (asyncio, non-blocking socket) for bidirectional messages.
 
-    stream.send(message)                     sent at once, as far as the socket accepts it
+    stream.send(message)                     sends as much as the socket accepts, and queues the rest
     stream.post(message)                     like `send`, but from any thread
     await stream.flushed()                   all data is in the kernel: sent memory may be modified
-    await stream.receive()                   the next message
+    await stream.receive()                   returns the next message
     stream.deliver(each, ended)              instead of `receive`: passes each message to `each`
 
-The event loop only reports when the socket is ready, and this class itself reads and writes. Alternatives are
-slower: asyncio's transports copy data that a socket does not accept immediately (until Python 3.12), and
-tornado's streams take twice as long for a small message. Messages that `each` sends are batched until all
-received messages have been passed to it.
+The class reads and writes the socket itself, because the alternatives are slower. asyncio's transports copy
+data that a socket does not accept immediately (until Python 3.12). tornado's streams take twice as long for a
+small message.
 """
 
 from __future__ import annotations
@@ -156,7 +155,7 @@ class AsyncConnection:
         """Call `each` with every received message. When the connection ends, call `ended` with the reason.
 
         If the memory of a message cannot be allocated, `each` receives a `MessageTooLargeError` instead.
-        While `full` returns True, reading pauses, so that the sender has to wait.
+        Reading pauses while `full` returns True.
         """
         while self._messages:
             each(self._messages.popleft())

@@ -3,8 +3,7 @@
     channel = BlockingConnection("ts://127.0.0.1:4711", secret=secret)
     channel.call({"op": "echo", "data": 1})        1
 
-A blocking call has lower latency than with `AsyncConnection`: the thread reads and writes the socket itself,
-instead of waiting for an event loop in another thread.
+The thread reads and writes the socket itself. Therefore, the latency is lower than with `AsyncConnection`.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@
     await server.listen("ts://127.0.0.1:0", **security.get_listen_args("worker"))
     async with rpc(server.address, connection_args=security.get_connection_args("client")) as far: ...
 
-Only plain data can be written, and other values raise an error. Errors of dask's handlers are sent as text.
+Only plain data can be written. Other values raise an error. Errors of dask's handlers are sent as text.
 """
 
 from __future__ import annotations

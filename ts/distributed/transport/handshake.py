@@ -1,23 +1,22 @@
 """Mutual authentication by challenge-response (HMAC, nonces): both ends prove that they know a secret.
 
-The secret is not sent, and proofs are compared in constant time (constant-time comparison).
-
     listener                                               connector
         magic, nonce of the listener            ──►
                                                 ◄──  nonce of the connector, proof "connector"
         proof "listener", or zeros              ──►
 
 A proof is HMAC-SHA256 over the role and both nonces, so that replayed or reflected proofs are invalid. The
-connector proves its knowledge first, so that a client without the secret obtains no data for an offline
-guess. Nothing is parsed, because each step has a fixed number of bytes.
+connector sends its proof first. Therefore, a client without the secret obtains no data for an offline guess.
 
-The handshake does not protect later messages from an attacker who can modify packets or relays the
-connection, but TLS protects them. With TLS, the secret may be empty.
+The handshake does not protect later messages from an attacker who can modify packets. TLS protects them. With
+TLS, the secret may be empty.
 
-Each end is a generator without sockets: it yields the bytes to send and the number of bytes to receive.
+Each end is a generator `steps`, which yields the bytes to send and the number of bytes to receive:
 
     data, want = next(steps)
-    data, want = steps.send(answer)         StopIteration: success, AuthenticationError: failure
+    data, want = steps.send(answer)
+
+`steps.send` raises StopIteration after success, and AuthenticationError after failure.
 """
 
 from __future__ import annotations

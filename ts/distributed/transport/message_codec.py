@@ -6,23 +6,20 @@
     reader.received(count)                              [{"op": "sum", "data": memoryview of 67108864 bytes}]
 
 A message is None, a bool, a 64-bit int, a float, a str, bytes, or lists and dicts (with str keys) of
-messages. On the wire:
+messages. A buffer of more than INLINE_BYTES bytes is sent separately, as a frame. On the wire:
 
     head: u32 │ frames: u32 │ u64 a frame: its bytes │ the head, in MessagePack │ the frames
     ──────────┴─────────────┴────────────────────────┘
                         prelude
 
-Buffers larger than INLINE_BYTES are sent as frames. In the head, `{b"": 2}` refers to frame 2, because no
-dict of a message has bytes keys. The head has no extension types, so it cannot refer to code. A decoded
-message differs from the sent one in two ways: lists are tuples, and frames are new writable memory.
+The prelude contains the size of the head, the number of frames, and the size of each frame. In the head,
+`{b"": 2}` refers to frame 2. If both ends share memory, a frame may be in a shared segment (`shm_segments`).
 
-If both ends share memory, a large frame may be in a shared segment: its bytes are not sent, and a reference
-replaces its size (see `shm_segments`).
+A decoded message differs from the sent one in two ways: lists are tuples, and frames are new writable memory.
 
-Security: the sender is untrusted.  A prelude is checked against `TransportLimits` before memory is allocated.
-The memory of a frame is allocated at once, but its pages are committed as bytes arrive.  If allocation fails,
-the connection ends, or, if `MessageDecoder.spares` is True, the message is skipped and
-replaced by `MessageTooLargeError`.
+Security: the sender is untrusted. A prelude is checked against `TransportLimits` before memory is allocated.
+If allocation fails, the connection ends. If `MessageDecoder.spares` is True, the message is instead skipped
+and replaced by `MessageTooLargeError`.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 """MessagePack encoding of plain data, with a depth limit for nested values.
 
-    encode({"op": "sum", "data": [1, 2.5]})     b"\x82\xa2op..."
+    encode({"op": "sum", "data": [1, 2.5]})     b"¢op..."
     decode(data)                                the value, with tuples for lists, or ValueError if malformed
 
-The package `msgpack` (a dependency of dask.distributed) is used if it is installed. Otherwise, the Python
-functions below produce the same bytes. Values can be None, bool, 64-bit int, float, str, bytes, lists, tuples
-and dicts with str or bytes keys. Extension types raise an error.
+Values can be None, bool, 64-bit int, float, str, bytes, lists, tuples and dicts with str or bytes keys. Other
+values and extension types raise an error. If the package `msgpack` is installed, the package does the
+encoding, with the same bytes.
 """
 
 from __future__ import annotations

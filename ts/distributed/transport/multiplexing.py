@@ -1,14 +1,17 @@
 """Multiplexing of concurrent calls over one connection by request IDs, with out-of-order responses.
 
+Calls, from any thread:
+
     calls = RequestMultiplexer(connection)
-    calls.call(["add", 1, 2]).result()             from any thread
-    calls.submit(["add", 1, 2], done)              from any thread, after which the loop calls done(3, None)
+    calls.call(["add", 1, 2]).result()             waits for the response
+    calls.submit(["add", 1, 2], done)              returns at once. The event loop later calls done(3, None)
 
-    await answer(connection, handle)               at the other end: calls handle(["add", 1, 2], reply)
-    reply(3)                                       once per request, now or later, from any thread
+At the other end of the connection:
 
-The meaning of messages and errors is defined by the caller. A broken connection fails all pending calls at
-once. A single call is sent immediately. Calls submitted while others are pending are sent in batches.
+    await answer(connection, handle)               calls handle(["add", 1, 2], reply) for each request
+    reply(3)                                       sends the response, now or later, from any thread
+
+A broken connection fails all pending calls. Calls submitted while others are pending are sent in batches.
 
 Backpressure: the server stops reading from a connection with MAX_PENDING_CALLS unfinished calls or
 MAX_UNSENT_RESPONSE_BYTES of unread responses.

@@ -1,7 +1,6 @@
 """Negotiation of shared memory between two ends of a connection.
 
-The negotiation detects whether both processes belong to one user on one machine and can open each other's
-files.
+The negotiation follows the handshake. It detects whether both processes belong to one user on one machine.
 
     listener                                               connector
         process id, file descriptor, nonce      ──►
@@ -9,11 +8,11 @@ files.
         proof, readable or not                  ──►
                                                 ◄──  readable or not
 
-The last values state whether the end could read the peer's file. The negotiation follows the handshake. Each
-end has an unnamed file with a key, which only processes of the same user on the same machine can open. A
-proof is HMAC-SHA256 with that key over the role, the peer's nonce and the own nonce: it shows that the peer
-is the process whose files will be opened. The nonce is also stored in all segments of this connection, so
-that a relay cannot make an end open other segments. An end that shares no memory sends process id 0.
+Each end has an unnamed file with a key. Only processes of the same user on the same machine can read it.
+"readable" states that an end could read the peer's file. An end that shares no memory sends process id 0.
+
+A proof is an HMAC-SHA256 with this key over the role and both nonces. It shows that the peer owns the file.
+All segments of the connection contain the nonce, so that a relay cannot make an end open other segments.
 """
 
 from __future__ import annotations

@@ -1,24 +1,24 @@
 """Shared memory segments (memfd, file sealing) for large message parts between processes of one machine.
 
-    sender                                         receiver
-        copies a part to a segment
-        "64 MiB in my file 12"            ──►      maps the segment on first use: the part's memory
-        may reuse the segment             ◄──      marks it as free once that memory is unused
+The sender copies a part of a message to a segment and sends a reference to the segment:
 
-A segment is an unnamed file, which the system frees after its last reference, even if processes are killed:
+    sender                                         receiver
+        "64 MiB in my file 12"            ──►      maps the segment, which is the memory of the part
+        may reuse the segment             ◄──      marks the segment as free once the memory is unused
+
+A segment is an unnamed file, so the system frees it even if processes are killed. Its bytes are:
 
     byte 0: state │ byte 1: 1 if the sender has released it │ byte 16: connection id │ from PAGE_BYTES: memory
 
-The state is FREE, SENT or CONSUMED. File numbers are reused after a file is closed, so each segment contains
-the id of its connection: a message that is read late cannot refer to a segment of another connection.
+The state is FREE, SENT or CONSUMED. The connection id is needed because the system reuses file numbers.
 
-Copying to mapped memory takes a third to a half of the time of the socket, but creating a segment takes
-longer than the socket.  So the first part of each size is sent through the socket, and segments are kept for
-later parts. If all segments are in use and no more may be created, parts are sent through the socket, too.
+Copying to a segment takes a third to a half of the time of the socket. Creating a segment takes longer.
+Therefore, the first part of each size is sent through the socket. Parts are also sent through the socket if
+all segments are in use and no more may be created.
 
-Security: file seals of Linux keep the sender from shortening a mapped file, since a read beyond its end would
-kill the receiver. The sender can still write to the file: memory is shared only between processes of one
-user, which may write to each other's memory anyway.
+Security: file seals of Linux keep the sender from shortening a mapped file. Otherwise, a read beyond the end
+would kill the receiver. The sender can still write to the file. Therefore, only processes of one user share
+memory.
 """
 
 from __future__ import annotations
@@ -101,8 +101,8 @@ class _Segment:
     def begin(self, buffer: memoryview) -> int:
         """Write the end of `buffer`, for which the segment has no allocated memory yet.
 
-        Return the number of bytes before this end. The caller must copy them to the mapping. If the system
-        has no memory left, `pwrite` raises OSError, whereas a store to the mapping would kill the process.
+        Return the number of bytes before this end. The caller must copy them to the mapping. Raise OSError if
+        the system has no memory left. (A store to the mapping would instead kill the process.)
         """
         start = min(self._written, len(buffer))
         while self._written < len(buffer):
@@ -260,8 +260,8 @@ class SegmentReceiver:
     def map_segment(self, reference: int) -> memoryview:
         """Return the memory of a part: the mapped segment, or a copy if no more segments can be mapped.
 
-        Raise NotSharedMemoryError if the segment is invalid, OSError if it cannot be opened, and MemoryError
-        if the copy cannot be allocated. In the case of MemoryError, the segment is marked as free.
+        Raise NotSharedMemoryError if the segment is invalid, and OSError if it cannot be opened. Raise
+        MemoryError if the copy cannot be allocated. The segment is then free.
         """
         descriptor, size = reference >> 40 & (_FILES - 1), size_of(reference)
         for other, each in list(self._mappings.items()):

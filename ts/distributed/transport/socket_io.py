@@ -37,8 +37,8 @@ def tune(sock: socket.socket) -> None:
 def may_contain_data(sock: socket.socket, is_short_read: bool, calls: int) -> bool:
     """Return True if a non-blocking socket should be read again after `calls` reads.
 
-    A plain socket is empty after a short read (one that did not fill the buffer). A TLS socket has to be read
-    until the buffer inside the socket is empty, because a selector does not report buffered data as readable.
+    A plain socket is empty after a read that did not fill the buffer. A TLS socket has an internal buffer. It
+    must be read until this buffer is empty, because a selector does not report buffered data.
     """
     if isinstance(sock, ssl.SSLSocket):
         return calls < SYSCALLS_PER_CONNECTION or sock.pending() > 0

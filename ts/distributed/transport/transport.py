@@ -7,8 +7,7 @@
     message = await connection.read()
 
 Before the first message, both ends prove that they know the secret (`handshake`) and negotiate shared memory
-(`shm_negotiation`). Then both ends exchange `HELLO`, which dask requires. `dask_comm_backend` registers the
-transport with dask.
+(`shm_negotiation`). Then they exchange `HELLO`, which dask requires.
 """
 
 from __future__ import annotations

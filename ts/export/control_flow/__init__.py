@@ -1,10 +1,9 @@
 """Control-flow capture in exports: branch and body functions become subgraphs.
 
-A call of `cond`, `while_loop`, `map` or `scan` becomes a node whose arguments include these subgraphs.
+A call of `cond`, `while_loop`, `map` or `scan` becomes a node whose arguments include these subgraphs. Values
+that a function captures, such as `y` here, become inputs of the subgraphs:
 
     cond(flag, lambda x: x + y, f, (x,))       node cond(flag, true_graph_0, false_graph_0, (x, y))
-
-Captured values (`y`) become inputs of the subgraphs.
 """
 
 from __future__ import annotations

@@ -54,8 +54,8 @@ def record_cond(recorder: ExportTracer, pred: Any, true_fn: Any, false_fn: Any, 
 def captured_nodes(*branches: Branch) -> list[Node]:
     """Return the nodes of the surrounding graph that the branches capture.
 
-    The order is: nodes that all branches capture, nodes that only the first branch captures, nodes that only
-    the second branch captures. Nodes in each of these groups are sorted by name.
+    First are the nodes that all branches capture. Then follow the nodes of only the first branch, and the
+    nodes of only the second branch. Each of these groups is sorted by name.
     """
     capturers: dict[Node, list[int]] = {}
     names: dict[Node, str] = {}

@@ -1,10 +1,10 @@
 """Capture of a function as the subgraph of a control-flow operator.
 
-Values of the surrounding graph that the function uses become inputs of the subgraph ("lifted").
-
 branch = Branch(recorder, sources)
 branch.capture(true_fn, (x,))        the function's results and memory effects
-branch.lifted                        captured node of the outer graph -> input node of the subgraph
+branch.lifted                        a dictionary: node of the surrounding graph -> input of the subgraph
+
+`lifted` contains the nodes of the surrounding graph that the function uses.
 """
 
 from __future__ import annotations

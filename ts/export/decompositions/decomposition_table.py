@@ -1,11 +1,11 @@
 """Decomposition table: functions that compute other operators by the operators of PyTorch's core set.
 
-    @decomposes("aten::t")                a function with the operator's parameters, which calls `ts.ops.aten`
+    @decomposes("aten::t")                    registers a function with the parameters of the operator
     def t(x): ...
 
-    decomposes_as_composed("aten::hstack")  the expression that `compose` declares for autograd and `vmap`
+    decomposes_as_composed("aten::hstack")    registers the expression that `compose` declares for autograd
 
-A decomposition is an ordinary function of tensors: in eager code it returns its operator's result. It returns
+A decomposition is an ordinary function of tensors, which returns the result of its operator. It returns
 NotImplemented if the operator must be kept for the given arguments.
 """
 
@@ -37,8 +37,8 @@ _DECOMPOSITION_MODULES: Final = (
 def decomposes(*keys: str, implicit: bool | Collection[str] = False) -> Callable[[F], F]:
     """Register a function as the decomposition of the operators `keys`, such as "aten::add.Tensor".
 
-    implicit    keys of the operators that PyTorch decomposes before it calls dispatch modes, or True for all
-                `keys`. A mode receives the operators that the decomposition calls, not the original operator.
+    implicit    operators that PyTorch decomposes before it calls dispatch modes (True: all `keys`). Modes
+                receive the operators that the decomposition calls, not these operators
     """
 
     def register(function: F) -> F:

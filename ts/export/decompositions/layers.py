@@ -158,8 +158,8 @@ def one_hot(x: Tensor, num_classes: int = -1) -> Tensor:
 def _padded(x: Tensor, pad: list[Any], source_index: Any) -> Tensor:
     """Pad each of the last dimensions of `x` with elements of `x`.
 
-    In the padded dimension, index i has the element with the index source_index(i, size). i is counted from
-    the first element of `x`, so that it is negative in the leading padding.
+    Element i of a padded dimension is element source_index(i, size) of `x`. i is 0 at the first element of
+    `x`, and negative in the leading padding.
     """
     n = len(pad) // 2
     for k in range(n):

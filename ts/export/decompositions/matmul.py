@@ -191,8 +191,8 @@ def _terms(equation: str, tensors: list[Tensor]) -> tuple[list[list[str]], list[
 def _along(x: Tensor, term: list[str], letters: list[str]) -> Tensor:
     """Permute the dimensions of `x`, labeled by `term`, to the order of `letters`.
 
-    For a repeated label, the result has the diagonal of the two dimensions. For a label in `letters` that is
-    missing in `term`, it has a dimension of size 1.
+    If a label occurs twice in `term`, take the diagonal of the two dimensions. For a label that is only in
+    `letters`, add a dimension of size 1.
     """
     labels = list(term)
     for c in dict.fromkeys(term):

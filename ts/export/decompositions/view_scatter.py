@@ -1,6 +1,6 @@
 """View inverses (inverses of view operators for functionalization), and the `*_scatter` operators.
 
-The inverse of a view operator returns the base tensor with the elements of the view replaced.
+The inverse of a view operator returns a copy of the base tensor with the elements of the view replaced.
 
 unview(select, x, y, (0, 1), None)        x with x.select(0, 1) replaced by y
 """

@@ -11,8 +11,8 @@
     call_targets.py  call targets of nodes
     tensors.py       weights and constants
 
-Files are untrusted: sizes, types and names are validated, nothing is executed or imported, and violations
-raise ArchiveError.
+Files are untrusted. The reader validates sizes, types and names, and executes and imports nothing. Invalid
+files raise ArchiveError.
 """
 
 from __future__ import annotations

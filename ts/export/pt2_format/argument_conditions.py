@@ -1,6 +1,7 @@
 """Argument guards of programs loaded from `.pt2` archives.
 
-The file contains symbolic tensor sizes, symbol ranges, constants, and conditions as Python expressions:
+The file contains symbolic tensor sizes, symbol ranges, and conditions as Python expressions (left). They
+become guards (right):
 
     x: [s0, 3], s0 in [4, 64]                "x.size()[0] >= 4", "x.size()[0] <= 64", "x.size()[1] == 3"
     "L['x'].size()[0] % 2 == 0"              "x.size()[0] % 2 == 0"

@@ -8,7 +8,7 @@
     model/extra/...                                 additional records of the caller
     model/archive_format, archive_version, byteorder
 
-Sizes that the file states are compared with the size of the file before memory is allocated for records.
+Before memory for a record is allocated, its stated size is compared with the size of the file.
 """
 
 from __future__ import annotations

@@ -1,9 +1,11 @@
 """Constant lifting: tensors of subgraphs become program inputs, because archives cannot store them.
 
-    cond(p, true_graph_0, false_graph_0, (x,))                     true_graph_0 has `_tensor_constant0`
-    cond(p, true_graph_0, false_graph_0, (x, c_lifted_tensor_0))   the tensor is an input of both graphs
+In this call of `cond`, the attribute `_tensor_constant0` of `true_graph_0` becomes an input of both graphs:
 
-The writer writes the modified copy of the program.
+    before    cond(p, true_graph_0, false_graph_0, (x,))
+    after     cond(p, true_graph_0, false_graph_0, (x, c_lifted_tensor_0))
+
+The lifting changes a copy of the program, which the writer then writes.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Pytree specs of arguments and results in `.pt2` archives, and paths of their leaves.
 
-    read('[1, {"type": "builtins.tuple", "context": "null", "children_spec": [...]}]')     a TreeSpec
-    paths(spec)            [(PathEntry(position=0, key=None), ...), ...], one for each leaf
+    read('[1, {"type": "builtins.tuple", "context": "null", "children_spec": [...]}')     a TreeSpec
+    paths(spec)            [(PathEntry(position=0, key=None), ...), ...], one path for each leaf
 
-Files contain registered names of types, which are looked up and never imported. Contexts are plain JSON.
+Types are looked up by registered names, and never imported.
 """
 
 from __future__ import annotations
