@@ -1,14 +1,16 @@
 """Classes and modes that override functions by `__torch_function__`: `torch.overrides`.
 
+A mode intercepts the calls in its `with` block. This mode prints `torch.ones` and `torch.Tensor.add`:
+
     class Logging(TorchFunctionMode):
         def __torch_function__(self, func, types, args=(), kwargs=None):
             print(resolve_name(func))
             return func(*args, **(kwargs or {}))
 
     with Logging():
-        ts.ones(2) + 1                                prints torch.ones, torch.Tensor.add
+        ts.ones(2) + 1
 
-In eager code, operators, functions of `ts.nn.functional` and methods of tensors can be overridden. Calls
+Operators, functions of `ts.nn.functional` and methods of tensors can be overridden in eager code. Calls
 within scripts and operators are not intercepted.
 """
 

@@ -1,15 +1,11 @@
 """Shape rules (shape functions) for shape inference of operators whose kernels read elements.
 
-In: the arguments of the operator's kernel, with arrays of the meta device, whose sizes may be symbols.  Out:
-(shape, dtype) of each result, or the argument itself if it is mutated.  A rule also raises the errors that
-the kernel raises for invalid shapes and dtypes.
+A rule receives the arguments of the operator's kernel. Their arrays are on the meta device, and sizes may be
+symbols. The rule returns (shape, dtype) of each result, or the argument itself if it is mutated. For invalid
+shapes and dtypes, it raises the kernel's errors.
 
-    broadcast_float(x of (3, 1) ints, n of (4,))      ((3, 4), float32)
-    like_first(x, indices)                            (x.shape, x.dtype)
-
-A record contains its rule (`shape=`).  Most records have none, because their kernels can run with the meta
-namespace, whose functions compute shapes.  A rule is defined in its family's module, or here if several
-families use it.
+A record names its rule by `shape=`. Records without a rule compute shapes by running the kernel with the meta
+namespace.
 """
 
 from __future__ import annotations
@@ -53,8 +49,7 @@ def describe_rule(rule: Rule | None, accepts_tensors: bool = False) -> str:
 class DataDependentShapeError:
     """Shape rule of an operator whose result sizes depend on elements. A call raises PyTorch's error.
 
-    In an export, data-dependent sizes and numbers can be symbols. If `rule` is not None, a call in an export
-    returns the result of `rule` instead of raising the error.
+    During an export, a call returns the result of `rule` instead, unless `rule` is None.
     """
 
     def __init__(

@@ -1,11 +1,7 @@
 """Operators of sparse tensors: construction, accessors, conversions, products, sums and softmax.
 
-Input and output: dense and sparse arrays. Each record has two kernels. The decorated function runs if all
-tensors are dense. It constructs a sparse array or raises an error. `sparse=` names the kernel that runs if a
-tensor is sparse.
-
-    sparse_coo_tensor([[0, 2]], [1., 2.], (3,))    CooArray
-    mm(coo, dense)                                 runs `sparse_kernels.matmul.mm`, declared in `matmul`
+Each record has two kernels. The decorated function runs if all tensors are dense. It constructs a sparse
+array or raises an error. The kernel named by `sparse=` runs if a tensor is sparse.
 """
 
 from __future__ import annotations
@@ -111,9 +107,8 @@ def _validate_coo(
 def _declare_compressed(name: str, groups: str, plain: str, code: int | None) -> None:
     """Declare the constructors of a compressed layout, with and without the argument `size`.
 
-    groups   name of the argument with the pointers, such as "crow_indices"
-    plain    name of the argument with the indices, such as "col_indices"
-    code     code of the layout, or None if the layout is an argument of the constructors
+    `groups` is the name of the pointer argument, such as "crow_indices". `plain` is the name of the index
+    argument, such as "col_indices". `code` is the layout. It is None if the layout is an argument.
     """
     prefix = {"crow": "crow_col_value", "ccol": "ccol_row_value"}.get(
         groups.partition("_")[0], "comp_plain_value"

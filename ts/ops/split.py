@@ -1,6 +1,7 @@
 """Operators that split a tensor into views of consecutive sections along a dimension.
 
-In: an array, and lengths, a number of sections, or positions. Out: a list of views of the array.
+An operator receives an array, and the lengths, the number or the positions of the sections. It returns a list
+of views. The left column shows a call, the right column its views:
 
     split([0, 1, 2], 2)                  [0, 1], [2]
     tensor_split([0, 1, 2], [1])         [0], [1, 2]

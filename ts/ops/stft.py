@@ -1,10 +1,8 @@
 """Short-time Fourier transform and its inverse by overlap-add.
 
-In: signals (one or a batch), transform length, hop between frames, window. Out: an array with frequencies in
-rows and frames in columns. The inverse transform reconstructs the signals by adding overlapping windowed
-frames.
-
-    stft(signal of 20 samples, n_fft=8, center=True)      (5 frequencies, 11 frames), hop 2
+`stft` receives one signal or a batch. It returns an array with frequencies in rows and frames in columns. For
+example, 20 samples with n_fft=8, hop 2 and center=True give 5 frequencies and 11 frames. The inverse adds
+overlapping windowed frames.
 """
 
 from __future__ import annotations

@@ -1,11 +1,8 @@
 """Storage and stride operators: resizing, `set_`, `as_strided`, copies and memory formats.
 
-In: an array. Out: another view of its memory, or a copy in a memory format. An in-place operator returns the
-array that replaces the tensor's array.
-
-    x.resize_(3, 2)         the first six elements of the storage, which is enlarged if necessary
-    x.set_(y)               x becomes the same view as y
-    x.contiguous(memory_format=ts.channels_last)
+A kernel receives an array. It returns another view of the array's memory, or a copy in a memory format. The
+result of an in-place operator replaces the tensor's array. For example, `x.resize_(3, 2)` returns the first
+six elements of the storage. The storage is enlarged if necessary.
 """
 
 from __future__ import annotations

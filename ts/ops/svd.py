@@ -1,10 +1,7 @@
 """Singular value decomposition (SVD) of matrices that may have infinite elements or NaN.
 
-    u, s, vh = decompose(xp, A, full_matrices=False)        as `numpy.linalg.svd`
-    s = singular_values(xp, A)
-
-LAPACK may never return for a matrix with an infinite element.  As in PyTorch, the singular values of such a
-matrix are NaN, and a matrix with a NaN raises `LinAlgError`.
+LAPACK may never return for a matrix with an infinite element. As in PyTorch, the singular values of such a
+matrix are NaN. A matrix with a NaN raises `LinAlgError`.
 """
 
 from __future__ import annotations

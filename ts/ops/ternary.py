@@ -158,10 +158,10 @@ def clamp_kernel(xp: Any, self: Array, min: Any = None, max: Any = None) -> Arra
 
 
 def _limited(limit_by: Any, x: Array, limit: Any) -> Array:
-    """Return `limit_by(x, limit)`, NumPy's minimum or maximum. If x and limit are both zero, return x.
+    """Return `limit_by(x, limit)`, NumPy's minimum or maximum. If x and a 0-dim limit are zero, return x.
 
-    The signs of zeros may differ. For equal operands, NumPy returns the first operand if the dtype is
-    float16, and the second operand for other dtypes.
+    The two zeros may have different signs. For equal operands, NumPy returns the first operand for float16,
+    and the second for other dtypes.
     """
     if x.dtype.name != "float16" and getattr(limit, "ndim", 0) == 0:
         return limit_by(limit, x)

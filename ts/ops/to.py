@@ -1,10 +1,10 @@
 """Conversions of dtype and device, and other tensor-level operators.
 
-In: tensors, which may be on other devices than the result. Out: tensors. The records have the flag
-`tensor_kernel`: their kernels accept and return tensors, so that data can move to another backend.
+Kernels receive and return tensors instead of arrays (flag `tensor_kernel`). Data can therefore move to the
+backend of another device.
 
-    x.to("cpu")           aten::to.prim_Device          x.to(y)               aten::to.other
-    x.to(device="meta")   aten::to.dtype_layout         x.requires_grad_()    aten::requires_grad_
+The arguments select the overload of `to`: `x.to("cpu")` calls `aten::to.prim_Device`, and `x.to(y)` calls
+`aten::to.other`.
 """
 
 from __future__ import annotations

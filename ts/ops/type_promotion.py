@@ -1,8 +1,11 @@
 """Dtype rules of pointwise operators: data type promotion and unsupported dtypes.
 
-Each constant determines the dtype of the result from the common dtype of the operands: SAME is the common
-dtype, FLOAT is the default floating dtype for integers, BOOLEAN is bool, and REAL is the real dtype for
-complex numbers.
+Each constant maps the common dtype of the operands to the dtype of the result:
+
+    SAME      the common dtype
+    FLOAT     the default floating dtype for integers, otherwise the common dtype
+    BOOLEAN   bool
+    REAL      the real dtype for complex numbers, otherwise the common dtype
 """
 
 from __future__ import annotations

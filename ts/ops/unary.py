@@ -1,12 +1,11 @@
 """Pointwise operators of one argument: arithmetic, rounding, transcendental, predicates.
 
-In: one array. Out: an array of the same shape. The columns of the tables are:
+A declaration contains the name, promotion, body and CUDA expression of an operator:
 
     unary("sin", FLOAT, "sin", "sin(a)")
-          name   promotion  ufunc or body  CUDA expression
 
-Promotion is one of the constants in `ts.ops.type_promotion`.  A body is the name of a NumPy ufunc, whose
-inner loop `ts._core` may call directly, or a function (xp, a) if NumPy has no such ufunc.
+The promotion is a constant of `ts.ops.type_promotion`. The body is the name of a NumPy ufunc, or a function
+(xp, a) if NumPy has no such ufunc.
 """
 
 from __future__ import annotations
@@ -71,9 +70,8 @@ def unary(
 ) -> None:
     """Declare `aten::name` with the variants `forms` (i in-place, o out=), and its `aliases`.
 
-    unsupported   dtype kinds without a kernel, or dict from kind to error text if it is not the usual one
-    ufunc         if `body` is a function: name of the ufunc whose loop is run directly
-    fields        other fields of the record
+    `unsupported` lists the dtype kinds without a kernel, or maps them to error texts. `fields` are other
+    fields of the record. If `body` is a function, `ufunc` can name a ufunc whose loop is run directly.
     """
     kernel = kernel_of(promotion, body, dtype_errors_by_kind(name, unsupported))
     if isinstance(body, str):

@@ -1,7 +1,7 @@
 """Unique values of all elements, of slices along a dimension, or of runs of equal neighbors (run lengths).
 
-In: an array, and flags that request results. Out: the unique values, the inverse indices, and the counts,
-whose lengths depend on the elements.
+An operator returns the unique values, their inverse indices and their counts. Flags request the inverse
+indices and the counts.
 """
 
 from __future__ import annotations

@@ -1,9 +1,7 @@
 """Indexing operators that PyTorch's compiled graphs run without bounds checks. `ts` checks the indices.
 
-In: an array, index arrays, and a mask of valid positions. Out: the selected elements, or a copy with values
-written.
-
-    _unsafe_masked_index(x, mask, [i], 9)       where(mask, x[i clipped into x], 9)
+A masked operator receives a mask of valid positions and clips the indices to the sizes of x. For example,
+`_unsafe_masked_index(x, mask, [i], 9)` returns x[i] where the mask is True, and 9 elsewhere.
 """
 
 from __future__ import annotations

@@ -1,15 +1,14 @@
 """Checks for dtypes that PyTorch's kernels do not support, although the array library does.
 
-In: a record with the field `dtype_errors`, and a kernel. Out: the kernel, preceded by a check of the first
-tensor's dtype:
+`with_dtype_check(record, kernel)` returns a kernel that first checks dtypes. The record's `dtype_errors` maps
+letters for dtype kinds to messages. A message of one word is the name of PyTorch's kernel in the error text:
 
-    with_dtype_check(record, kernel)(np, a, b)
     NotImplementedError: "addmm_impl_cpu_" not implemented for 'Bool'
 
-The letters for dtype kinds are b (bool), i (integers), h (16-bit floats), n (narrow floats, which
-`narrow_floats` rejects for most operators), f (other floats) and c (complex). A message of one word is the
-name of PyTorch's kernel. A message of several words is the error text, in which `{dtype}` is replaced by the
-dtype.
+A message of several words is the error text, in which `{dtype}` is replaced by the dtype.
+
+The letters are b (bool), i (integers), h (16-bit floats), n (narrow floats), f (other floats) and c
+(complex). `narrow_floats` rejects narrow floats for most operators.
 """
 
 from __future__ import annotations

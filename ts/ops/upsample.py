@@ -1,9 +1,8 @@
 """Separable resampling (nearest neighbor, bilinear, trilinear, bicubic interpolation, antialiasing).
 
-`interpolate` resamples one dimension at a time.
-
-In: (N, C, *spatial), the output size, optional scales. Out: (N, C, *output size). A mode determines for each
-output position along a dimension the source positions (taps) and their weights.
+`interpolate` receives (N, C, *spatial), the output size and optional scales. It returns (N, C, *output size),
+and resamples one dimension at a time. For each output position, the mode determines source positions (taps)
+and their weights.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """View operators: results share memory with their argument if strides allow.
 
-In: an array and a shape, dimensions or a range. Out: a view of the array, which is a NumPy view. If a shape
-is impossible without a copy, `reshape` copies and `view` raises an error.
+A kernel receives an array and a shape, dimensions or a range. It returns a NumPy view. For a shape that
+requires a copy, `reshape` copies and `view` raises an error.
 """
 
 from __future__ import annotations

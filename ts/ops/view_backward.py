@@ -1,8 +1,7 @@
 """Backward operators of views and selections: zeros with the gradient at the selected elements.
 
-In: the gradient of a view, the shape of its base, and the arguments of `select`, `slice`, `diagonal` or
-`unfold`. Out: the gradient of the base. Gradients of elements that occur several times in the view are
-summed.
+An operator receives the gradient of a view, the shape of the view's base, and the view's arguments. It
+returns the gradient of the base. If an element occurs several times in the view, its gradients are summed.
 """
 
 from __future__ import annotations

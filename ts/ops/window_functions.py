@@ -1,10 +1,12 @@
 """Window functions (Hann, Hamming, Blackman, Bartlett and Kaiser windows): `torch.hann_window` etc.
 
-In: a length, whether the window is periodic (the default) or symmetric, and the window's parameters. Out: the
-values. `ts.signal.windows` has more window functions, with other defaults.
+A function receives a length and the window's parameters, and returns the values. Windows are periodic by
+default. The left column shows calls, the right column their results:
 
     hann_window(4)                      [0.0, 0.5, 1.0, 0.5]
     hann_window(5, periodic=False)      [0.0, 0.5, 1.0, 0.5, 0.0]
+
+`ts.signal.windows` has more window functions, with other defaults.
 """
 
 from __future__ import annotations

@@ -2,11 +2,11 @@
 
     optimizer = SGD(model.parameters(), lr=0.1, momentum=0.9)
     scheduler = lr_scheduler.StepLR(optimizer, step_size=30)
-    optimizer.step()                    changes every parameter whose `grad` is a tensor
+    optimizer.step()
     scheduler.step()
 
-Gradients are read from `parameter.grad`. A step updates all parameters of a group together: it calls
-operators on lists of tensors, or one fused operator for the complete step (`ts.ops.fused_optimizers`).
+`optimizer.step()` reads gradients from `parameter.grad`, and changes every parameter whose `grad` is a
+tensor. All parameters of a group are updated together.
 """
 
 from __future__ import annotations

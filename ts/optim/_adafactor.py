@@ -1,9 +1,7 @@
 """Adafactor, Adam with factored second moments (one vector for the rows and one for the columns).
 
-    Adafactor(model.parameters(), lr=0.01).step()
-
-The second moments of a gradient (m, n) are estimated by a matrix product: the running mean squares of its
-rows (m, 1), times those of its columns (1, n). The product is divided by the mean of the row values.
+For a gradient (m, n), the state stores running mean squares of the rows (m, 1) and of the columns (1, n).
+Their matrix product, divided by the mean of the row values, estimates the second moments.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """LBFGS (limited-memory BFGS), a quasi-Newton method with a limited history of gradients and steps.
 
     optimizer = LBFGS(model.parameters(), line_search_fn="strong_wolfe")
-    optimizer.step(closure)                  the closure computes loss and gradients, several times per step
+    optimizer.step(closure)
 
-All quantities are vectors that concatenate the elements of all parameters.  The history is stored in the
-state of the first parameter.
+`step` calls the closure several times. The closure computes the gradients and returns the loss. All vectors
+concatenate the elements of all parameters. The state of the first parameter contains the history.
 """
 
 from __future__ import annotations

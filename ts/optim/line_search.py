@@ -1,10 +1,8 @@
 """Line search with cubic interpolation, which satisfies the strong Wolfe conditions.
 
-    loss, grad, length, evaluations = strong_wolfe(slope, 1.0, direction, loss, grad, grad.dot(direction))
-
-The step length grows until two lengths bracket an acceptable length. Then cubic interpolation of the losses
-and slopes at the ends of the bracket reduces the bracket (Nocedal and Wright, Numerical Optimization,
-algorithms 3.5 and 3.6).
+First, the step length grows until two lengths bracket an acceptable length. Then cubic interpolation of
+losses and slopes reduces the bracket. These are algorithms 3.5 and 3.6 in Nocedal and Wright, Numerical
+Optimization.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Base class of optimizers: parameter groups with options, and a state per parameter.
 
-Input: tensors, `(name, tensor)` pairs, or groups (`{"params": [...], "lr": 0.1}`). Output: an object whose
-method `step` changes the tensors. A rule is a class with one method:
+The constructor accepts tensors, `(name, tensor)` pairs, or groups (`{"params": [...], "lr": 0.1}`). `step`
+changes the tensors. A subclass defines the update of one parameter:
 
     class Descent(Optimizer):
         def __init__(self, params, lr=0.1):
@@ -10,8 +10,7 @@ method `step` changes the tensors. A rule is a class with one method:
         def update(self, x, grad, state, group):
             x.add_(grad, alpha=-group["lr"])
 
-A rule that updates all parameters of a group together overrides `update_all`, which receives lists. All
-optimizers of this package override it.
+Alternatively, it overrides `update_all`, which receives lists and updates all parameters of a group.
 """
 
 from __future__ import annotations
@@ -417,10 +416,9 @@ def swap_in_optimizer_params_and_state(
 ) -> Iterator[None]:
     """Replace the parameters and the state of an optimizer during a `with` block.
 
-    Element k of `swapin_parameters` replaces parameter k.
-
-    `swapin_optim_state` has the format of `state_dict`. The block may change the tensors in
-    `swapin_optim_state` in place. All other changes of the state are lost after the block.
+    Element k of `swapin_parameters` replaces parameter k. `swapin_optim_state` has the format of
+    `state_dict`. The block may change the tensors in `swapin_optim_state` in place. All other changes of the
+    state are lost after the block.
     """
     before = dict(optimizer.__dict__)
     params = iter(swapin_parameters.values())

@@ -1,8 +1,8 @@
 """Passes: transformations of graphs.
 
-The modules of this package are passes that run in a pipeline (`pipelines`), in specialization, or within such
-a pass. The subpackages contain other passes: `freezing`, `tracing`, and `pytorch` for passes on request.
-Their modules are also attributes of this package: `ts.passes.loop_unrolling`.
+The modules of this package are passes of a pipeline (`pipelines`) or of specialization, or parts of such a
+pass. `freezing` and `tracing` contain the passes of these features, and `pytorch` passes that run on request.
+Modules of subpackages are also attributes of this package: `ts.passes.loop_unrolling`.
 """
 
 import importlib

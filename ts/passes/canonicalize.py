@@ -1,8 +1,8 @@
 """Canonicalization (normal form of graphs): numbering and order that give equal programs equal text.
 
-`canonicalize(graph)` returns a copy with values numbered in the order of their definitions.
-`canonicalize_outputs` sorts the outputs of ifs and loops in place by their first use, with unused outputs
-last.
+`canonicalize(graph)` returns a copy whose values are numbered in the order of definition.
+`canonicalize_outputs` sorts outputs of ifs and loops by their first use, in place. Unused outputs are last.
+This example shows a graph before and after `canonicalize_outputs`:
 
     %a : int, %b : int = prim::If(%c)          %b : int, %a : int = prim::If(%c)
       block0(): -> (%1, %2)              =>      block0(): -> (%2, %1)

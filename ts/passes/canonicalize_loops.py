@@ -1,8 +1,8 @@
 """Conversion of `for` loops with a `break` to `while` loops.
 
 The interpreter has loops with a trip count (`for`) and loops with a condition (`while`), but none with both.
-A `for` loop that may end early has both. The pass adds a counter to such a loop, and a condition that
-compares the counter with the trip count:
+A `for` loop with a `break` has both. The pass adds a counter and a condition that tests the counter. This
+example shows a loop before and after the pass. %k is the counter:
 
     %y : int = prim::Loop(%n, %true, %x)         %more : bool = aten::gt(%n, %zero)
       block0(%i : int, %a : int):                %y : int, %end : int = prim::Loop(%forever, %more, %x, %zero)

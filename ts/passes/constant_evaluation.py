@@ -1,7 +1,7 @@
 """Compile-time evaluation of single graph nodes on Python values.
 
-`evaluate(node, arguments)` returns the results as a list. It returns NOT_EVALUATED if the node has blocks or
-no operator, or if the operator fails: the error must be raised when the program runs, not at compile time.
+`evaluate(node, arguments)` returns the list of results. It returns NOT_EVALUATED if the node has blocks or no
+operator. It also does so if the operator fails, because the program must raise the error at run time.
 """
 
 from __future__ import annotations
@@ -75,8 +75,7 @@ def _to_number(value: Any) -> Any:
 def _evaluate_type_question(node: Any, value: Any) -> Any:
     """Return `[result]` of a cast or type test of `value`, or NOT_EVALUATED if the result is uncertain.
 
-    A cast to a type that `value` does not have remains in the graph. It is no compile-time error, because the
-    cast may be in a branch that never runs.
+    A cast to a type that `value` does not have is no compile-time error, because it may never run.
     """
     type = type_of_constant(value)
     if type is None:

@@ -1,5 +1,7 @@
 """Constant pooling (constant deduplication): equal constants are merged and moved to the graph's start.
 
+This example shows a graph before and after the pass:
+
     block0():                                        %1 : int = prim::Constant[value=2]()
       %5 : int = prim::Constant[value=2]()           block0():
       %6 : int = aten::add(%x, %5)             =>      %6 : int = aten::add(%x, %1)
@@ -7,8 +9,7 @@
       %8 : int = prim::Constant[value=2]()             %9 : int = aten::mul(%x, %1)
       %9 : int = aten::mul(%x, %8)
 
-Each constant is moved to the start of the graph, before those moved earlier, so that the constants end up in
-reverse order. A constant that the program may write to or return is not merged.
+The constants end up in reverse order. A constant that the program may write to or return is not merged.
 """
 
 from __future__ import annotations

@@ -1,24 +1,24 @@
 """Constant propagation, constant folding and branch folding: evaluate nodes with constant inputs.
 
+This example shows nodes before and after the pass. All uses of %y are replaced by %c:
+
     %a : int = prim::Constant[value=3]()
     %b : int = prim::Constant[value=4]()
     %c : int = aten::mul(%a, %b)           =>    %c : int = prim::Constant[value=12]()
     %d : bool = aten::gt(%c, %a)
     %y : int = prim::If(%d)
       block0():
-        -> (%c)                            =>    (%c instead of %y)
+        -> (%c)
       block1():
         -> (%x)
 
-An operator with constant inputs is evaluated if it is deterministic and has no side effect, and if no node
-writes to its inputs and results. If the evaluation fails, the operator remains and fails at run time. An `if`
-with a constant condition is replaced by the taken branch, and a loop without iterations by its initial
-values. An output of an `if` with the same value in both branches, and a loop-carried value that never
-changes, are replaced by this value.
+A node is evaluated if it is deterministic, has no side effect, and no node writes to its inputs or results.
+If the evaluation fails, the node remains and fails at run time. A loop without iterations is replaced by its
+initial values. An `if` output with the same value in both branches is replaced by this value. A loop-carried
+value that never changes is also replaced.
 
-`constant_propagation_immutable_types` folds only values of immutable types. It therefore needs no alias
-analysis, and a second run never changes anything. The frontend uses this pass. `constant_propagation` also
-folds lists and tensors.
+`constant_propagation_immutable_types`, which the frontend uses, folds only values of immutable types.
+`constant_propagation` also folds lists and tensors.
 """
 
 from __future__ import annotations
@@ -77,9 +77,8 @@ def constant_propagation_immutable_types(graph: Graph) -> bool:
 def fold_constants(graph: Graph) -> bool:
     """Fold nodes with constant inputs, except lists and tensors that the graph returns.
 
-    Each run of the graph must return new lists and tensors, so that returned ones are not folded. In a graph
-    with autocast blocks, no list or tensor is folded, because the dtype of tensors is known only at run time.
-    The pass `dce` removes dead nodes later.
+    Each run must return new lists and tensors. In a graph with autocast blocks, no list or tensor is folded,
+    because tensor dtypes are known only at run time. The pass `dce` removes dead nodes later.
     """
     return _fold(graph, not autocast_blocks(graph))
 
@@ -263,8 +262,8 @@ def same_constant(first: Node, second: Node) -> bool:
 def constant_key(node: Node) -> tuple[Any, ...]:
     """Return a hashable key of a constant. Constants with equal keys are interchangeable.
 
-    The keys of -0.0 and 0.0 differ, and so do those of 1 and True. The keys of two different list objects
-    differ even if their elements are equal.
+    Different keys are given to -0.0 and 0.0, and to 1 and True. Different list objects have different keys,
+    even if their elements are equal.
     """
     type = node.output().type()
     if not node.attribute_names():

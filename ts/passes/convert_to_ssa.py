@@ -1,9 +1,16 @@
 """SSA construction (static single assignment, phi functions): values replace loads and stores of variables.
 
-In: the emitter's graph. Variables are written by `prim::Store[name="x"](%v)` and read by
-`prim::Load[name="x"]()`, loops carry no values, the condition of a loop is a second block, and early exits
-are `prim::BreakStmt`, `prim::ContinueStmt` and `prim::ReturnStmt`. Out: structured SSA, where every value has
-one definition and blocks have outputs. The pass has five steps:
+The pass transforms the emitter's graph, in which nodes `prim::Load` and `prim::Store` access variables. In
+this graph, loops carry no values, and early exits are nodes. In the result, every value has one definition,
+and blocks have outputs. This example shows a program and the result:
+
+    for i in range(n):        %y : int = prim::Loop(%n, %true, %y.1)
+        y = y + i       =>      block0(%i : int, %y.5 : int):
+    return y                      %y.3 : int = aten::add(%y.5, %i)
+                                  -> (%true, %y.3)
+                              return (%y)
+
+The pass has five steps:
 
 1. `_CarryVariables` adds outputs for assigned variables to ifs and loops, as loads and stores.
 2. `_ContinueLoops` replaces `break` and `continue` by `prim::LoopContinuation(%again, %carried...)`.
@@ -11,12 +18,6 @@ one definition and blocks have outputs. The pass has five steps:
 4. `_erase_loads_and_stores` replaces each load by the value in scope, and adds all variables to `prim::Line`
    nodes.
 5. `exit_transform` converts the remaining exits to block outputs.
-
-    for i in range(n):        %y : int = prim::Loop(%n, %true, %y.1)
-        y = y + i       =>      block0(%i : int, %y.5 : int):
-    return y                      %y.3 : int = aten::add(%y.5, %i)
-                                  -> (%true, %y.3)
-                              return (%y)
 """
 
 from __future__ import annotations
@@ -108,9 +109,8 @@ class _CarryVariables:
             outer = self._visible.get(name)
             if outer is None:
                 continue  # the variable is local to an iteration
-            # The type of a carried variable includes its type before the loop, because the loop may run no
-            # iteration, and its type at the end of the loop body. Two types that unify only because of an
-            # annotation (`a: Any = 1`) become a union, as after an `if`.
+            # A carried variable can have its type before the loop (no iteration runs) or its type at the end of
+            # the body. Types that unify only because of an annotation (`a: Any = 1`) become a union.
             unified = unify(outer, assigned) or unify(outer, assigned, default_to_union=True)
             if unified is None:
                 raise InternalError(f"{name} is {outer} before a loop and {assigned} in it", "convert_to_ssa")

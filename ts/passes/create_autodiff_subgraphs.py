@@ -1,20 +1,22 @@
 """Grouping of differentiable operators into differentiable graphs.
 
+This example shows a graph before and after the pass:
+
     %t : Tensor = aten::mul(%x, %w)        %y : Tensor = prim::DifferentiableGraph_0(%x, %w)
     %y : Tensor = aten::tanh(%t)     =>    with prim::DifferentiableGraph_0 = graph(%x : Tensor, %w : Tensor):
                                              %t : Tensor = aten::mul(%x, %w)
                                              %y : Tensor = aten::tanh(%t)
                                              return (%y)
 
-Such a graph contains functional tensor operators and the tensor lists that they read. Operators are added to
-the graph up to the first node that cannot be added and that reads a result of the graph, writes, branches or
-has side effects. The graph is inserted before this node. The graph's non-tensor inputs, such as attributes,
-sizes and constants, must be equal in all calls, because the differentiation is specialized to their values
-(`ts.autodiff`). If the program itself reads the gradient or the autograd history of a tensor
-(`torch.autograd.grad`, `y.grad`), then operators that read this tensor are in another differentiable graph
-than the operator that computes the tensor.
+A differentiable graph contains functional tensor operators and the tensor lists that they read. It ends
+before the first node that writes, branches or has side effects. It also ends before a node that reads its
+results and cannot be added.
 
-At run time, gradients are recorded if an input requires grad.
+The graph's non-tensor inputs must be equal in all calls, because the differentiation is specialized to their
+values (`ts.autodiff`).
+
+A program may read the gradient or autograd history of a tensor (`torch.autograd.grad`, `y.grad`). Operators
+that read this tensor are then in another graph than the operator that computes it.
 """
 
 from __future__ import annotations
@@ -50,9 +52,9 @@ def set_subgraph_inlining(enabled: bool) -> None:
 def create_autodiff_subgraphs(graph: Graph, threshold: int | None = None) -> bool:
     """Create differentiable graphs in all blocks, and return True if a graph was created.
 
-    By default, the graphs are as large as possible and have at least `THRESHOLD` operators. With `threshold`,
-    or after `set_subgraph_inlining(False)`, a graph contains only connected operators, as in PyTorch's pass
-    (`slice_autodiff_subgraphs`), and has at least `threshold` operators (default: 1).
+    By default, graphs are as large as possible and have at least `THRESHOLD` operators. With `threshold`, or
+    after `set_subgraph_inlining(False)`, a graph contains only connected operators. It has at least
+    `threshold` operators (default: 1), as in PyTorch's pass.
     """
     results = _find_differentiated_values(graph.block())
     if threshold is None and _inlines_small_subgraphs:

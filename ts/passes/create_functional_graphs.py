@@ -1,14 +1,14 @@
 """Subgraph extraction (outlining) of mutation-free parts of a program as functional graphs, and inlining.
 
+This example shows nodes before and after the extraction:
+
     %a : Tensor = aten::mul(%x, %y)                  %b : Tensor = prim::FunctionalGraph_0(%x, %y)
     %b : Tensor = aten::add(%a, %y, %one)      =>    with prim::FunctionalGraph_0 = graph(%x, %y):
                                                        %a : Tensor = aten::mul(%x, %y) ...
 
-A node is functional if it does not write and has no side effects, if no node writes to its results, and if
-its results do not escape. An `if` or loop is functional if all nodes in its blocks are functional. Functional
-nodes are moved next to each other if dependencies allow it (`ts.analysis.reorder`).
-`inline_functional_graphs` replaces functional graphs by their nodes, which stay next to each other, as after
-PyTorch's passes.
+A functional node has no side effects, does not write, and its results do not escape. No node writes to its
+results. An `if` or loop is functional if all nodes in its blocks are. Functional nodes are moved next to each
+other if dependencies allow it. `inline_functional_graphs` replaces functional graphs by their nodes.
 """
 
 from __future__ import annotations

@@ -1,11 +1,7 @@
 """Dead code elimination.
 
-A node remains if one of its outputs is needed, if it has side effects, or if it writes to memory that a
-needed value may read. Unused outputs of ifs and loops are removed with their computation.
-
-    %y : int = aten::mul(%x, %x)          (removed)
-    %z : int = aten::neg(%x)        =>    %z : int = aten::neg(%x)
-    return (%z)                           return (%z)
+A node remains if one of its outputs is needed or if it has side effects. It also remains if it writes to
+memory that a needed value may read. Unused outputs of ifs and loops are removed with their computation.
 """
 
 from __future__ import annotations

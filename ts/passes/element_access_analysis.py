@@ -1,14 +1,15 @@
 """Analysis of loops over tensor elements, which finds the 0-dim tensors that can be replaced by numbers.
 
-In: a `prim::Loop`.  Out: an `Elements`, from which `passes.loop_versioning` creates a version of the loop.
+The analysis of a `prim::Loop` returns an `Elements`. `passes.loop_versioning` creates a version of the loop
+from it. The right columns describe the tensors of this loop:
 
     for i in range(1, n):                     a     a 1-d tensor from outside, written in the loop
         a[i] = t * (a[i - 1] + a[i])          a[i]  a view of one element of a, which is read and written
         t = t + a[i]                          t     a loop-carried number with the dtype of a
 
-The analysis does not determine dtypes. It puts the tensor operands of an operator into one set, and all
-tensors of a set must have the same dtype. Operators that the analysis does not know are not converted. If one
-of their operands has become a number, this number is converted to a tensor again (`boxed`).
+The analysis does not determine dtypes. It groups tensors that must have the same dtype, such as the operands
+of an operator. Unknown operators are not converted. If an operand of such an operator has become a number,
+the number is converted to a tensor again (`boxed`).
 """
 
 from __future__ import annotations

@@ -1,9 +1,7 @@
 """Replacement of empty list literals without a known type by lists of tensors.
 
-    %x : Tensor[] = prim::EmptyListLiteral()    =>    %x : Tensor[] = prim::ListConstruct()
-
-A literal `[]` that is an argument of a call gets the type of the parameter. The emitter has already replaced
-such literals.
+A node `prim::EmptyListLiteral` becomes a `prim::ListConstruct` of type `Tensor[]`. The emitter has already
+replaced literals `[]` that are arguments of calls. They have the type of the parameter.
 """
 
 from __future__ import annotations

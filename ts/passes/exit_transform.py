@@ -1,9 +1,11 @@
 """Conversion of early exits to structured control flow (early return elimination).
 
-In: a graph in SSA form with early exits: `prim::ReturnStmt(%v...)` leaves the function, and
-`prim::LoopContinuation(%again, %carried...)` leaves the innermost loop body. Out: a graph without such nodes.
+The pass removes the two kinds of exits from a graph in SSA form. `prim::ReturnStmt(%v...)` leaves the
+function, and `prim::LoopContinuation(%again, %carried...)` leaves the innermost loop body.
+
 The target of an exit is the block that the exit leaves. Each block from the exit to its target gets
-additional outputs: the values of the exit, and a boolean that is true if the exit was taken.
+additional outputs: the values of the exit, and a boolean that is true if the exit was taken. This example
+shows a program and the result:
 
     if x > 1:            %done : bool, %v : int = prim::If(%2)
         return 5           block0(): -> (%true, %five)
@@ -15,9 +17,10 @@ additional outputs: the values of the exit, and a boolean that is true if the ex
                              -> (%y)
                          return (%r)
 
-In this example, each branch of the first `if` determines the condition of the second `if`, so the pass then
-merges the two ifs. Code after an exit that is always taken, or after an exception that is always raised, is
-removed. Values that the removed code computes become `prim::Uninitialized`, because they are never read.
+The pass then merges these two ifs, because the branch of the first `if` determines that of the second.
+
+Code after an exit or exception that always occurs is removed. The values of the removed code become
+`prim::Uninitialized`.
 """
 
 from __future__ import annotations
@@ -61,9 +64,9 @@ def exit_transform(graph: Graph) -> bool:
 class _Exits:
     """Early exits of a graph. The transformation skips ifs and loops without an early exit.
 
-    nodes_with_exits  the nodes that contain an exit or an exception
-    has_loop_exit     True if the graph contains a `prim::LoopContinuation` or an exception
-    has_with          True if the graph contains a `with`
+    `nodes_with_exits` are the nodes that contain an exit or an exception. `has_loop_exit` is True if the
+    graph contains a `prim::LoopContinuation` or an exception. `has_with` is True if the graph contains a
+    `with`.
     """
 
     def __init__(self, graph: Graph) -> None:
@@ -104,8 +107,8 @@ class _ExitStatus(Enum):
 class _ExitPair(NamedTuple):
     """Early exit of a block: `exit_taken` is a run-time boolean, and `values` are the exit's values.
 
-    Three values of the transformer stand for exits that are known at compile time (`_ExitStatus`): `_true`
-    for ALWAYS, `_false` for NEVER, and `_raises`, a boolean that no code reads, for RAISES.
+    If the `_ExitStatus` is known at compile time, `exit_taken` is a value of the transformer: `_true` for
+    ALWAYS, `_false` for NEVER, and `_raises` for RAISES. No code reads `_raises`.
     """
 
     exit_taken: Value

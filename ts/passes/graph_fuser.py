@@ -1,18 +1,19 @@
 """Operator fusion (pointwise fusion, elementwise fusion): connected pointwise operators become groups.
 
+This example shows nodes before and after the pass:
+
     %c : Tensor = aten::mul(%a, %b)            %d : Tensor = prim::FusionGroup_0(%a, %b)
     %d : Tensor = aten::tanh(%c)        =>     with prim::FusionGroup_0 = graph(%a : Tensor, %b : Tensor):
                                                  %c : Tensor = aten::mul(%a, %b)
                                                  %d : Tensor = aten::tanh(%c)
                                                  return (%d)
 
-Row-wise operators (`softmax`, a normalization, a sum) can only be the last operators of a group: no other
-operator of the group may read their results. Views (`chunk`, `x[:, 1]`) move into the group that is their
-only reader.
+No operator of a group may read the result of a row-wise operator (`softmax`, a normalization, a sum). Views
+(`chunk`, `x[:, 1]`) move into the group that is their only reader.
 
 At run time, dtypes and shapes of the inputs decide whether a group runs as one kernel. Otherwise, the nodes
 of its subgraph run one by one. A group is inserted before the first node that reads its results or that
-writes to memory. Nodes thus move down, but never past a node that writes.
+writes to memory. Nodes therefore never move past a write.
 """
 
 from __future__ import annotations
@@ -219,11 +220,9 @@ class _Fuser:
 def _without_shared_conversions(nodes: list[Node]) -> list[Node]:
     """Return `nodes` without some dtype conversions of group inputs.
 
-    A conversion is omitted if nodes outside the group also read its result.
-
-    If the dtype does not change, a conversion must return its operand itself, whereas a group returns new
-    tensors. Epilogues that read an omitted conversion are omitted, too, because an epilogue must read a
-    result of the group.
+    A conversion is omitted if nodes outside the group also read its result. If the dtype does not change, the
+    conversion must return its operand itself, but a group returns new tensors. Epilogues that read an omitted
+    conversion are omitted, too, because an epilogue must read a result of the group.
     """
     group_nodes = set(nodes)
     for node in nodes:

@@ -1,5 +1,7 @@
 """Hoisting of size queries out of specialized loop versions (`loop_versioning`).
 
+This example shows a loop version before and after the pass:
+
     %ok : bool = prim::HasElements[dtype=7, rank=2, written=0](%a)
      = prim::If(%ok)
         block0():                                              block0():
@@ -9,8 +11,8 @@
               %n : int = aten::__getitem__(%sizes, %one)               = prim::Loop(%n, %true)
                = prim::Loop(%n, %true)                                  ...
 
-A loop version never changes the shape of a tensor, and ranks are known, so the hoisted queries cannot fail
-and return the same sizes.
+A loop version never changes the shape of a tensor, and ranks are known. Therefore, the hoisted queries cannot
+fail and return the same sizes.
 """
 
 from __future__ import annotations

@@ -1,5 +1,7 @@
 """Loop-invariant code motion for views: invariant views are created once before the loop.
 
+This example shows a loop before and after the pass:
+
     %y : Tensor = prim::Loop(%n, %true, %x)          %runs : bool = aten::gt(%n, %zero)
       block0(%i : int, %h : Tensor):                 %v : Tensor = prim::If(%runs)
         %t : Tensor = aten::t(%w)                      block0():
@@ -12,9 +14,9 @@
                                                          %p : Tensor = aten::mm(%h, %v)
                                                          -> (%true, %p)
 
-Operators only read the views, so a program cannot observe how many views are created. Since a view may raise
-an error, it is hoisted only if it precedes all side effects of the loop body, and it is created only if the
-loop runs at least once.
+Operators only read the views, so a program cannot observe how many views are created. A view may raise an
+error. It is hoisted only if it precedes all side effects of the loop body. It is created only if the loop
+runs at least once.
 """
 
 from __future__ import annotations

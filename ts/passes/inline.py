@@ -1,14 +1,17 @@
 """Function inlining (inline expansion) with an inlining budget: replace calls by the bodies of the callees.
 
-    %f : Function = prim::Constant[name="g"]()
-    %y : int = prim::CallFunction(%f, %x)            =>    %y : int = aten::mul(%x, %two)     (the body of g)
+This example shows a call of a function `g` before and after the pass:
 
-The body is copied, and then the calls in the copy are inlined. If the graph is to be executed (not printed),
-a body with branches is first specialized to the constant arguments of the call (`training=False`, a bias that
-is None). Branches that these arguments rule out are removed before the copy, and functions called only there
-are never compiled. Each copied node records its call: `node.callstack` holds (function name, source location
-of the call) pairs, outermost first. Recursive calls are not inlined, so that each level of recursion has a
-frame. Bodies that would increase the graph to more than `_MAX_GRAPH_NODES` nodes are not inlined, either.
+    %f : Function = prim::Constant[name="g"]()
+    %y : int = prim::CallFunction(%f, %x)            =>    %y : int = aten::mul(%x, %two)
+
+Calls in the copied body are inlined, too. A recursive call is not inlined, and neither is a body that would
+increase the graph to more than `_MAX_GRAPH_NODES` nodes. Each copied node records its calls in
+`node.callstack`: (function name, source location of the call) pairs, outermost first.
+
+If the graph is to be executed, a body with branches is first specialized to the constant arguments of the
+call. Branches that these arguments rule out are not copied. Functions that only these branches call are never
+compiled.
 """
 
 from __future__ import annotations

@@ -1,12 +1,13 @@
 """Inlining of forked tasks: replace `fork` by its body and `wait` by the body's results.
 
+This example shows a graph before and after the pass:
+
     %f : Future[Tensor] = prim::fork_0(%x)                   %y : Tensor = aten::neg(%x)
     %y : Tensor = aten::wait(%f)                      =>     return (%y)
     return (%y)
     with prim::fork_0 = graph(%x : Tensor): ...
 
-If the future has uses other than `wait` (it is returned or stored in a list), the fork remains, and the body
-is inlined in addition.
+If other nodes than `wait` use the future, the fork remains, and the body is inlined in addition.
 """
 
 from __future__ import annotations

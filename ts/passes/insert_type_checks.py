@@ -1,17 +1,18 @@
 """Run-time type checks (type guards) that a tensor conforms to a type, inserted as graph nodes.
 
-    insert_type_check(graph, %x, Float(2, *, device=cpu)):
+`insert_type_check(graph, %x, Float(2, *, device=cpu))` inserts these nodes. They test the rank first, then
+dtype, device, sizes, strides and `requires_grad`:
 
-      %d : int = aten::dim(%x)
-      %two : int = prim::Constant[value=2]()
-      %r : bool = aten::eq(%d, %two)
-      %ok : bool = prim::If(%r)                        if the check holds, the next check:
-        block0():                                      dtype, device, sizes, strides, requires_grad
-          ...
+    %d : int = aten::dim(%x)
+    %two : int = prim::Constant[value=2]()
+    %r : bool = aten::eq(%d, %two)
+    %ok : bool = prim::If(%r)
+      block0():
+        ...
 
 Unknown properties of the type are not checked. In `no_grad` mode, `insert_type_check` treats every tensor as
-one that does not require grad. `insert_gradient_check` ignores the mode and tests only the tensor's flag. The
-two functions correspond to `prim::TypeCheck` and `prim::RequiresGradCheck` of PyTorch.
+one that does not require grad. `insert_gradient_check` tests only the tensor's flag, in all modes. The two
+functions correspond to `prim::TypeCheck` and `prim::RequiresGradCheck` of PyTorch.
 """
 
 from __future__ import annotations

@@ -1,13 +1,14 @@
 """Loop-invariant code motion: move loop-invariant operators before the loop.
 
+This example shows a loop before and after the pass:
+
     %y : int = prim::Loop(%n, %true, %y.1)           %c : int = aten::mul(%a, %b)
       block0(%i : int, %y.2 : int):            =>    %y : int = prim::Loop(%n, %true, %y.1)
         %c : int = aten::mul(%a, %b)                   block0(%i : int, %y.2 : int):
         %y.3 : int = aten::add(%y.2, %c)                 %y.3 : int = aten::add(%y.2, %c)
         -> (%true, %y.3)                                 -> (%true, %y.3)
 
-Only number operators that cannot fail are moved, because the moved operators run even if the loop has no
-iteration.
+Only number operators that cannot fail are moved, because they run even if the loop has no iteration.
 """
 
 from __future__ import annotations

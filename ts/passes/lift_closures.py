@@ -1,12 +1,14 @@
 """Closure conversion (lambda lifting): the closures of forks become subgraphs.
 
+This example shows a fork before and after the pass:
+
     %c : Function = prim::Closure()                  %f : Future[Tensor] = prim::fork_0(%x)
       block0():                                      with prim::fork_0 = graph(%x : Tensor):
         %y : Tensor = aten::neg(%x)           =>       %y : Tensor = aten::neg(%x)
         -> (%y)                                        return (%y)
     %f : Future[Tensor] = prim::forkClosure(%c)
 
-Outer values that the block uses become inputs, in order of use.
+Values from outside the closure become inputs, in order of use.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Loop versioning (loop multiversioning) for loops over tensor elements, selected by run-time checks.
 
-In: a `prim::Loop`. `make_versions` replaces it by nested ifs that select a version of the loop, where the
-last version is the original loop. It returns False if no version is profitable.
+`make_versions` replaces a `prim::Loop` by nested ifs. Each `if` selects a version of the loop. The last
+version is the original loop. If no version is profitable, `make_versions` returns False.
 """
 
 from __future__ import annotations

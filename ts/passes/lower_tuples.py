@@ -1,8 +1,10 @@
 """Removal (scalar replacement) of tuples whose construction and unpacking are both visible.
 
-%t : (int, str) = prim::TupleConstruct(%a, %b)
-%x : int, %y : str = prim::TupleUnpack(%t)            =>    (%a instead of %x, %b instead of %y and of %z)
-%z : str = prim::TupleIndex(%t, %one)
+In this example, %a then replaces %x, and %b replaces %y and %z:
+
+    %t : (int, str) = prim::TupleConstruct(%a, %b)
+    %x : int, %y : str = prim::TupleUnpack(%t)
+    %z : str = prim::TupleIndex(%t, %one)
 """
 
 from __future__ import annotations

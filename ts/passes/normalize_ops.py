@@ -1,11 +1,11 @@
 """Normalization of operators with several names to one.
 
+Later passes then need rules for one name only. The left nodes are replaced by the right nodes:
+
     %y : Tensor = aten::absolute(%x)         =>    %y : Tensor = aten::abs(%x)
     %z : Tensor = aten::rsub(%x, %y, %a)     =>    %z : Tensor = aten::sub(%y, %x, %a)
-    %b : bool = aten::__is__(%p, %q)         =>    %b : bool = aten::eq(%p, %q)          (of two bools)
 
-Later passes then need rules for one name only.  The aliases are defined by the operator records
-(`OperatorRecord.same_as`).
+The operator records define the aliases (`OperatorRecord.same_as`).
 """
 
 from __future__ import annotations

@@ -1,18 +1,17 @@
 """Logging of passes, and limits of the number of their changes for bisection, set by environment variables.
 
     TS_JIT_LOG_LEVEL=dce:>graph_fuser    graphs and changes of both passes, reasons of `graph_fuser`
-    TS_JIT_OPT_LIMIT=cse=3:dce=10        at most 3 changes by `cse`, 10 by `dce`: bisects a wrong optimisation
+    TS_JIT_OPT_LIMIT=cse=3:dce=10        at most 3 changes by `cse`, 10 by `dce`
 
-PyTorch's names of the variables (`PYTORCH_JIT_LOG_LEVEL`, `PYTORCH_JIT_OPT_LIMIT`) and of its files
-(`dead_code_elimination`) are understood, too. There are three functions: `dump` logs whole graphs, `update`
-one change, and `debug` the reason for a decision. Lines go to the standard error stream:
+PyTorch's names of these variables and of passes are valid, too (`PYTORCH_JIT_LOG_LEVEL`,
+`dead_code_elimination`). `dump` logs a whole graph, `update` a change, and `debug` the reason for a decision.
+The lines go to the standard error stream:
 
     [DUMP dce] After dce:
     [DUMP dce] graph(%x : int): ...
 
-A message is a template with values, so that nothing is formatted while logging is off. The variables are read
-when this module is imported. A program can set them later by `configure`. PYTORCH_JIT_TYPE_VERBOSITY (0 to 3,
-`ts.ir.lexer`) sets the detail of types in graph text.
+The variables are read when this module is imported. A program can set them later by `configure`.
+PYTORCH_JIT_TYPE_VERBOSITY (0 to 3, `ts.ir.lexer`) sets the detail of types in graph text.
 """
 
 from __future__ import annotations
@@ -76,9 +75,8 @@ def configure(
 ) -> None:
     """Configure the logged passes and optimization limits, in the syntax of the environment variables.
 
-    Warn about unknown pass names instead of raising an error, because `ts` does not have all passes of
-    PyTorch. The error message for an invalid number in `limits` contains `source`, the name of the
-    environment variable.
+    Warn about unknown pass names, because `ts` does not have all passes of PyTorch. For an invalid number in
+    `limits`, raise an error that contains `source`, the name of the environment variable.
     """
     global _stream
     _levels.clear()

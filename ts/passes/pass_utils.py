@@ -49,10 +49,8 @@ def move_to_subgraph(
 ) -> Node:
     """Insert a node of kind `kind` whose subgraph contains copies of `nodes`.
 
-    The outputs of the new node replace `outputs`.
-
-    Each value that `nodes` read must be in `inputs`, be computed by `nodes`, or be a constant. Constants are
-    copied. The caller destroys `nodes`.
+    The outputs of the new node replace `outputs`. Values that `nodes` read must be in `inputs`, computed by
+    `nodes`, or constants. Constants are copied. The caller destroys `nodes`.
     """
     subgraph = Graph()
     copies = {value: subgraph.add_input().copy_metadata(value) for value in inputs}

@@ -1,13 +1,14 @@
 """Peephole optimizations (algebraic simplification) of nodes with known results or simpler equivalents.
 
+Each node on the left is replaced by the value on the right:
+
     %b : int = aten::mul(%a, %one)                      =>    %a
     %c : bool = aten::__isnot__(%a, %none)              =>    true, as an int is never None
-    %n : int = aten::len(prim::ListConstruct(%a, %b))   =>    2, if the list has no writers (by
-                                                              `peephole_list_idioms`)
+    %n : int = aten::len(prim::ListConstruct(%a, %b))   =>    2, if nothing writes to the list
     %p : bool = prim::If(%q) -> true, false             =>    %q
 
-All rules are exact. `x * 1.0` and `x - 0.0` become x, but `x + 0.0` is not replaced, because it maps -0.0 to
-0.0. The rules are `_RULES`, `peephole_list_idioms.LIST_RULES` and `peephole_types.TYPE_RULES`.
+All rules are exact. `x * 1.0` and `x - 0.0` become x. `x + 0.0` remains, because it maps -0.0 to 0.0. The
+rules are `_RULES`, `peephole_list_idioms.LIST_RULES` and `peephole_types.TYPE_RULES`.
 """
 
 from __future__ import annotations
@@ -77,8 +78,8 @@ def _has_bool_operands(node: Node) -> bool:
 def _move_constant_right(_: Rewriter, node: Node) -> None:
     """Move the constant operand of a commutative operator to the right, so that the other rules match.
 
-    Bytecode instructions also support constant operands only on the right. The rule reports no change of the
-    graph, because PyTorch's pass does not move operands.
+    Bytecode instructions also support constant operands only on the right. PyTorch's pass does not move
+    operands, so the rule reports no change.
     """
     if _has_int_type(node) or (node.kind() == "aten::mul" and _has_number_type(node)):
         left, right = (constant_value(value) for value in node.inputs())

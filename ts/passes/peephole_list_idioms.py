@@ -1,16 +1,15 @@
 """Peephole rules for unmodified lists, whose elements are known from their construction.
 
-    %l : Tensor[] = prim::ListConstruct(%a, %b)
+For a list `%l = prim::ListConstruct(%a, %b)`, the value on the right replaces the node on the left:
+
     %n : int = aten::len(%l)                            =>    2
     %x : Tensor = aten::__getitem__(%l, %one)           =>    %b
     %x : Tensor, %y : Tensor = prim::ListUnpack(%l)     =>    %a, %b
     %m : Tensor[] = aten::add(%l, %k)                   =>    prim::ListConstruct(%a, %b, ...)
     %s : Tensor[] = aten::slice(%l, %zero, %one, %one)  =>    prim::ListConstruct(%a)
 
-For the last two rules, the result of the sum or slice must have no writers either, because the alias analysis
-does not know the list that replaces this result. The rules are also available as a pass with PyTorch's name:
-
-    peephole_list_idioms(graph)
+For the last two rules, nothing may write to the sum or slice either. The alias analysis does not know the new
+list.
 """
 
 from __future__ import annotations

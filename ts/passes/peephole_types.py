@@ -1,13 +1,14 @@
 """Rules of `peephole` that replace queries by facts from tensor types.
 
-    %x : Float(2, 3, strides=[3, 1], device=cpu)
+For `%x : Float(2, 3, strides=[3, 1], device=cpu)`, the value on the right replaces the node on the left:
+
     %d : int = aten::dim(%x)              =>    2
     %n : int = aten::size(%x, %one)       =>    3
     %z : Tensor = aten::type_as(%x, %y)   =>    %x, if %y has its dtype and device
     %c : Tensor = aten::conj(%x)          =>    %x
 
-Tensor types contain these properties after `complete_shape_analysis`, in the displayed graphs of traces, and
-for constants. Traces are executed without these types.
+Such types are known after `complete_shape_analysis`, in the displayed graphs of traces, and for constants.
+Traces are executed without these types.
 """
 
 from __future__ import annotations

@@ -1,20 +1,16 @@
 """Pass pipelines (pass manager, phase ordering): the order of passes, and their runner.
 
-`FRONTEND` runs after the emitter: conversion to SSA, and PyTorch's clean-up at the end of compilation, so
-that `fn.graph` has PyTorch's text. `OPTIMIZE` runs on a copy of the graph before bytecode generation. Each
-pass is a function `run(graph) -> bool` in its own module, and returns whether it changed the graph. To add a
-pass, add its module and one line here.
+`run_pipeline(graph, FRONTEND)` runs the passes that follow the emitter, so that `fn.graph` has PyTorch's
+text. `OPTIMIZE` runs on a copy of the graph before bytecode generation. Each pass is a function `run(graph)
+-> bool` in its own module. It returns whether it changed the graph.
 
-    run_pipeline(graph, FRONTEND)
+Other passes run only on request (`ts._C`), because they take long or change results.
 
-Other passes run only on request (`ts._C`), because they take long or change results: for a function of a
-hundred lines, hoisting from ifs takes a tenth of the time of `OPTIMIZE`, and batching of matrix products
-changes the summation order.
+The passes of a pipeline share analyses, such as `graph.analysis(AliasDb)`, until the graph changes. If a pass
+changes the graph, but not the result of an analysis, it is decorated by `@preserves(AliasDb)`.
 
-The passes of a pipeline share analyses, such as `graph.analysis(AliasDb)`, until the graph changes. A pass
-that changes the graph, but not the result of an analysis, states it: `@preserves(AliasDb)`.
-
-After each pass the graph is verified if `TS_JIT_VERIFY=1`, and dumped if the pass is in `TS_JIT_LOG_LEVEL`.
+After each pass, the graph is verified if `TS_JIT_VERIFY=1`. It is dumped if the pass is in
+`TS_JIT_LOG_LEVEL`.
 """
 
 from __future__ import annotations
@@ -119,9 +115,8 @@ def run_pipeline(
 
     If `until_unchanged`, repeat until no pass changes the graph. Return whether a pass changed it.
 
-    A pass is skipped if its last run changed nothing and the graph is still the same. If `check` is True, the
-    graph is verified after each pass. If `check` is None, the variable `TS_JIT_VERIFY` determines whether it
-    is.
+    A pass is skipped if its last run changed nothing and the graph is still the same. `check` determines
+    whether the graph is verified after each pass. The default is the variable `TS_JIT_VERIFY`.
     """
     unchanged_versions: dict[Pass, int] = {}
     has_changed, repeats = False, True

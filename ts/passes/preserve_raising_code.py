@@ -1,11 +1,11 @@
 """Preservation of unused code that may raise: PyTorch removes it from the graph, Python executes it.
 
-    %q : int = aten::floordiv(%a, %b)        (removed from `fn.graph`, as in PyTorch)
-    return (%a)                              (raises when %b is 0, as in Python)
+For example, `fn.graph` does not contain an unused `aten::floordiv(%a, %b)`, as in PyTorch. A call still
+raises when %b is 0, as in Python.
 
-The frontend's passes run between `store_raising_code` and `discard_raising_code`. If these passes removed a
-node that may raise, a copy of the graph from before the passes is executed (`graph_to_execute(graph)`) until
-the program edits the function's graph.
+The frontend's passes run between `store_raising_code` and `discard_raising_code`. If they removed a node that
+may raise, an earlier copy of the graph is executed (`graph_to_execute(graph)`). Once the program edits the
+function's graph, the edited graph is executed.
 """
 
 from __future__ import annotations

@@ -1,13 +1,15 @@
 """Constant propagation from equality tests: in the true branch, the constant replaces the tested number.
 
+This example shows an `if` before and after the pass:
+
     %c : bool = aten::eq(%n, %four)
     %y : int = prim::If(%c)
       block0():                                         block0():
         %z : int = aten::mul(%n, %n)          =>          %z : int = aten::mul(%four, %four)
         -> (%z)                                           -> (%z)
 
-After tests such as `len(x) == 4` and `x.dim() == 2`, more nodes can be folded. For `ne`, the number is
-replaced in the false branch.
+After tests such as `len(x) == 4`, more nodes can be folded. For `ne`, the number is replaced in the false
+branch.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Worklist engine for local rewrites: rules by node kind, applied until no rule matches.
 
-A rule is a pattern with a replacement, or node kinds with a function if no pattern expresses the condition:
+A rule is a pattern with a replacement, or a list of node kinds with a function:
 
     SIMPLIFY = RuleSet(
         "simplify",
@@ -12,13 +12,13 @@ A rule is a pattern with a replacement, or node kinds with a function if no patt
     SIMPLIFY.apply(graph)
 
 In a pattern, a name matches any value. All occurrences of a name must match the same value, except those of
-`_`. A literal matches an equal constant, and a call matches the output of a node of the called kind. A
-function is called for each node of the listed kinds. It returns the values that replace the node's outputs,
+`_`. A literal matches an equal constant. A call matches the output of a node of the called kind.
+
+A function is called for each node of the listed kinds. It returns the values that replace the node's outputs,
 True if it changed the graph itself, or None. After True, the node is visited again.
 
-The worklist starts with all nodes in program order. After a change, the users of the new values, and their
-users, are visited again. Nodes for which a rule failed because another node writes to a value are visited
-again after a change, too.
+The worklist starts with all nodes in program order. After a change, the users of the new values are visited
+again, and the users of these users. Nodes that a rule skipped because of a write are also visited again.
 """
 
 from __future__ import annotations
@@ -53,9 +53,9 @@ class Rule(NamedTuple):
 class RuleSet:
     """Rules of the pass `name`. Changes are logged and limited under this name (`pass_logging`).
 
-    Replaced nodes are destroyed. If `leaves_dead_nodes` is True, replaced nodes instead remain until `dce`
-    removes them, and nodes without uses are not visited. `preserves_aliases` is False if a replacement may
-    change which values are aliases of each other.
+    By default, replaced nodes are destroyed. If `leaves_dead_nodes` is True, `dce` removes them later, and
+    nodes without uses are not visited. `preserves_aliases` must be False if a replacement may change which
+    values are aliases.
     """
 
     def __init__(

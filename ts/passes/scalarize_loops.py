@@ -1,5 +1,7 @@
 """Loop scalarization (scalar replacement): versions of loops that compute with numbers, not 0-dim tensors.
 
+This example shows a loop, and its float32 version followed by the original loop:
+
     for i in range(1, n):                %ok : bool = prim::HasElements[dtype=6, rank=1, written=1](%a)
         a[i] = a[i - 1] * 0.5             = prim::If(%ok)
                                             block0():
@@ -11,12 +13,13 @@
                                                   %z : float = prim::RoundFloat32(%y)
                                                    = prim::StoreElement[dtype=6](%z, %a, %i)
                                             block1():
-                                               = prim::Loop ...                 the original loop
+                                               = prim::Loop ...
 
 There are versions for float32, float64 and int64 elements, if the loop supports these dtypes. The dtypes and
-ranks of the tensors select a version before the loop begins. All versions compute the same bits as the
-original loop. The float32 version computes sums, differences, products and quotients in 64 bits and rounds
-them to 32 bits, which is equal to the 32-bit operation.
+ranks of the tensors select a version before the loop begins.
+
+All versions compute the same bits as the original loop. The float32 version computes sums, differences,
+products and quotients in 64 bits and rounds them to 32 bits. The result equals that of the 32-bit operation.
 """
 
 from __future__ import annotations

@@ -1,21 +1,21 @@
 """Shape inference (shape propagation): dtype, rank and device of tensors from a graph's inputs.
 
+This example shows a graph before and after the pass:
+
     graph(%x : Tensor):                          graph(%x : Float(*, *, requires_grad=0, device=cpu)):
       %y : Tensor = aten::mul(%x, %x, %c)   =>     %y : Float(*, *, requires_grad=0, device=cpu) = ...
 
-Each operator runs once on meta tensors, which have shapes and no elements. The types do not contain sizes,
-because sizes are specific to the example inputs. `complete_shape_analysis` sets sizes and strides, too.
+Each operator runs once on meta tensors. Sizes are unknown (`*`), because they are specific to the example
+inputs. `complete_shape_analysis` sets sizes and strides, too.
+
 Numbers computed by the program are unknown. Tensors that may share memory with a tensor whose shape changes
-are also unknown. A loop-carried tensor has a known shape only if every iteration preserves it. Otherwise,
-only its dtype and device are known.
+are also unknown. If an iteration may change the shape of a loop-carried tensor, only its dtype and device are
+known.
 
-`propagate_types` starts from the declared types of the graph's inputs.  In this mode, and in
-`complete_shape_analysis` after a loop or a branch, some sizes of a tensor may be known and others unknown:
-
-    %x : Float(2, *), %w : Float(*, 3)      =>      %y : Float(2, 3) = aten::mm(%x, %w)
-
-The meta tensor then has a unique placeholder size for each unknown size. If an operator copies sizes, its
-result has the placeholder sizes. If an operator computes with sizes, only the rank of its result is known.
+`propagate_types` starts from the declared types of the graph's inputs. There, some sizes of a tensor may be
+known and others unknown. This also occurs in `complete_shape_analysis` after a loop or branch. A meta tensor
+then has a unique placeholder size for each unknown size. If an operator copies sizes, its result has the
+placeholder sizes. If an operator computes with sizes, only the rank of its result is known.
 """
 
 from __future__ import annotations

@@ -1,13 +1,14 @@
 """Creation of differentiable graphs from connected operators, as in PyTorch's pass of this name.
 
+This example shows a graph before and after the pass:
+
     %a : Tensor = aten::mul(%x, %y)              %a : Tensor = prim::DifferentiableGraph_0(%x, %y)
     %b : Tensor = aten::tanh(%z)           =>    %c : Tensor = prim::DifferentiableGraph_1(%z)
     %c : Tensor = aten::relu(%b)                 with prim::DifferentiableGraph_1 = graph(%z : Tensor): ...
 
 Each differentiable operator becomes a group. A group absorbs the operators that compute its arguments, unless
-there is a node with side effects between such an operator and the group. Operators that are not connected
-stay in separate groups, unlike in `create_autodiff_subgraphs`, which creates groups that are as large as
-possible.
+a node with side effects is in between. Operators that are not connected stay in separate groups, unlike in
+`create_autodiff_subgraphs`.
 """
 
 from __future__ import annotations

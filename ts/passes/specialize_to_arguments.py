@@ -1,6 +1,8 @@
 """Specialization to argument types (partial evaluation): decide queries of dtypes, ranks and devices.
 
-    graph(%x : Tensor, %b : Tensor?):                for (float32[2], None):
+This example shows a graph, and its specialization to the arguments (float32[2], None):
+
+    graph(%x : Tensor, %b : Tensor?):
       %d : int = aten::dim(%x)
       %one : bool = aten::eq(%d, %1)                 graph(%x : Tensor, %b : Tensor?):
       %y : Tensor = prim::If(%one)                     %z : Tensor = aten::tanh(%x)
@@ -11,11 +13,11 @@
           -> (%x)
       ... `if b is not None`, `y.is_cuda` ...
 
-Queries are operators whose results are known from tensor types (`peephole_types`), tests for None, and
-`isinstance`. Argument types are propagated only to those operators that a query depends on.
-`queried_arguments` returns the indices of the arguments whose types determine the condition of a branch.
-Sizes are never known, and neither are dtypes that depend on the default dtype, because both may change
-between calls.
+Queries are tests for None, `isinstance`, and operators whose results are known from tensor types
+(`peephole_types`). Argument types are propagated only to operators that a query depends on.
+`queried_arguments` returns the indices of the arguments whose types determine a branch.
+
+Sizes, and dtypes that depend on the default dtype, are never known, because they may change between calls.
 """
 
 from __future__ import annotations
@@ -51,8 +53,8 @@ def queried_arguments(graph: Graph) -> list[int]:
 def specialize_to_arguments(graph: Graph, argument_types: Mapping[int, Type]) -> bool:
     """Fold the queries that the given input types decide, and return whether the graph changed.
 
-    `argument_types` maps input indices to types. Tensor types have dtype, rank and device, but no sizes.
-    After the pass, the graph's inputs have their declared types again.
+    `argument_types` maps input indices to types with dtype, rank and device, but without sizes. After the
+    pass, the graph's inputs have their declared types again.
     """
     return optimization_allowed("specialize_to_arguments") and _specialize(graph, argument_types)
 

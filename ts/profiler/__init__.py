@@ -10,7 +10,7 @@
     prof.export_chrome_trace("trace.json")        # for chrome://tracing and ui.perfetto.dev
 
 Events are operators, fusion groups, functions called from Python, labels (`record_function`), compiler
-stages, and calls of other processes. If no profiler is active, an operator only checks a flag.
+stages, and calls of other processes.
 """
 
 from ts.profiler.profile import (

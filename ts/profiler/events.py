@@ -1,13 +1,15 @@
 """Profiler events of class `FunctionEvent`, created from recorded events, as an event tree by time.
 
-    forward                 0 .. 90 us        cpu_children = [aten::linear, fused relu_mul]
-      aten::linear          5 .. 60           cpu_parent = forward
+An event is a child of the innermost event on the same thread whose time range contains it. In this example,
+`forward` is the parent (`cpu_parent`) of the two other events:
+
+    forward                 0 .. 90 us
+      aten::linear          5 .. 60
       fused relu_mul       61 .. 80
 
-An event is a child of the innermost event on the same thread whose time range contains it. In a script, a
-label is begun by an operator, whose event starts before the label and ends within it. Neither of the two
-events contains the other. Calls to other processes (`is_async`) are not nested, because the thread does other
-work while it waits.
+In a script, an operator begins a label. The operator's event starts before the label and ends within it, so
+neither contains the other. Calls to other processes (`is_async`) are not nested, because the thread does
+other work while it waits.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ def schedule(
     """Return a schedule of cycles: `wait` ignored steps, `warmup` discarded steps, `active` recorded steps.
 
     `repeat` is the number of cycles, or 0 for no limit. `skip_first` steps precede the first cycle. If
-    `skip_first_wait` is true, the first cycle begins without the `wait` steps.
+    `skip_first_wait` is true, the first cycle has no `wait` steps. Raise ValueError for too small numbers.
     """
     step_counts = {
         "wait": wait,

@@ -32,7 +32,7 @@ def from_file(
 ) -> Tensor:
     """Return a 1-d tensor of `size` elements over the start of a file, mapped into memory.
 
-    With `shared`, writes to the tensor change the file, which is created or extended if necessary. Raises
+    With `shared`, the file is created or extended if necessary, and writes to the tensor change it. Raises
     RuntimeError if the file cannot be opened or is too short.
     """
     if not isinstance(filename, str):

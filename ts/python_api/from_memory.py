@@ -1,9 +1,10 @@
 """Tensors on existing memory: that of NumPy arrays, DLPack exporters and objects with the buffer protocol.
 
-    frombuffer(bytearray(8), dtype=ts.int32)      two elements on the same memory
-    asarray(x)                                    shares the memory of a tensor or array, copies a list
+The elements are not copied if possible. Here, the first tensor shares memory with a buffer, and the second
+with x if x is a tensor or array. Lists are copied:
 
-Input: buffers, arrays, tensors or sequences. Output: tensors, without a copy of the elements if possible.
+    frombuffer(bytearray(8), dtype=ts.int32)
+    asarray(x)
 """
 
 from __future__ import annotations

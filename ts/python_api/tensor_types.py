@@ -1,9 +1,11 @@
 """Deprecated tensor types such as `FloatTensor`, which combine a dtype and a device type.
 
+The right column describes the results of the calls:
+
     ts.FloatTensor(2, 3)                     uninitialized tensor of that shape
     ts.LongTensor([1, 2])                    tensor of those values
     isinstance(x, ts.cuda.FloatTensor)       check of dtype and device type
-    x.type(ts.DoubleTensor)
+    x.type(ts.DoubleTensor)                  x, converted to float64
 
 Tensor types are not classes, because every tensor is an instance of `Tensor`.
 """

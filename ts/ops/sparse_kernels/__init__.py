@@ -1,19 +1,10 @@
 """Kernels of operators for sparse operands.
 
-Each kernel receives the operator's dense kernel (to compute stored values, for example), the array namespace,
-and the arguments of the operator's schema.  Tensors are passed and returned as NumPy arrays, `CooArray` or
-`CompressedArray`.
+A kernel receives the operator's dense kernel, the array namespace, and the arguments of the schema. Tensors
+are passed and returned as NumPy arrays, `CooArray` or `CompressedArray`.
 
-    accessors.py     construction from indices and values, and access to them
-    elementwise.py   functions of the stored values, sums and products of two arrays
-    matmul.py        matrix products
-    reductions.py    sums, norms, softmax
-    view_ops.py      transposed, selected, joined and resized arrays
-    conversions.py   construction, dense <-> coordinates <-> compressed, copies
-
-A record contains the name of its kernel: `sparse="elementwise.add"`. `sparse_kernel_of` returns the kernel,
-also for the in-place and `out=` variants.  For a record without a name, it raises PyTorch's
-NotImplementedError.
+A record names its kernel by module and function: `sparse="elementwise.add"`. `sparse_kernel_of` returns the
+kernel, also for in-place and `out=` variants. Without a name, it raises PyTorch's NotImplementedError.
 """
 
 from __future__ import annotations

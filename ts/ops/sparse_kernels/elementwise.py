@@ -1,8 +1,8 @@
 """Elementwise kernels of sparse arrays: functions that map 0 to 0, and sums and products of two arrays.
 
-on_values(sin)      sin of the values, after coalescing, because sin(a + b) is not sin(a) + sin(b)
-add(coo, coo)       stores the union of the indices       add(dense, coo)   dense
-multiply(coo, x)    stores the indices of `coo` for dense x, or the intersection of the indices for sparse x
+A function is applied to coalesced values, because sin(a + b) is not sin(a) + sin(b). A sum of two sparse
+arrays stores the union of their indices, and a product stores the intersection. With a dense array, the sum
+is dense, and the product stores the indices of the sparse operand.
 """
 
 from __future__ import annotations
@@ -231,10 +231,9 @@ def _is_sorted(flat: Any) -> bool:
 def _merge_sorted(joined: CooArray, first_flat: Any, second_flat: Any, coalesced: bool) -> CooArray:
     """Add two COO arrays with sorted indices.
 
-    `joined` contains the elements of the first array, followed by the elements of the second array.
-
-    `first_flat` and `second_flat` are the linear indices of the two arrays. If an index occurs several times,
-    the k-th element of the first array is added to the k-th element of the second.
+    `joined` contains the elements of the first array, then those of the second. `first_flat` and
+    `second_flat` are the linear indices of the two arrays. If an index is repeated, the k-th elements of both
+    arrays are added.
     """
     flat = np.concatenate((first_flat, second_flat))
     occurrence = np.concatenate((_occurrence_numbers(first_flat), _occurrence_numbers(second_flat)))

@@ -16,10 +16,8 @@ from ts.ops.vmap_rules.views import along_dims, shift_dim
 def _indices(call: Call, i: int) -> tuple[list[Any], int | None, int]:
     """Return the index tensors in argument `i`, the first indexed dimension, and the rank of the indices.
 
-    The rank is that of the broadcast index tensors.
-
-    Masks are replaced by index tensors. If the indexed dimensions are not adjacent, the second result is
-    None.
+    Masks are replaced by index tensors. The dimension is None if the indexed dimensions are not adjacent. The
+    rank is that of the broadcast index tensors.
     """
     arguments = call.values[i]
     flags = call.batch_flags[i] if isinstance(call.batch_flags[i], list) else [False] * len(arguments)

@@ -133,9 +133,8 @@ def pad_rank(x: Tensor, rank: int) -> Tensor:
 def promote_scalar_batch(call: Call, tensors: list[int], i: int) -> Tensor:
     """Return argument `i`, converted to the dtype of the other tensors if it is a batch of 0-dim tensors.
 
-    In type promotion, a 0-dim tensor does not change the dtype of the result, unless its category is higher
-    than that of the other tensors. The batch is a vector, which would change the dtype, so it is converted
-    first.
+    A 0-dim tensor does not change the dtype of a result, unless its category is higher. The batch is a vector
+    and would change the dtype.
     """
     x: Tensor = call.values[i]
     if call.rank(i) > 0:

@@ -28,8 +28,9 @@ def shift_dim(dim: int, rank: int) -> int:
 def along_dims(*names: str, optional_dims: str = "", more: int = 0) -> Callable[[Call], Any]:
     """Return a batching rule that adds 1 to the dimension arguments `names`.
 
-    optional_dims   name of a list argument. If the list is empty or missing, it means all dimensions
-    more            number of dimensions that the operator inserts. Dimension arguments refer to its result
+    `optional_dims` names a list argument. An empty or missing list means all dimensions. `more` is the number
+    of dimensions that the operator inserts. If it is not 0, dimension arguments refer to the operator's
+    result.
     """
 
     def rule(call: Call) -> Any:

@@ -1,13 +1,14 @@
 """Horizontal fusion of frozen linear layers with a common input into one layer (concat linear).
 
+This example shows two layers before and after the pass:
+
     %y : Tensor = aten::linear(%x, %w, %b)            %a : Tensor = aten::linear(%x, %wv, %bc)
     %z : Tensor = aten::linear(%x, %v, %c)     =>     %y : Tensor = aten::slice(%a, %-1, %0, %3, %1)
                                                       %z : Tensor = aten::slice(%a, %-1, %3, %8, %1)
 
-The pass applies to layers of frozen modules. All layers must have a bias, and constant weights with the same
-dtype and device. As in PyTorch, the pass is limited to `cuda` unless `everywhere` is set. The reason is that
-the slices are not contiguous, and that one large product is faster only if a small product does not use the
-whole device. Layers whose input or result is written to are skipped.
+All layers must have a bias, and constant weights with the same dtype and device. No node may write to their
+inputs or results. As in PyTorch, the pass is limited to `cuda` unless `everywhere` is set. The large product
+is faster only if a small product does not use the whole device.
 """
 
 from __future__ import annotations

@@ -1,20 +1,22 @@
 """Freezing: replace the attributes of a module by constants in its methods' graphs.
 
+This example shows a graph before and after freezing:
+
     %weight : Tensor = prim::GetAttr[name="weight"](%self)
     %y : Tensor = aten::mul(%x, %weight)                     =>
                               %self.weight : Float(2, 2) = prim::Constant[value=<Tensor>]()
                               %y : Tensor = aten::mul(%x, %self.weight)
 
-In: a module object, and the names to preserve.  Out: a `FrozenModule`: the graph of each remaining method,
-with all calls inlined, and the remaining attributes of each object.  An attribute is preserved if
+The result is a `FrozenModule`: the graphs of the remaining methods, with all calls inlined, and the remaining
+attributes. An attribute is preserved if
 
 - it is requested by name (`"weight"`, `"head.weight"`, `"head"`),
 - a method assigns it, or may write to its memory or to memory that it shares,
 - it is an argument or result of a forked task, or an argument of a call of an unknown function,
 - its module is in training mode, or its value cannot be a constant of a graph.
 
-The pass tracks the aliases of each attribute itself. It does not use `AliasDb`, because `AliasDb` treats all
-module attributes as one wildcard location: a single write to a tensor would preserve all of them.
+The pass tracks the aliases of each attribute itself. `AliasDb` treats all module attributes as one location,
+so a single write to a tensor would preserve all of them.
 """
 
 from __future__ import annotations

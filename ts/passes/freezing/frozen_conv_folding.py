@@ -1,12 +1,15 @@
 """Batch-norm folding (conv-BN fusion): a convolution absorbs the following batch norm and arithmetic.
 
-    %c : Tensor = aten::conv2d(%x, %w, %b, ...)              %c : Tensor = aten::conv2d(%x, %w2, %b2, ...)
-    %y : Tensor = aten::batch_norm(%c, ...)          =>      (%c instead of %y)
+This example shows nodes before and after the pass. All uses of %y are replaced by %c:
 
-The pass applies to frozen modules if weight, bias and the folded operands are constants, and if no other node
-reads the elements of the convolution's result. It folds batch normalization with running statistics, and
-sums, differences, products and quotients of the result and a constant, which is a scalar or one number per
-channel. Results are rounded differently.
+    %c : Tensor = aten::conv2d(%x, %w, %b, ...)              %c : Tensor = aten::conv2d(%x, %w2, %b2, ...)
+    %y : Tensor = aten::batch_norm(%c, ...)          =>
+
+The pass folds batch normalization with running statistics. It also folds a sum, difference, product or
+quotient with a constant. The constant is a scalar or one number per channel.
+
+Weight, bias and folded operands must be constants, as in frozen modules. No other node may read the elements
+of the convolution's result. The results are rounded differently.
 """
 
 from __future__ import annotations

@@ -1,5 +1,7 @@
 """Batch-norm folding into the weight and bias of the preceding linear layer.
 
+This example shows nodes before and after the pass:
+
                                                         %d : int = aten::dim(%x)
                                                         %flat : bool = aten::eq(%d, %2)
     %l : Tensor = aten::linear(%x, %w, %b)              %y : Tensor = prim::If(%flat)
@@ -9,10 +11,9 @@
                                                           block1():
                                                             (the original nodes)
 
-Batch norm normalizes dimension 1. In a matrix, this is the feature dimension of the linear layer. In an input
-with more dimensions, dimension 1 is not the feature dimension, so the rank is tested at run time. (PyTorch
-folds without this test and computes wrong values for such inputs.) The pass is for graphs of frozen modules,
-and it changes rounding.
+Batch norm normalizes dimension 1. This is the feature dimension of the linear layer only if %x is a matrix.
+The rank is therefore tested at run time. (PyTorch folds without this test, which is wrong for other ranks.)
+Frozen modules are required, and the pass changes rounding.
 """
 
 from __future__ import annotations

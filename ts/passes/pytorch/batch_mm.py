@@ -1,5 +1,7 @@
 """Batched matrix multiplication: many small matrix products become one large product.
 
+The nodes on the left, of which the first ones are shown, are replaced by the node on the right:
+
     a sum of at least four products                  %s : Tensor = prim::MMTreeReduce(%a, %c..., %b, %d...)
       %x : Tensor = aten::mm(%a, %b)            =>      product of the left factors, concatenated by columns,
       %y : Tensor = aten::mm(%c, %d) ...                and the right factors, concatenated by rows
@@ -8,8 +10,8 @@
       %x : Tensor = aten::mm(%a, %b)            =>     prim::MMBatchSide[side=0](%a, %b, %c...)
       %y : Tensor = aten::mm(%a, %c) ...             (side=1: the right factor is the common one)
 
-Unrolled loops often contain such sums and groups of products. The pass is opt-in because it changes the
-summation order, and thereby rounding. A product is not batched if a node writes to its inputs or result.
+The pass is opt-in because it changes the summation order, and thereby rounding. A product is not batched if a
+node writes to its inputs or result.
 """
 
 from __future__ import annotations

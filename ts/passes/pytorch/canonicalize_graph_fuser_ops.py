@@ -1,12 +1,14 @@
 """Conversion of `chunk` with a constant number of chunks to one node with that number of results.
 
+The two nodes above the arrow become the node below:
+
     %l : Tensor[] = aten::chunk(%x, %three, %one)
     %a : Tensor, %b : Tensor, %c : Tensor = prim::ListUnpack(%l)
                                                 =>
     %a : Tensor, %b : Tensor, %c : Tensor = prim::ConstantChunk[chunks=3, dim=1](%x)
 
-The list must have no use except its unpacking into that number of tensors. If `chunk` returns fewer chunks at
-run time, both the original graph and the graph after this pass raise an error.
+The list must have no other use than this unpacking. If `chunk` returns fewer chunks at run time, both graphs
+raise an error.
 """
 
 from __future__ import annotations

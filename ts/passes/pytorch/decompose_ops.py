@@ -1,5 +1,7 @@
 """Decomposition of `addmm` into `mm` and `add`, which other passes can optimize.
 
+This example shows a node before and after the pass:
+
     %y : Tensor = aten::addmm(%b, %x, %w, %1, %1)    =>    %p : Tensor = aten::mm(%x, %w)
                                                            %y : Tensor = aten::add(%b, %p, %1)
 

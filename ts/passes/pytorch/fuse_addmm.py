@@ -1,13 +1,16 @@
 """Fusion of a matrix product and an addition into `addmm`.
 
+This example shows two nodes before and after the pass:
+
     %m : Float(*, *) = aten::mm(%x, %w)
     %y : Tensor = aten::add(%m, %b, %one)      =>    %y : Tensor = aten::addmm(%b, %x, %w, %one, %one)
 
-The pass requires typed tensors (`propagate_types`). Both factors and the summand must have the same floating
-dtype, and the summand at most two dimensions. `addmm` expands the summand to the shape of the product, but,
-unlike `add`, does not expand the product to the shape of the summand. Therefore, the nodes are only fused if
-known sizes exclude an expansion of the product. (PyTorch always fuses them.) The operands and the product
-must have no writers. Fusion changes rounding. `decompose_ops` is the inverse pass.
+The pass requires typed tensors (`propagate_types`). Factors and summand must have the same floating dtype.
+The summand has at most two dimensions. Nothing may write to the operands and the product.
+
+Unlike `add`, `addmm` does not expand the product to the shape of the summand. The nodes are only fused if
+known sizes exclude such an expansion. (PyTorch always fuses them.) Fusion changes rounding. `decompose_ops`
+is the inverse pass.
 """
 
 from __future__ import annotations

@@ -1,10 +1,12 @@
 """Fusion of products with a transposed weight into `linear`.
 
+This example shows two nodes before and after the pass:
+
     %t : Tensor = aten::t(%w)                              %y : Tensor = aten::linear(%x, %w, %b)
     %y : Tensor = aten::addmm(%b, %x, %t, %one, %one)  =>
 
-The pass also replaces `matmul`, alone or together with an in-place addition that follows it. An addition that
-is not in-place remains. If the right factor is not a transposed weight, the pass inserts a transpose of it.
+The pass also replaces `matmul`, and an in-place addition that follows `matmul`. Other additions remain. If
+the right factor is not a transposed weight, the pass inserts a transpose of it.
 """
 
 from __future__ import annotations

@@ -1,13 +1,14 @@
 """Guards and bail-outs of PyTorch's profiling executor, run by `ts._C` functions and by no pipeline.
 
+The left column names the pass, the right column its effect:
+
     insert_guards        %p : Tensor = prim::profile[profiled_type=T](%x)    =>    %p : T = prim::Guard(%x)
     eliminate_guards     guards move to the definitions of their values and are merged. A guard of an
                          operator's result is removed if the guards of the operator's inputs imply it
     insert_bail_outs     %p : T = prim::Guard(%x)    =>    %p : T = prim::BailOut_0(%x, %captured...)
 
-The graph of a bail-out contains the remaining program: the rest of the block, the rest of the enclosing
-blocks, and the remaining iterations of loops. Its inputs are the guarded tensor and the captured values.
-Graphs with such nodes, including PyTorch's, are executable (`lower_executor_nodes`).
+The graph of a bail-out contains the remaining program, with the remaining iterations of loops. Its inputs are
+the guarded tensor and the captured values. Graphs with such nodes are executable (`lower_executor_nodes`).
 """
 
 from __future__ import annotations

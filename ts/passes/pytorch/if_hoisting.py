@@ -1,5 +1,7 @@
 """Code hoisting of computations common to both branches of an `if`, and branch merging of equal conditions.
 
+This example shows a graph before and after the pass:
+
     %y : int = prim::If(%c)                          %s : int = aten::mul(%a, %b)
       block0():                                      %y : int, %z : int = prim::If(%c)
         %s : int = aten::mul(%a, %b)                   block0():
@@ -12,8 +14,8 @@
       block0(): -> (%a)
       block1(): -> (%b)
 
-A node is hoisted out of its branch if no earlier node that stays in the branch has side effects, writes or
-may raise. Two ifs are merged if only constants are between them.
+A node is hoisted unless an earlier node that stays in the branch has side effects, writes or may raise. Two
+ifs are merged if only constants are between them.
 """
 
 from __future__ import annotations
@@ -121,9 +123,8 @@ def _join(choice: Node, following: Node) -> None:
 def _replace_inside(block: Block, old: list[Value], new: list[Value]) -> None:
     """Replace the inputs `old` of all nodes in `block` by `new`.
 
-    Two ifs with the same condition are being merged. `block` is a branch of the second `if`. `old` are the
-    outputs of the first `if`. `new` are the values that the corresponding branch of the first `if` returns
-    for these outputs.
+    `block` is a branch of the second of two ifs with the same condition. `old` are the outputs of the first
+    `if`. `new` are the values that the corresponding branch of the first `if` returns for these outputs.
     """
     replacements = dict(zip(old, new, strict=True))
     for node in (*block.nodes(), block.return_node()):

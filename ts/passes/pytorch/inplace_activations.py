@@ -1,11 +1,9 @@
 """Conversion between in-place and functional activations if the difference is unobservable.
 
-    functional_to_inplace_activation     %y : Tensor = aten::relu(%x)     =>    aten::relu_(%x)
-    inplace_to_functional_activation     the inverse
+`functional_to_inplace_activation` replaces `aten::relu(%x)` by `aten::relu_(%x)`. It requires that %x is new
+memory that only the activation reads. `inplace_to_functional_activation` is the inverse.
 
-`functional_to_inplace_activation` requires that the activation's input is new memory that only the activation
-reads, so that nothing reads the overwritten elements. Both passes are limited to functions of one tensor
-whose result always has the dtype of this tensor.
+Both passes are limited to functions of one tensor whose result always has the dtype of this tensor.
 """
 
 from __future__ import annotations

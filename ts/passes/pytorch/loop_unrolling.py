@@ -1,7 +1,9 @@
 """Loop unrolling: replicate small bodies of counted loops, to reduce the number of iterations.
 
-    for i in range(n):              for j in range(n // 8):        eight copies of the body,
-        y -= i               =>         y -= k; k += 1 ...         k is carried by both loops
+This example shows a loop before and after the pass. Both new loops carry k:
+
+    for i in range(n):              for j in range(n // 8):
+        y -= i               =>         y -= k; k += 1 ...         eight copies of the body
                                     for i in range(n % 8):         remaining iterations
                                         y -= k; k += 1
 

@@ -1,5 +1,7 @@
 """Lowering of nodes of PyTorch's executor to ordinary nodes, so that graphs with such nodes can run.
 
+The left column shows a node. The right column describes the values that the ordinary nodes return:
+
     prim::profile, prim::profile_ivalue                 their inputs
     prim::TypeCheck[types=[...]](%x...)                 the inputs, and whether all are of their types
     prim::RequiresGradCheck[types=[...]](%x...)         the inputs, and whether `requires_grad` matches
@@ -8,14 +10,13 @@
     prim::BailOut(%x, %captured...)                     the tensor. If it has another type, the graph of the
                                                         node runs instead of all following nodes
     prim::FusionGroup, TensorExprGroup, FallbackGraph, DifferentiableGraph, FunctionalGraph ...
-                                                        the nodes of their graph
+                                                        the results of their graph
 
     prim::ConstantChunk[chunks=3, dim=1](%x)            the chunks, unpacked
     prim::MMTreeReduce(%a, %c, %b, %d)                  the sum of the products of left and right factors
     prim::MMBatchSide[side=0](%a, %b, %c)               the products with a common factor
 
-The frontend never emits such nodes. When a function is created from a graph, this pass runs on a copy of the
-graph.
+The pass runs on a copy of the graph when a function is created from a graph.
 """
 
 from __future__ import annotations

@@ -1,5 +1,7 @@
 """Loop peeling: move the first iterations before the loop.
 
+This example shows a loop before and after the pass:
+
     %y : T = prim::Loop(%n, %c, %x)          %k : int = prim::min(%n, %one)
       block0(%i : int, %a : T):              %y1 : T, %c1 : bool = prim::Loop(%k, %c, %x, %c)
         ...                           =>       block0(%i : int, %a : T, %d : bool):
@@ -9,9 +11,8 @@
                                                block0(%j : int, %a : T):
                                                  %i : int = aten::add(%j, %k) ...
 
-Analyses can then infer more precise types for values of the first iteration, because these types need not
-include the types of the same values in later iterations. `unroll_constant_loops` unrolls the peeled loop if
-%n is constant.
+Analyses can then infer more precise types for values of the first iteration. If %n is constant,
+`unroll_constant_loops` unrolls the peeled loop.
 """
 
 from __future__ import annotations

@@ -1,9 +1,7 @@
 """Unconditional replacement of in-place operators by their functional forms, ignoring aliases.
 
-    %2 : Tensor = aten::add_(%x, %y, %1)      =>      %2 : Tensor = aten::add(%x, %y, %1)
-
-Use it for export to formats without in-place operators. Unlike this pass, `remove_mutation` checks first that
-the program cannot observe the difference.
+For example, `aten::add_(%x, %y, %1)` becomes `aten::add(%x, %y, %1)`. The pass is for export to formats
+without in-place operators. `remove_mutation` checks first that the program cannot observe the difference.
 """
 
 from __future__ import annotations

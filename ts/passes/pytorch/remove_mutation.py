@@ -1,12 +1,14 @@
 """Mutation removal (functionalization): unobservable in-place operators are replaced by functional ones.
 
+This example shows a list and a tensor before and after the pass:
+
     %l : int[] = prim::ListConstruct(%a)                %l : int[] = prim::ListConstruct(%a, %b)
     %_ : int[] = aten::append(%l, %b)           =>
     %x : Tensor = aten::relu(%y)                        %x : Tensor = aten::relu(%y)
     %z : Tensor = aten::add_(%x, %b, %1)                %z : Tensor = aten::add(%x, %b, %1)
 
-A mutation is removed if the memory is allocated in the same block, and no node between the allocation and the
-mutation accesses the memory.
+A mutation is removed if its block allocates the memory, and no node between the allocation and the mutation
+accesses the memory.
 """
 
 from __future__ import annotations
@@ -52,8 +54,8 @@ def inplace_kinds(graph: Graph) -> str:
 def _is_unobserved(aliases: AliasDb, mutation: Node, replacements: set[Value]) -> bool:
     """Return whether `mutation` writes to new memory that no earlier node reads.
 
-    If True, also move the node that allocates the memory directly before `mutation`. `replacements` are the
-    results of functional operators that have replaced earlier mutations. These results are new memory, too.
+    If so, also move the node that allocates the memory directly before `mutation`. `replacements` are results
+    of functional operators that have replaced mutations. They are new memory, too.
     """
     value = mutation.input()
     making = value.node()

@@ -1,13 +1,15 @@
 """Specialization of gradient code to gradients known to be zero or defined.
 
-    %z : Tensor = prim::AutogradZero()
+%z is an undefined gradient, the result of `prim::AutogradZero()`. %x is defined. The value on the right
+replaces the node on the left:
+
     %s : Tensor = prim::AutogradAdd(%x, %z)             =>    %x
     %s : Tensor = prim::AutogradAdd(%x, %y)             =>    aten::add(%x, %y, %one), if both are defined
     %b : bool = prim::AutogradAnyNonZero(%z, %x)        =>    true
     %b : bool = prim::AutogradAnyNonZero(%z, %z)        =>    false
-    %y : Tensor = prim::If(%b)                                the taken branch
+    %y : Tensor = prim::If(%b)                          =>    the taken branch
 
-The type of a graph input says whether it is an undefined tensor. Results of operators are always defined.
+The types of graph inputs state which inputs are undefined. Results of operators are always defined.
 """
 
 from __future__ import annotations

@@ -1,9 +1,7 @@
 """Removal of `expand` nodes that a tracer inserted, because operators broadcast implicitly.
 
-    %y : Tensor = aten::expand(%x, %sizes, %true)        => %x    (`implicit`)
-    %z : Tensor = aten::expand(%x, %sizes, %false)       remains: a call in the program
-
-An inserted `expand` has the sizes of the traced run, which may be wrong for other inputs.
+An inserted `expand` (last argument `implicit` is true) has the sizes of the traced run, which may be wrong
+for other inputs. Calls of `expand` in the program remain.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Conversion of the blocks of a trace to methods and forked tasks.
 
-A trace is recorded as one graph. In this graph, each call of a submodule and each fork is a node with a
-block, and a module attribute is a value that is named by the path of the attribute. Values of one block may
-be used in any other block.
+A trace is recorded as one graph. Each call of a submodule and each fork is a node with a block. A module
+attribute is a value that is named by its path. Values of one block may be used in any other block. This
+example shows a trace, and the converted graph of the outer module:
 
     %w = prim::TracedAttr[scope="__module.sub.w"]()
     %s = prim::TracedAttr[scope="__module.sub"]()
@@ -11,10 +11,8 @@ be used in any other block.
         %y = aten::mul(%x, %w)                          =>    %y = prim::CallMethod[name="forward"](%sub, %x)
     return (%y)                                               return (%y)
 
-and, as `forward` of the submodule, graph(%self, %x): %w = prim::GetAttr[name="w"](%self) ...
-
-Each block becomes a method or task. If the block uses values of other blocks, they become parameters of the
-method, in order of use. If other blocks use values of the block, these values become results of the method.
+Each block becomes a method or task. Values of other blocks that it uses become parameters, in order of use.
+Values that other blocks use become results.
 """
 
 from __future__ import annotations
