@@ -1,11 +1,13 @@
 """Functions in the scripted subset of Python that call operators: `torch.functional`.
 
+Each line shows a call and the operator that the function calls:
+
     ts.norm(x, "nuc")                            aten::linalg_matrix_norm
     ts.unique(x, return_counts=True)             aten::_unique2, two of its three results
     ts.tensordot(a, b, dims=2)                   aten::tensordot with lists of dimensions
 
-A function whose result type depends on flags is a tree of `boolean_dispatch`, so that scripts can infer the
-type. All other names are operators of the package. For example, `ts.functional.einsum` is `ts.einsum`.
+If flags determine the result type of a function, `boolean_dispatch` selects the implementation. All other
+names, such as `ts.functional.einsum`, are operators of `ts`.
 """
 
 # ruff: noqa: F811  overloads are declared under one name

@@ -1,11 +1,10 @@
 """Import hook (meta path finder) for modules of `ts` and for modules that only PyTorch has.
 
-A finder at the front of `sys.meta_path` asks the other finders for a module of `ts`. If one of them finds the
-module, the module is executed and gets a `__getattr__`. If none finds it, but PyTorch has a module of this
-name, `ts.unsupported` creates the module.
+The finder is the first one in `sys.meta_path`. A module of `ts` is executed and gets a `__getattr__` for
+names that only PyTorch has. If `ts` lacks a module of PyTorch, `ts.unsupported` creates the module:
 
-    import ts.nn.modules.module         the file, with missing names from `ts.unsupported`
-    import ts.onnx                      no file: a module of placeholders
+    import ts.nn.modules.module         # the file, with missing names from `ts.unsupported`
+    import ts.onnx                      # no file: a module of placeholders
 """
 
 from __future__ import annotations
@@ -54,8 +53,8 @@ class Finder:
     def find_spec(name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
         """Return the import spec of the module `name`, such as "ts.nn".
 
-        Return None for modules that other finders find faster. These are modules of other packages. Modules
-        that are private to `ts` also belong to them, unless `ts` is installed as `torch`.
+        Return None for modules of other packages, so that other finders import them. Unless `ts` is installed
+        as `torch`, also return None for modules that are private to `ts`.
         """
         if not name.startswith("ts.") or (_is_private_to_ts(name) and not is_installed()):
             return None

@@ -4,12 +4,12 @@
     def scale(x: Tensor, by: float = 2.0) -> Tensor:
         return x * by
 
-    ts.ops.mine.scale(x)                     in eager code, scripts and graphs
-    scale.register_fake(lambda x, by=2.0: ts.empty_like(x))         shape and dtype of the result
-    scale.register_autograd(backward, setup_context=setup)          its backward function
+    ts.ops.mine.scale(x)                                        # in eager code, scripts and graphs
+    scale.register_fake(lambda x, by=2.0: ts.empty_like(x))     # shape and dtype of the result
+    scale.register_autograd(backward, setup_context=setup)      # its backward function
 
-`Library` declares operators and implements them separately for each device. Features of PyTorch's compiler
-(Triton kernels, rules for `torch_dispatch` modes) raise an error with the name of the feature.
+`Library` declares operators and implements them separately for each device. Features of PyTorch's compiler,
+such as Triton kernels, raise an error with the name of the feature.
 """
 
 from __future__ import annotations
@@ -190,9 +190,9 @@ class _Implementations:
 class _AutogradCall(Function):
     """Autograd function for calls of a custom operator, whose arguments may be nested lists of tensors.
 
-    `forward(ctx, custom, function, layout, *leaves)` receives the arguments of the operator as leaves, with
-    their tree structure `layout`. It returns the leaves of the results, and stores the tree structure of the
-    results in `ctx._result_layout`.
+    `forward(ctx, custom, function, layout, *leaves)` receives the leaves of the arguments and their tree
+    structure `layout`. It returns the leaves of the results. Their tree structure is stored in
+    `ctx._result_layout`.
     """
 
     @staticmethod
@@ -431,8 +431,10 @@ def register_autograd(
 def register_vmap(op: Any, func: Callable[..., Any] | None = None, /, *, lib: Any = None) -> Any:
     """Register the batching rule `func(info, in_dims, *args)`, which returns (output, out_dims).
 
-    `info` has the attributes `batch_size` and `randomness`. `args` are the batched arguments of the operator,
-    and `in_dims` contains the batch dimension of each. `out_dims` has the batch dimensions of the output.
+    info       object with the attributes `batch_size` and `randomness`
+    in_dims    batch dimension of each argument
+    args       batched arguments of the operator
+    out_dims   batch dimensions of the output
     """
     if not isinstance(op, str | OpOverload | CustomOpDef):
         raise ValueError(f"register_vmap({op}): got unexpected type for op: {type(op)}")
@@ -459,8 +461,12 @@ def opcheck(
 ) -> dict[str, Any]:
     """Run consistency checks on a custom operator, and return the outcome of each check.
 
-    test_utils    names of checks, by default all: `test_schema` (mutation and aliasing),
-                  `test_autograd_registration`, `test_faketensor`, `test_aot_dispatch_dynamic` (export)
+    `test_utils` contains the names of the checks to run, by default all:
+
+    - `test_schema` checks mutation and aliasing.
+    - `test_autograd_registration` checks the registration of the backward function.
+    - `test_faketensor` checks the fake kernel.
+    - `test_aot_dispatch_dynamic` checks export.
 
     Raise OpCheckError if a check fails. With `raise_exception=False`, return this error as the outcome of the
     check instead. Raise ValueError if `op` is not a custom operator.

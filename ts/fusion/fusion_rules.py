@@ -1,14 +1,12 @@
 """Fusion rules: conditions under which a node may be a member of a fusion group.
 
-In: a node.  Out: the operands of the node in a fusion group, or the reason why the node cannot be fused.
+`operands` returns the operands of the node in the group, or the reason why the node cannot be fused:
 
     operands(%c = aten::mul(%a, %b))       [%a, %b]
     operands(%c = aten::add(%a, %b, %2))   "it scales its second operand"
 
-Operators are fusible if one of these fields of their `OperatorRecord` is set: `ufunc`, `tile` or `converts`
-for pointwise operators, `channels` for operators with per-channel vectors. An operator with the field
-`epilogue`, which reads whole rows of a tensor, may be an epilogue of a group. A group may read an input
-through a view by an operator with the field `view_input`.
+The fields of an operator's `OperatorRecord` determine whether the operator is fusible. Pointwise operators
+have the field `ufunc`, `tile` or `converts`. Operators with per-channel vectors have the field `channels`.
 """
 
 from __future__ import annotations

@@ -1,23 +1,24 @@
 """Fused program: the operations of a fusion group, in the form that backends compile.
 
+Each line shows a computation and its program. Here `op` stands for `FusedOp` and `view` for `ViewInput`:
+
     tanh(x * y + x)        FusedProgram("tt", (op(mul, (0, 1)), op(add, (2, 0)), op(tanh, (3,))), (4,))
     logsumexp(x * y, [1])  FusedProgram("tt--", (op(mul, (0, 1)),), (5,), (op(logsumexp, (4, 2, 3)),))
     tanh(x[1])             FusedProgram("t--", (op(tanh, (0,)),), (3,), (), (view(select, 0, (1, 2)),))
 
-Here `op` stands for `FusedOp` and `view` for `ViewInput`.  Values have numbers: first the inputs of the
-group, then the results of operations, then the results of epilogues.  The first string has one letter for
-each input: t for a tensor, n for a number, o for None, a bool or a string, and - for each argument after the
-first one of a view, an epilogue or a per-channel operation.
+The first string has one letter for each input: t for a tensor, n for a number, and o for None, a bool or a
+string. The sign - stands for an argument after the first one of a view, an epilogue or a per-channel
+operation. Values have numbers: first the inputs, then the results of operations, then those of epilogues.
 
-Operations are pointwise. An epilogue (`OperatorRecord.epilogue`) reads whole rows of an operation's result.
-No operation reads an epilogue's result. A view input (`OperatorRecord.view_input`) is read through a view of
-the tensor that is passed. `group_operator` returns the operator that bytecode calls. The first result of the
-operator is True if the group ran:
+Operations are pointwise. An epilogue reads whole rows of an operation's result. A view input is read through
+a view of the tensor that is passed.
+
+`group_operator` returns the operator that bytecode calls:
 
     ran, *results = prim::FusionGroup(x, y)
 
-`ran` is False, and no result is written, if the backend does not support a dtype, layout or shape, or if an
-observer (e.g. a profiler) needs to see every operator.  The nodes of the group then run one by one, with
+`ran` is False if the backend does not support the inputs, or if an observer (e.g. a profiler) needs to see
+every operator. No result is written in this case. The nodes of the group then run one by one, with
 bit-identical results.
 """
 

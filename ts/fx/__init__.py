@@ -1,16 +1,13 @@
 """Graphs of functions and modules for inspection, transformation and execution: `torch.fx`.
 
-    module = ts.fx.symbolic_trace(net)        an equivalent GraphModule
-    module.graph                              its graph
-    module.code                               its Python code
+This example records a module and replaces each `relu` by `gelu`:
 
-    for node in module.graph.nodes:           modify nodes
+    module = ts.fx.symbolic_trace(net)        # an equivalent GraphModule
+    for node in module.graph.nodes:
         if node.target is ts.relu:
             node.target = ts.nn.functional.gelu
     module.recompile()
-
-`node`, `graph` and `graph_module` represent graphs, `tracer` and `proxy` record them, `code_generation`
-generates Python code, `interpreter` executes graphs, and `subgraph_rewriter` and `passes` transform graphs.
+    print(module.code)                        # the Python code of the graph
 """
 
 from __future__ import annotations

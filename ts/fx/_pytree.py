@@ -1,10 +1,11 @@
 """Flattening of containers by the tree spec of a traced call: `torch.fx._pytree`.
 
+`tree_flatten_spec` returns the leaves of a container in the order of a spec:
+
     leaves, spec = tree_flatten({"a": 1, "b": [2, 3]})
     tree_flatten_spec({"b": [5, 6], "a": 4}, spec)              [4, 5, 6]
 
-Generated code flattens its arguments by `tree_flatten_spec`. Classes that are registered in
-`ts.utils._pytree` need no registration here.
+Classes that are registered in `ts.utils._pytree` need no registration here.
 """
 
 from __future__ import annotations

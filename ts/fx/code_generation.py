@@ -1,14 +1,13 @@
 """Python code generation (source code generation) for a graph.
 
-Input: the nodes of a graph. Output: a `PythonCode` with the source text and its globals.
+The result is a `PythonCode`, which contains the source text and its globals:
 
     def forward(self, x):
         relu = torch.relu(x);  x = None
         return relu
 
-A `CodeGen` generates the function header and the return statement. Programs can pass instances of subclasses
-to `Graph.set_codegen`. Code of `_PyTreeCodeGen` flattens arguments that are containers, and unflattens the
-result.
+A `CodeGen` generates the function header and the return statement. `Graph.set_codegen` accepts instances of
+subclasses. Code of `_PyTreeCodeGen` flattens arguments that are containers, and unflattens the result.
 """
 
 from __future__ import annotations
@@ -32,8 +31,8 @@ class PythonCode:
     """Python source of a graph, with the data that executing the source needs.
 
     src               the source text
-    globals           global name in the source -> object
-    _lineno_map       line number -> index of the node whose value the line computes
+    globals           dict from a global name in the source to its object
+    _lineno_map       dict from a line number to the index of the node that the line computes
     _prologue_start   line number of `def`
     """
 

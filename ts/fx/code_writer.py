@@ -1,12 +1,12 @@
 """Source lines of generated code, one statement per node.
 
-Input: the nodes of a graph, and a namespace. Output: lines, parameters and global names.
+Each line shows a node and its statement:
 
     %relu : call_function[target=torch.relu](args = (%x,))            relu = torch.relu(x);  x = None
     %linear : call_module[target=net.0](args = (%relu,))              linear = getattr(self.net, "0")(relu)
 
-Generated code releases each value after its last use. With `verbose`, it contains comments with source
-locations and with dtypes and shapes of results.
+The code releases each value after its last use. With `verbose`, comments show source locations, dtypes and
+shapes.
 """
 
 from __future__ import annotations

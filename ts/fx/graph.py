@@ -1,13 +1,12 @@
 """Graph IR (intermediate representation) of a traced function: the sequence of its operations.
 
-    graph = Graph()
-    x = graph.placeholder("x")
-    graph.output(graph.call_function(ts.relu, (x,)))
-    print(graph)                graph():
-                                    %x : [num_users=1] = placeholder[target=x]
-                                    %relu : [num_users=1] = call_function[target=torch.relu](args = (%x,),
-                                    ...)
-                                    return relu
+The code on the left creates a graph and prints the text on the right:
+
+    graph = Graph()                           graph():
+    x = graph.placeholder("x")                  %x : [num_users=1] = placeholder[target=x]
+    y = graph.call_function(ts.relu, (x,))      %relu : [num_users=1] = call_function[target=torch.relu](...)
+    graph.output(y)                             return relu
+    print(graph)
 
 A `GraphModule` is a module that runs a graph. A `Tracer` creates the graph of a module.
 """
@@ -335,9 +334,9 @@ class Graph:
     def graph_copy(self, g: Graph, val_map: dict[Node, Node], return_output_node: bool = False) -> Any:
         """Copy the nodes of the graph `g`. Return the copies of the nodes that `g` returns, or None.
 
-        val_map              node of `g` -> node of this graph that replaces it. Nodes that are keys are not
-                             copied. The other nodes and their copies are added
-        return_output_node   return (copies, output node of `g`)
+        val_map              dict from nodes of `g` to the nodes that replace them in this graph. The keys are
+                             not copied. The function adds the copied nodes
+        return_output_node   return a tuple of the copies and the output node of `g`
         """
         for node in g.nodes:
             if node in val_map:
@@ -416,10 +415,9 @@ class Graph:
     ) -> contextlib.AbstractContextManager[None]:
         """Register a function that transforms the generated code.
 
-        make_transformer   function that returns the new transformer for the current one, or for None. A
-                           transformer is a function that returns a new list of lines for a list of lines
-
-        The result is a context manager that restores the previous transformer at its end.
+        A transformer is a function that receives a list of code lines and returns a new list.
+        `make_transformer` receives the current transformer, or None, and returns the new transformer. The
+        result is a context manager that restores the previous transformer at its end.
         """
         before = self._codegen._body_transformer
         self._codegen._body_transformer = make_transformer(before)
@@ -457,8 +455,9 @@ class Graph:
 
         root_module       name of the root module in the code, such as "self"
         verbose           add comments with source locations, and annotations with known dtypes and shapes
-        include_stride, include_device, expanded_def, additional_meta    see `GraphModule.print_readable`
         colored           color the comments and annotations
+
+        `GraphModule.print_readable` describes the other parameters.
         """
         if record_func:
             raise NotImplementedError("record_func is not supported: use `ts.profiler` to record calls")

@@ -1,9 +1,9 @@
 """GraphModule: a module whose `forward` is generated from a graph.
 
     module = GraphModule(net, graph)
-    module.code                           source of `forward`
-    module.graph.call_function(...)       change the graph, then regenerate `forward`:
-    module.recompile()
+    module.code                           # source of `forward`
+    module.graph.call_function(...)       # change the graph
+    module.recompile()                    # generate `forward` again
 
 The module has the submodules, parameters and buffers of the root module that the graph uses. Each instance
 has a separate class, which defines `forward`. Scripting, copying and pickling use the generated code.

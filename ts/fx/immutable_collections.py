@@ -2,8 +2,8 @@
 
     node.args[0].append(x)        TypeError: assign to `node.args` instead
 
-An assignment to `args` of a node also updates `users` of the nodes in the arguments. An in-place change of a
-container would not update `users`.
+An assignment to `node.args` also updates `users` of the nodes in the arguments. An in-place change would not
+update `users`.
 """
 
 from __future__ import annotations

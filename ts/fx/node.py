@@ -8,9 +8,8 @@
     call_method     method name                  object, other arguments       result of the method
     output          "output"                     result of the graph
 
-The nodes of a graph are a list linked by `prev` and `next`. Arguments may be nodes and containers of nodes.
-Each node records the nodes that use it in `users`. Therefore, arguments are assigned and never changed in
-place.
+The nodes of a graph form a linked list (`prev`, `next`). Arguments may be nodes and containers of nodes. Each
+node records the nodes that use it in `users`. Do not change arguments in place: assign new ones.
 """
 
 from __future__ import annotations
@@ -346,10 +345,9 @@ class Node:
     ) -> ArgsKwargsPair | None:
         """Return the arguments by the parameter names of the target's signature, with default values added.
 
-        Return None if the arguments do not match the signature.
-
-        root         module that contains the target of a `call_module` node
-        arg_types, kwarg_types    types of the arguments, which select an overload of an operator
+        Return None if the arguments do not match the signature. `root` is the module that contains the target
+        of a `call_module` node. `arg_types` and `kwarg_types` are the types of the arguments, which select an
+        overload of an operator.
         """
         if self.op == "call_function":
             return normalize_function(
@@ -374,10 +372,8 @@ class Node:
         """Return the line for this node in the text of its graph.
 
         include_tensor_metadata   add dtype, shape, strides and device of the result
-        placeholder_names         list of texts. If it is not empty and the node is a placeholder, append the
-                                  text of the node to the list and return None
-        maybe_return_typename     list. If it is not empty and the node is the output node, set the first
-                                  element to the return annotation
+        placeholder_names         nonempty list: for a placeholder, append the text and return None
+        maybe_return_typename     nonempty list: for the output node, set element 0 to the return annotation
         """
         of_type = "" if self.type is None else f"{type_name(self.type)} "
         head = f"%{self.name} : {of_type}[num_users={len(self.users)}] = {self.op}"

@@ -1,10 +1,11 @@
 """Argument normalization of calls: conversion to keyword arguments, with default values filled in.
 
+The signature is that of a Python function, of an operator or of a layer. These calls return an
+`ArgsKwargsPair`:
+
     normalize_function(ts.nn.functional.relu, (x,), {}, normalize_to_only_use_kwargs=True)
                                                   ArgsKwargsPair((), {"input": x, "inplace": False})
     normalize_module(net, "conv", (x,))           ArgsKwargsPair((x,), {})
-
-The signature is that of a Python function, of an operator (from its schema) or of a layer.
 """
 
 from __future__ import annotations

@@ -2,10 +2,9 @@
 
     with new_patcher() as patcher:
         patcher.patch_method(Module, "__call__", recording)
-        patch_wrapped_functions(patcher)                        calls of functions of `wrap` become nodes
-    ...                                                         all patches are reverted
+        patch_wrapped_functions(patcher)                # calls of functions of `wrap` become nodes
 
-Patches replace functions in modules and methods of classes, and so affect all threads, as in PyTorch.
+The end of the `with` block reverts all patches. As in PyTorch, patches affect all threads.
 """
 
 from __future__ import annotations

@@ -1,12 +1,11 @@
 """Proxy objects, which stand for values during tracing, and record operations by operator overloading.
 
     x = Proxy(graph.placeholder("x"))
-    y = ts.relu(x) + 1              adds two nodes to the graph, the second with the proxy y
-    y.shape[0], y.sum(dim=1)        add further nodes
+    y = ts.relu(x) + 1              # adds two nodes. y is the proxy of the second one
+    y.shape[0], y.sum(dim=1)        # adds further nodes
 
 Python operators, methods of tensors and functions with `__torch_function__` become nodes. Operations that
-need the value itself (`if`, `for`, `len`) raise an error, unless the tracer overrides them (see
-`TracerBase`).
+need the value itself (`if`, `for`, `len`) raise an error, unless the tracer overrides them.
 """
 
 from __future__ import annotations

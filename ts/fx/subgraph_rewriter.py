@@ -70,7 +70,7 @@ def replace_pattern_with_filters(
 
     match_filters          functions of (match, graph, pattern graph). A match is replaced if all return True
     ignore_literals        let a literal in the pattern match any literal
-    replacement_callback   function of (match, graph, pattern graph) that returns the replacement graph for a
+    replacement_callback   function of (match, graph, pattern graph). It returns the replacement graph of the
                            match, which is used instead of `replacement`
     node_name_match        see `SubgraphMatcher.match`
     """

@@ -1,12 +1,12 @@
 """Positional and keyword arguments that PyTorch's Python functions pass to `__torch_function__`.
 
-Input: a function and the arguments of a call.  Output: the call in the form that PyTorch records.
+`forwarded_call` converts the arguments of a call to the form that PyTorch records:
 
     forwarded_call(ts.nn.functional.relu, (x,), {})      (x,), {"inplace": False}
 
-A value of the tables is a parameter list, such as "x, /, dim, p=2". Parameters before the `/` are forwarded
-by position, and parameters after the `/` by name, with their default values if a call omits them.  Functions
-that PyTorch implements in C forward the arguments unchanged.
+The tables contain parameter lists, such as "x, /, dim, p=2". Parameters before the `/` are forwarded by
+position. Parameters after the `/` are forwarded by name, with default values. Functions that PyTorch
+implements in C forward the arguments unchanged.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
 """PyTorch's qualified names of functions, classes and types.
 
-Input: an object that a graph contains. Output: its qualified name in PyTorch.
+Each line shows a call for an object of a graph, and the name that the call returns:
 
     qualified_name(ts.relu)                     "torch.relu"
     qualified_name(ts.nn.functional.linear)     "torch._C._nn.linear"
     qualified_name(math.sqrt)                   "math.sqrt"
     type_name(list[ts.Tensor])                  "list[torch.Tensor]"
 
-In generated code, `torch` is the package `ts`, so the names refer to objects of `ts`.
+In generated code, `torch` is the package `ts`.
 """
 
 from __future__ import annotations

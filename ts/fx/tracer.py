@@ -1,12 +1,11 @@
 """Symbolic tracing (symbolic execution): a function or module is called with proxies.
 
-Input: a module or function. Output: its Graph, and `tracer.root`, the module with the parameters.
+    tracer = Tracer()
+    graph = tracer.trace(net)
+    GraphModule(tracer.root, graph)               # equivalent to `net`
 
-    graph = Tracer().trace(net)
-    GraphModule(net, graph)                       equivalent to `net`
-
-A call of a module of `ts.nn` becomes one node (`is_leaf_module`), but the code of other modules is traced.
-Control flow may depend on constants of the program (numbers, lists, `concrete_args`), but not on proxies.
+A call of a module of `ts.nn` becomes one node (`is_leaf_module`). The code of other modules is traced.
+Control flow may depend on constants (numbers, lists, `concrete_args`), but not on proxies.
 """
 
 from __future__ import annotations
@@ -136,11 +135,11 @@ def _annotations(function: Callable[..., Any]) -> dict[str, Any]:
 class Tracer(TracerBase):
     """Symbolic tracer of functions and modules.
 
-    Subclasses may override `is_leaf_module`, `call_module`, `getattr`, `create_arg` and other methods.
-
     autowrap_modules        Python modules. Calls of the functions in them become nodes
     autowrap_functions      other functions whose calls become nodes
     param_shapes_constant   let shapes of parameters be numbers instead of nodes
+
+    Subclasses may override methods such as `is_leaf_module`, `call_module`, `getattr` and `create_arg`.
     """
 
     _qualname_counter: dict[str, int] = collections.defaultdict(int)
@@ -341,8 +340,8 @@ class Tracer(TracerBase):
     ) -> Any:
         """Create placeholders for a parameter, and return the value that is passed for it during tracing.
 
-        The value is a proxy if `concrete_args` has no value for the parameter. Otherwise, it is the value in
-        `concrete_args`, with a proxy in place of each marker `PH`.
+        Return a proxy if `concrete_args` has no value for the parameter. Otherwise, return the value in
+        `concrete_args`, in which a proxy replaces each marker `PH`.
         """
         default: tuple[Any, ...] = ()
         if name[0] != "*" and sig.parameters[name].default is not _NO_DEFAULT:

@@ -1,7 +1,7 @@
 """Blocks: lists of nodes with block arguments and outputs.
 
-A block begins with a parameter node, whose outputs are the block's inputs, and ends with a return node, whose
-inputs are the block's outputs::
+A block begins with a parameter node and ends with a return node. The outputs of the parameter node are the
+inputs of the block. The inputs of the return node are the outputs of the block::
 
     block0(%i : int, %x : Tensor):
       %y : Tensor = aten::add(%x, %x, %i)
@@ -210,9 +210,9 @@ class Block:
     def sink_after(self, node: Node, i: int) -> Block:
         """Move the nodes after `node`, and the outputs of this block, into block `i` of `node`.
 
-        This `Block` object keeps these nodes and becomes block `i` of `node`. A new block, which is returned,
-        takes the place of this block and gets `node` and the nodes before it. Only these nodes are visited,
-        so that repeated calls for later nodes visit each node once.
+        This `Block` object keeps these nodes and becomes block `i` of `node`. A new block takes its previous
+        place and gets `node` and the nodes before it. Return the new block. The method visits only the nodes
+        that the new block gets.
         """
         graph, owner = self._graph, self._owner
         outer = Block(graph, owner)

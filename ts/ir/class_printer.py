@@ -1,6 +1,6 @@
 """Printing of classes, modules, named tuples, enumerations and interfaces as source of an archive.
 
-In: a type with a name. Out: its definition in PyTorch's layout::
+The input is a type with a name. The output is the definition of the type in PyTorch's layout::
 
     class Net(Module):
       __parameters__ = ["weight", ]
@@ -13,8 +13,8 @@ In: a type with a name. Out: its definition in PyTorch's layout::
         x: Tensor) -> Tensor:
         ...
 
-`ArchiveNamespace` assigns unique names to the printed types and functions, in order of appearance. The types
-and functions with such a name are the definitions that an archive must contain.
+`ArchiveNamespace` assigns unique names to the printed types and functions. An archive must define all types
+and functions that have such a name.
 """
 
 from __future__ import annotations

@@ -1,11 +1,7 @@
 """Graph cloning: copies of whole graphs.
 
-    graph(%x : int):                    graph(%x : int):
-      %y.1 : int = aten::neg(%x)   =>     %y.1 : int = aten::neg(%x)       separate nodes and values
-      return (%y.1)                       return (%y.1)
-
-Names are preserved, because the new graph has no other values. A copy into a graph with values
-(`Block.clone_from`) may have to rename values.
+The copy has separate nodes and values, with the names of the original graph. Unlike this copy, a copy into a
+graph that has values (`Block.clone_from`) may have to rename values.
 """
 
 from __future__ import annotations

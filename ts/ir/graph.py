@@ -1,8 +1,7 @@
 """Graphs and blocks.
 
-A `Graph` is a typed SSA program: one top block, whose nodes may own further blocks (``prim::If``,
-``prim::Loop``). A `Block` begins with a parameter node, whose outputs are the block's inputs, and ends with a
-return node, whose inputs are the block's outputs. New nodes are inserted at the insertion point::
+A `Graph` is a typed SSA program. It consists of one top block, whose nodes may own further blocks
+(``prim::If``, ``prim::Loop``). New nodes are inserted at the insertion point::
 
     >>> g = Graph()
     >>> x = g.add_input("x")
@@ -418,8 +417,8 @@ class Graph:
     def draw(self, path: Any) -> None:
         """Write a diagram of the graph: ``.svg`` with a layout, ``.dot`` or ``.gv`` for Graphviz.
 
-        Boxes are nodes, coloured by kind, with their blocks inside. Constants and attributes are written in
-        the boxes that use them. The tooltip of a box shows the node's text and its source line.
+        Boxes represent nodes, and their colour depends on the kind of the node. Constants and attributes are
+        written in the boxes that use them. The tooltip of a box shows the node's text and its source line.
         """
         from ts.ir.visualization import draw
 

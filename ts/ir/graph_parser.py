@@ -1,7 +1,7 @@
 """IR parser: recursive descent parser of graph text.
 
-In: text printed by `ts.ir.graph_printer.to_text` or PyTorch, or written by hand. Out: a `Graph` that
-prints as the same text, with the same names, numbers and ``# file.py:3:4`` marks::
+`parse_ir` accepts text printed by `ts` or PyTorch, or written by hand. The returned `Graph` prints as the
+same text, with the same names, numbers and ``# file.py:3:4`` marks::
 
     >>> g = parse_ir('''
     ... graph(%x : Tensor):
@@ -12,7 +12,7 @@ prints as the same text, with the same names, numbers and ``# file.py:3:4`` mark
     >>> [n.kind() for n in g.nodes()]
     ['prim::Constant', 'aten::add']
 
-Graph text does not contain all elements of a tensor constant. The constant is a `ParsedTensor`, unless
+Graph text omits elements of tensor constants. Therefore, a tensor constant becomes a `ParsedTensor`, unless
 `make_tensor` converts it to a tensor.
 """
 
@@ -57,11 +57,9 @@ def parse_ir(
 ) -> Graph:
     """Parse graph text. `find_class` resolves types named ``__torch__.…``.
 
-    With `keep_names`, the graph has the names and source locations in `graph_text`, and prints as this text.
-    With `keep_names=False`, the function returns the same graph as `parse_ir_without_result_names`.
-
-    `make_tensor` converts a `ParsedTensor` to a tensor. `parse_tensor_constants` has no effect and exists for
-    compatibility with PyTorch.
+    `make_tensor` converts a `ParsedTensor` to a tensor. With `keep_names`, the graph has the names and source
+    locations in `graph_text`. Otherwise, the names are those of `parse_ir_without_result_names`.
+    `parse_tensor_constants` has no effect.
     """
     reader = _GraphParser(TokenStream(graph_text), find_class, make_tensor, keep_names)
     try:

@@ -1,6 +1,6 @@
 """Printer of graph text, identical to PyTorch's in layout and names.
 
-In: a graph. Out: its text, which `ts.ir.graph_parser.parse_ir` can parse::
+`ts.ir.graph_parser.parse_ir` can parse the printed text::
 
     graph(%x.1 : Tensor,
           %n : int):
@@ -8,10 +8,9 @@ In: a graph. Out: its text, which `ts.ir.graph_parser.parse_ir` can parse::
       %y : Tensor = aten::add(%x.1, %n, %2) # file.py:3:11
       return (%y)
 
-A node that holds a subgraph prints as ``prim::Group_0``, and the subgraph follows the graph: ``with
-prim::Group_0 = graph(...)``. A tensor attribute prints as ``{1}`` if it has one element, as a matrix if it
-has up to ten elements, else as ``<Tensor>``. Bytes above 127 in strings print as octal escapes. In PyTorch,
-these bytes print as garbled characters.
+A node with a subgraph prints as ``prim::Group_0``. The subgraph follows the graph: ``with prim::Group_0 =
+graph(...)``. A tensor attribute prints as ``{1}`` if it has one element. It prints as a matrix if it has up
+to ten elements, else as ``<Tensor>``. Bytes above 127 in strings print as octal escapes.
 """
 
 from __future__ import annotations

@@ -172,7 +172,7 @@ def format_complex(value: complex) -> str:
 def quote(text: str) -> str:
     """Return a string literal for `text`. Unprintable bytes of its UTF-8 form become escapes such as `\\n`.
 
-    Surrogates that represent invalid UTF-8 bytes (`surrogateescape`) are converted to these bytes. If `text`
+    Surrogates that represent invalid UTF-8 bytes (`surrogateescape`) become escapes of these bytes. If `text`
     has other surrogates, all surrogates become escapes such as `\\ud800`, which PyTorch cannot parse.
     """
     try:

@@ -1,8 +1,7 @@
 """Nodes, the operator applications of a graph.
 
-A `Node` has a kind (``aten::add``), inputs and outputs (`ts.ir.value`), attributes, blocks, and a location in
-the user's source. The nodes of a block form a doubly linked ring, which includes the block's return node.
-Nodes are changed only by the methods defined here, which maintain the uses of values::
+A `Node` has a kind (``aten::add``), inputs, outputs, attributes, blocks, and a location in the user's source.
+The methods of `Node` maintain the uses of values, so nodes must be changed only by these methods::
 
     >>> from ts.ir.graph import Graph
     >>> g = Graph()
@@ -630,9 +629,9 @@ add_camel_case_aliases(
 def _make_index_gap(node: Node, end: Node) -> None:
     """Respace the positions of nodes around `node`, whose position equals the position of a neighbour.
 
-    Respace the nodes in the smallest range of positions that contains few enough nodes. The ranges are
-    aligned, and their sizes are powers of two. The allowed density of nodes decreases with the size of the
-    range, so that the amortized cost of an insertion is O(log n).
+    Respace the nodes in the smallest aligned range of positions that contains few enough nodes. The sizes of
+    the ranges are powers of two. The allowed density of nodes decreases with the size of the range.
+    Therefore, the amortized cost of an insertion is O(log n).
     """
     position = node._position
     first = last = node

@@ -1,10 +1,10 @@
 """Rules for omitting arguments and annotations and for spelling literals in printed source.
 
-In: values and the arguments of operators.  Out: decisions for `ts.ir.python_print`:
+`ts.ir.python_print` applies these rules. Each line shows printed source and the rule:
 
-    [1, 2]                    a literal with an inferable type, unlike annotate(List[Any], [1, 2])
-    torch.add(x, y)           the argument alpha is omitted if it is 1, the default
-    torch.add(x, y, alpha=2)  other values of alpha are printed
+    [1, 2]                    a list literal whose type can be inferred has no annotation
+    annotate(List[Any], [1])  other list literals have one
+    torch.add(x, y)           an argument that equals its default (alpha = 1) is omitted
     CONSTANTS.c0              a constant without a literal
 """
 

@@ -1,6 +1,7 @@
 """Printing of tensors in the layout of PyTorch's C++ printer, for graph attributes and `print` in scripts.
 
-In: a tensor. Out: lines of text. For an attribute, they are joined by spaces instead of newlines::
+Each line shows printed text and the tensors that are printed in this form. In attributes, spaces replace line
+breaks::
 
     {3.5}                                                  one element
      1.0000  2.5000 [ CPUFloatType{2} ]                    up to ten elements: rows in order
@@ -8,8 +9,7 @@ In: a tensor. Out: lines of text. For an attribute, they are joined by spaces in
     (1,.,.) =   1  (2,.,.) =   2 [ CPULongType{2,1,1} ]    more than two dimensions: matrix by matrix
     <Tensor>                                               more than ten elements
 
-All elements of a vector or matrix have the same width and notation. As in PyTorch, only the real part of
-complex elements is printed.
+As in PyTorch, only the real part of complex elements is printed.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Pretty-printer of graphs (source code printing), for ``fn.code`` and archives.
 
-In: a graph and the name of its function. Out: source in PyTorch's layout::
+The input is a graph and the name of its function. The output is source in PyTorch's layout::
 
     def f(x: Tensor,
         n: int=3) -> Tensor:
@@ -11,7 +11,7 @@ In: a graph and the name of its function. Out: source in PyTorch's layout::
       return torch.mul(y, CONSTANTS.c0)
 
 An expression whose only use follows immediately is printed inside its user unless the line becomes too long.
-Tensors and other constants without a literal become ``CONSTANTS.cN`` and are collected in `constants`.
+Constants without a literal, such as tensors, become ``CONSTANTS.cN`` and are collected in `constants`.
 """
 
 from __future__ import annotations
@@ -94,10 +94,12 @@ def to_source(
 ) -> str:
     """Return the source of a function.
 
-    `schema` contains the names and defaults of the parameters. If `method` is True, the first parameter is
-    printed without its type. Constants that have no literal are appended to `constants`. `format_type`
-    returns the printed text of a type. `next_suffixes` contains the counters for generated names, which all
-    functions of one file share. With `marks`, the text contains source map marks for the nodes.
+    schema          schema with the names and defaults of the parameters
+    method          print the first parameter without its type
+    constants       list to which constants without a literal are appended
+    format_type     function that returns the printed text of a type
+    next_suffixes   counters for generated names, shared by all functions of a file
+    marks           source map that adds marks for the nodes to the text, or None
     """
     printer = _Printer(graph, [] if constants is None else constants, format_type or _annotation, marks)
     printer.next_number = {} if next_suffixes is None else next_suffixes

@@ -1,6 +1,6 @@
 """Schema parser and printer for operator schemas, the signatures of operators and scripted functions.
 
-In: the text of a schema, in PyTorch's notation. Out: a `FunctionSchema`, whose ``str`` is the same text::
+`parse_schema` converts text in PyTorch's notation to a `FunctionSchema`, whose ``str`` is the same text::
 
     >>> s = parse_schema("aten::add_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)")
     >>> s.key, s.is_mutable, [a.name for a in s.arguments]
@@ -10,8 +10,8 @@ In: the text of a schema, in PyTorch's notation. Out: a `FunctionSchema`, whose 
     >>> str(s)
     'aten::add_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)'
 
-``ScalarType``, ``Layout``, ``MemoryFormat`` and ``SymInt`` are ints at run time: an argument's `type` is
-``int``, its `real_type` the type in the text.
+``ScalarType``, ``Layout``, ``MemoryFormat`` and ``SymInt`` are ints at run time. The `type` of such an
+argument is ``int``, and `real_type` is the type in the text.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Source text and source locations (spans), quoted in diagnostics with a caret or underline.
 
-In: the text of a function as in its file, the file's name and the number of the first line.
-Out: `SourceRange`, half-open character offsets into that text, which prints as ``file.py:3:4`` after graph
-nodes and as quoted source with a caret in errors::
+A `SourceRange` consists of half-open character offsets into the text of a `Source`. After graph nodes, a
+range prints as ``file.py:3:4``. Errors quote the source of the range::
 
     >>> source = Source("def f(x):\\n    return x + y\\n", "model.py")
     >>> range = source.range_at(2, 15, 2, 16)
@@ -26,9 +25,9 @@ CONTEXT_LINES = 2  # lines quoted before and after a range
 class Source:
     """Program text with its file name and position in the file.
 
-    `text` is the text in the file, including indentation. `first_line` is the number of its first line.
-    `leading_whitespace_removed` is the number of columns removed from every line before parsing. It converts
-    columns of the syntax tree to columns of the file.
+    text                         the text in the file, including indentation
+    first_line                   line number of the first line of `text`
+    leading_whitespace_removed   number of columns removed from every line before parsing
     """
 
     __slots__ = (
@@ -209,8 +208,8 @@ def _line_range(first: int, last: int) -> range:
 class BuiltinRange(SourceRange):
     """Source range in the text of a builtin function. `call` is the range of its call in a program.
 
-    Graph text contains the range in the builtin function, as in PyTorch: `<string>:5:9` for `2 + x`. Error
-    messages contain the range of the call.
+    As in PyTorch, graph text shows the range in the builtin function, such as `<string>:5:9`. Error messages
+    show the range of the call.
     """
 
     __slots__ = ("call",)

@@ -1,13 +1,11 @@
 """Source map of printed source: the source range of the node that each piece of the text was printed for.
 
-In: pieces of text and the source ranges of their nodes.  Out: text with embedded marks, which remain valid if
-texts are concatenated. `split` returns the plain text, and the offset and source range of each mark:
+`put` adds a mark to a piece of text. Marks remain valid if texts are concatenated. `split` returns the plain
+text, and the offset and source range of each mark:
 
     marks = SourceMap()
     text = "y = " + marks.put(range, "torch.neg(x)")
-    marks.split(text)       ("y = torch.neg(x)", [(4, range)])
-
-A mark is a number between two characters that never occur in printed source.
+    marks.split(text)       # ("y = torch.neg(x)", [(4, range)])
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Recursive descent parser of types in graph text and schemas, with alias annotations and list sizes.
 
-In: text such as ``Dict(str, Tensor)``, ``Tensor(a!)[]``, ``int[2]?``, ``Float(2, 3, device=cpu)``. Out:
-`parse_type` returns the `Type`. `read_type` also returns the alias annotations and the list size::
+Examples of such text are ``Dict(str, Tensor)``, ``Tensor(a!)[]``, ``int[2]?`` and ``Float(2, 3,
+device=cpu)``. `parse_type` returns the `Type`. `read_type` also returns alias annotations and the list size::
 
     >>> parse_type("Dict(int, Tensor?[])").str()
     'Dict(int, Tensor?[])'
@@ -117,11 +117,12 @@ ClassLookup = Callable[[str], Type]
 
 
 class AliasInfo:
-    """Alias annotation of an argument or result in a schema.
+    """Alias annotation of an argument or result in a schema, such as ``Tensor(a! -> b)``.
 
-    ``Tensor(a! -> b)``: `before` holds the alias sets before the call, `after` the alias sets after it, and
-    `is_write` is True if the operator writes to the argument. `contained` holds the annotations of a
-    container's elements. The set ``*`` means that the value may alias any other value.
+    before      alias sets before the call. The set ``*`` means that the value may alias any other value
+    after       alias sets after the call
+    is_write    True if the operator writes to the argument
+    contained   annotations of a container's elements
     """
 
     __slots__ = ("after", "before", "contained", "is_write", "text")

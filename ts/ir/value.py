@@ -1,7 +1,7 @@
 """Values, their definitions and their use lists (def-use chains, use-def chains).
 
-A `Value` is output `offset()` of `node()` and has a list of uses. A `Use` is one input of a node. `Node`
-updates the uses. This module defines the value's type, name, and derived properties::
+A `Value` is output `offset()` of `node()`. A `Use` is one input of a node. `Node` updates the uses of each
+value::
 
     >>> from ts.ir.graph import Graph
     >>> x = Graph().add_input("x")

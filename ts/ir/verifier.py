@@ -1,12 +1,13 @@
 """IR verifier (graph verifier): checks the structural invariants of a graph and its nodes.
 
-In: a graph. Out: nothing, or `InternalError` with the violation and the graph text. Invariants:
+If a graph violates an invariant, raise `InternalError` with the violation and the graph text. Invariants:
 
 * Every input is defined before its use, in the same or an enclosing block, and belongs to this graph.
 * Uses and inputs are consistent, outputs refer to their node and index, and names are unique.
 * The nodes of a block are linked both ways, and their positions ascend.
-* ``prim::If`` takes a bool and its blocks return its outputs. The inputs and outputs of a ``prim::Loop``'s
-  body match the carried values. ``prim::Constant`` has no input and one output. Subgraphs are well formed.
+* ``prim::If`` takes a bool, and its blocks return its outputs.
+* The inputs and outputs of a ``prim::Loop``'s body match the carried values.
+* ``prim::Constant`` has no input and one output. Subgraphs are well formed.
 """
 
 from __future__ import annotations

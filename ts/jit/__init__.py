@@ -1,11 +1,9 @@
 """API of TorchScript, under the names of `torch.jit`.
 
-    @ts.jit.script                               compiles a function
-    ts.jit.CompilationUnit(text).name            compiles function definitions in a string
-    ts.jit.annotate(List[int], [])               declares the type of an expression
-    ts.jit.is_scripting()                        False here, True inside compiled code
-
-Names are resolved on first use, as in `ts`.
+    @ts.jit.script                               # compiles a function
+    ts.jit.CompilationUnit(text).name            # compiles function definitions in a string
+    ts.jit.annotate(List[int], [])               # declares the type of an expression
+    ts.jit.is_scripting()                        # False here, True inside compiled code
 """
 
 from __future__ import annotations

@@ -1,14 +1,14 @@
 """Conversion of Python annotations and signatures to script types.
 
-Input: evaluated annotations, or functions. Output: types of `ts.types`.
+Two functions convert annotations and signatures to types of `ts.types`:
 
-    from ts.jit.annotations import BroadcastingList2
+    try_ann_to_type(List[int])      # List[int] of `ts.types`, or None if unsupported
+    get_signature(f)                # ([types of arguments], return type)
+
+A `BroadcastingList` annotation accepts a single number for a list. Here, `pad(x, 1)` is `pad(x, [1, 1])`:
 
     @ts.jit.script
-    def pad(x, by: BroadcastingList2[int]): ...      pad(x, 1) is pad(x, [1, 1])
-
-    try_ann_to_type(List[int])                       List[int] of `ts.types`, or None if unsupported
-    get_signature(f)                                 ([types of arguments], return type)
+    def pad(x, by: BroadcastingList2[int]): ...
 """
 
 from __future__ import annotations

@@ -29,11 +29,11 @@ from ts.runtime.module import ScriptModule
 def freeze(mod: Any, preserved_attrs: list[str] | None = None, optimize_numerics: bool = True) -> Any:
     """Return a copy of a scripted module in evaluation mode, with attributes replaced by constants.
 
-    `preserved_attrs` contains names of attributes and methods to keep, also in submodules (`"head.weight"`).
-    Method `forward` is always kept. With `optimize_numerics`, `run_frozen_optimizations` also performs
-    optimizations that change rounding.
+    preserved_attrs     names of attributes and methods to keep, also in submodules (`"head.weight"`)
+    optimize_numerics   let `run_frozen_optimizations` also perform optimizations that change rounding
 
-    Raises RuntimeError for a module that is not scripted or is in training mode, and for unknown names.
+    The method `forward` is always kept. Raise RuntimeError for a module that is not scripted or is in
+    training mode, and for unknown names.
     """
     if not isinstance(mod, ScriptModule):
         raise RuntimeError(

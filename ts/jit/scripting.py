@@ -1,16 +1,16 @@
 """Compilation of Python functions and source strings: `ts.jit.script` and `ts.jit.CompilationUnit`.
 
-    @script                                      from a Python function
+    @script                                 # from a Python function
     def f(n: int) -> int: ...
 
-    cu = CompilationUnit('''                     from a string, whose functions may call each other
+    cu = CompilationUnit('''                # from a string
     def g(x: Tensor) -> Tensor:
         return torch.relu(x)
     ''')
     cu.g(x)
-    CompilationUnit(f.code)                      from the code of a function
+    CompilationUnit(f.code)                 # from the code of a compiled function
 
-If TS_JIT=0 (or PYTORCH_JIT=0) is set in the environment, `script` returns the function itself, for debugging.
+If the environment variable TS_JIT or PYTORCH_JIT is 0, `script` returns the function itself, for debugging.
 """
 
 from __future__ import annotations
@@ -94,12 +94,11 @@ def script(
 ) -> Any:
     """Compile a function, module or class. An object that is already compiled is returned unchanged.
 
-    For a list or dict, return a script container with the same elements. Scripts use this container itself,
-    so that Python code sees their changes.
+    For a list or dict, return a script container with the same elements. Changes by scripts are visible in
+    Python.
 
-    A function is compiled only once. `example_inputs` is a list of argument tuples, or a dict from callables
-    to such lists. These example calls run in Python, and their arguments determine the types of parameters
-    without annotations.
+    `example_inputs` is a list of argument tuples, or a dict from callables to such lists. These example calls
+    run in Python. Their arguments determine the types of parameters without annotations.
     """
     try:
         return _script(obj, optimize, example_inputs)

@@ -2,9 +2,9 @@
 
 ts.jit.save(module, "model.pt", _extra_files={"labels.txt": "cat\\ndog"})
 module = ts.jit.load("model.pt", map_location="cpu")
-ts.jit.missing("model.pt")          [], or records of missing features
-module = ts.jit.from_torch(module)  from a module of PyTorch, which must be imported
-export_opnames(module)              ["aten::add.Tensor", "aten::relu"], the required operators
+ts.jit.missing("model.pt")          # list of features that the archive needs and `ts` lacks
+module = ts.jit.from_torch(module)  # from a module of PyTorch, which must be imported
+export_opnames(module)              # ["aten::add.Tensor", "aten::relu"], the required operators
 """
 
 from __future__ import annotations
@@ -59,15 +59,15 @@ def load(
     `map_location` is the device of the loaded tensors. The keys of the dict `_extra_files` are names of
     additional records in the archive. The function sets their values to the contents of the records.
 
-    With `mmap`, large tensors of a file given by path are mapped into memory: pages are read on first access
-    and shared by all processes that load the file. Writes remain private to the process. The mapped file may
-    be replaced, as `save` does, but not overwritten. For files that may be overwritten, use `mmap=False`.
+    With `mmap`, large tensors of a file given by path are mapped into memory. All processes that load the
+    file share the pages, but writes remain private. The mapped file may be replaced, as `save` does, but not
+    overwritten. For files that may be overwritten, use `mmap=False`.
 
     Two parameters are for untrusted files. `limits` apply to the reading of the file, and separately to each
-    later compilation of a function in it. They do not apply to calls: use `with ts.limits()` for these.
-    `allowed_ops` lists the permitted operators by name (`aten::add`), overload (`aten::add.Tensor`) or
-    pattern (`aten::*`). Other operators raise an error with the source location. `aten::save`, which writes
-    files, is permitted only if it is listed by name.
+    later compilation of a function in it. For calls, use `with ts.limits()`. `allowed_ops` lists the
+    permitted operators by name (`aten::add`), overload (`aten::add.Tensor`) or pattern (`aten::*`). Other
+    operators raise an error with the source location. `aten::save`, which writes files, must be listed by
+    name.
     """
     if not isinstance(map_location, (str, device, type(None))):
         raise ValueError(
@@ -80,8 +80,8 @@ def load(
 def missing(f: str | os.PathLike[str] | IO[bytes]) -> list[MissingFeature]:
     """Return the operators, overloads, classes and other features that an archive needs and `ts` lacks.
 
-    Code of the archive is not executed. Each record has a `kind`, a `name`, and the `locations` in the
-    archive that use it. The string of a record contains all of them.
+    Code of the archive is not executed. Each returned record has a `kind`, a `name`, and the `locations` in
+    the archive that use the feature.
     """
     from ts.archive.compatibility_check import missing
 

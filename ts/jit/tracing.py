@@ -1,14 +1,13 @@
 """Tracing: runs a function or module once on example inputs, and records the tensor operations.
 
-    traced = ts.jit.trace(f, (x, y))                 a ScriptFunction
-    traced = ts.jit.trace(net, x)                    a module, with `forward`
+    traced = ts.jit.trace(f, (x, y))                 # a ScriptFunction
+    traced = ts.jit.trace(net, x)                    # a module, with `forward`
     traced = ts.jit.trace_module(net, {"forward": x, "encode": y})
 
 A trace contains only the control-flow path that the example inputs take. A branch on a computed number (`if
-x.sum() > 0:`) causes a TracerWarning during tracing, and adds a guard to the traced function. In a call, the
-guard raises an error if the condition has another value than in the example. With `guards="warn"`, the guard
-warns, and the call follows the recorded path. With `guards="off"`, the call follows this path without
-warning, as in PyTorch.
+x.sum() > 0:`) causes a TracerWarning during tracing, and adds a guard. In later calls, the guard raises an
+error if the condition has another value. With `guards="warn"`, the guard only warns. With `guards="off"`,
+there is no check, as in PyTorch.
 """
 
 from __future__ import annotations
@@ -51,10 +50,10 @@ def trace(
 
     With `check_trace`, trace and run the function again on `example_inputs`, or on each of `check_inputs`,
     and report differences. With `strict=False`, the result may be a dict, and a list as result causes no
-    warning. The caller then asserts that the structure of the result does not depend on the inputs.
+    warning. The structure of the result must then be independent of the inputs.
 
-    `guards` selects what a call of the trace does if a value that Python code computes from the inputs
-    (`int(x)`, `if x.sum() > 0:`, `range(x.size(0))`) differs from the value for the example inputs:
+    Python code may compute a value from the inputs, such as `int(x)` or `x.sum() > 0` in an `if`. `guards`
+    selects the reaction of the trace if such a value differs from the value for the example inputs:
 
     - "raise": raise a RuntimeError with the expression, its recorded and actual value, and the line.
     - "warn": warn with that message, and compute with the example's value.

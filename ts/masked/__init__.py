@@ -1,14 +1,12 @@
 """Masked reductions and normalizations: `torch.masked`.
 
-Input: a tensor, and a bool mask that is True for included elements and is broadcast to the tensor. Output:
-the result of the unmasked function for the included elements. If no elements are included, the result is the
-identity of the operation, such as 0 for `sum`, or NaN for means.
+A mask is a bool tensor that is broadcast to the input. The functions compute with the elements at which the
+mask is True. If a mask excludes all elements, the result is the identity of the operation, such as 0 for
+`sum`, or NaN for means.
 
     >>> x, mask = ts.tensor([[1.0, 2.0, 3.0]]), ts.tensor([[True, False, True]])
     >>> ts.masked.mean(x, 1, mask=mask)
     tensor([2.])
-
-Excluded elements are replaced by the identity before the ordinary operator runs.
 """
 
 from __future__ import annotations
@@ -59,8 +57,8 @@ def _axes(input: Any, dim: Dims) -> list[int]:
 def _summed_dtype(input: Any, dtype: Any) -> Any:
     """Return the result dtype of a sum or product.
 
-    The result has the dtype `dtype` if it is not None. Otherwise, it has dtype int64 for an integer or bool
-    input, and the dtype of the input for a floating-point or complex input.
+    If `dtype` is not None, return `dtype`. Otherwise, return int64 for an integer or bool input, and the
+    dtype of the input for a floating-point or complex input.
     """
     if dtype is not None:
         return dtype

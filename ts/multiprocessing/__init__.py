@@ -1,11 +1,10 @@
 """Processes that share tensors: Python's `multiprocessing`, with PyTorch's additions.
 
     queue = ts.multiprocessing.SimpleQueue()
-    queue.put(ts.ones(3))                       both processes share the memory
+    queue.put(ts.ones(3))                       # both processes share the memory
     ts.multiprocessing.spawn(train, args=(model.share_memory(),), nprocs=4)
 
-`spawn` starts processes and raises the exception of a process that fails. In pickles of queues, pipes and
-process arguments, a file descriptor replaces the elements of a tensor (`reductions`).
+Pickles of tensors in queues, pipes and process arguments contain a file descriptor instead of the elements.
 """
 
 from __future__ import annotations
@@ -53,9 +52,9 @@ def get_sharing_strategy() -> str:
 def set_sharing_strategy(new_strategy: str) -> None:
     """Set the sharing strategy for new shared memory. Raise AssertionError for an unknown name.
 
-    With "file_descriptor", processes pass descriptors of open files. No file can remain after the processes
-    end, but the sender must run until the tensor is received, and each message needs a descriptor. With
-    "file_system", processes pass names of files.
+    With "file_descriptor", processes pass descriptors of open files. Files cannot remain after the processes
+    end, but the sender must run until the tensor is received. With "file_system", processes pass names of
+    files.
     """
     sharing.set_strategy(new_strategy)
 

@@ -1,9 +1,9 @@
 """Pickle reductions of tensors in shared memory: a pickle contains a file and an offset instead of elements.
 
-    function, arguments = reduce_tensor(x)          moves x to shared memory
-    function(*arguments)                            a tensor on the same memory
+    function, arguments = reduce_tensor(x)          # moves x to shared memory
+    function(*arguments)                            # a tensor on the same memory
 
-The implementation is in `ts._core.tensor.sharing`. This module defines PyTorch's names for it.
+The implementation is in `ts._core.tensor.sharing`.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
 """Start processes that run one function. Their exceptions are raised in the parent.
 
-Input: a function of the process index and of arguments. Output: None, or a context to wait for the processes.
+The function receives the process index, then `args`:
 
-    spawn(train, args=(world_size,), nprocs=world_size)         train(0, world_size) ... in new processes
+    spawn(train, args=(world_size,), nprocs=world_size)         # train(0, world_size) ... in new processes
     context = start_processes(train, nprocs=2, join=False, start_method="fork")
     while not context.join(timeout=1): ...
 
-If one process fails, the others are terminated. The traceback of the failed process is passed in a file, so
-that the parent receives it even if the process closed its pipes.
+If one process fails, the others are terminated. The parent receives the traceback of the failed process from
+a file.
 """
 
 from __future__ import annotations
@@ -121,8 +121,8 @@ class ProcessContext:
     def join(self, timeout: float | None = None, grace_period: float | None = None) -> bool:
         """Wait until any process ends, at most `timeout` seconds. Return True if all processes have ended.
 
-        If a process that ended has failed, terminate the other processes and raise the error of the failed
-        process. They get SIGTERM, and SIGKILL if they are still running after `grace_period` seconds.
+        If a process has failed, terminate the other processes by SIGTERM and raise the error of the failed
+        process. Processes that still run after `grace_period` seconds get SIGKILL.
         """
         if not self.sentinels:
             return True

@@ -2,8 +2,8 @@
 
     handle = module.register_full_backward_hook(lambda module, grad_input, grad_output: print(grad_input))
 
-An autograd node before the module receives the gradients of all arguments, and a node after the module
-receives the gradients of all results:
+The hook needs an autograd node before and after the module. In this diagram, the gradient that a node
+receives is below the node:
 
     arguments -> BackwardHookFunction -> forward -> BackwardHookFunction -> results
                  grad_input                         grad_output

@@ -1,9 +1,9 @@
 """Gradients of convolutions with respect to input and weight.
 
-Input: the gradient of a convolution's result. Output: the gradient of its input or weight.
+The last argument of each function is the gradient of the convolution's result:
 
-    conv2d_input(x.shape, w, grad)         gradient of the input, of shape x.shape
-    conv2d_weight(x, w.shape, grad)        gradient of the weight, of shape w.shape
+    conv2d_input(x.shape, w, grad)         # gradient of the input, of shape x.shape
+    conv2d_weight(x, w.shape, grad)        # gradient of the weight, of shape w.shape
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """Parameter initialization (weight initialization): functions that fill a tensor in place and return it.
 
-    init.kaiming_uniform_(weight, a=math.sqrt(5))       default of Linear and convolutions
+    init.kaiming_uniform_(weight, a=math.sqrt(5))       # default of Linear and convolutions
     init.normal_(weight, 0.0, 0.02)
 
-For equal seeds, the random numbers are equal to PyTorch's. `uniform_`, `normal_`,
-`constant_`, `ones_`, `zeros_` and the Xavier functions can be compiled in scripts.
+For equal seeds, the random numbers are equal to PyTorch's. Scripts can call `uniform_`, `normal_`,
+`constant_`, `ones_`, `zeros_` and the Xavier functions.
 """
 
 from __future__ import annotations

@@ -36,8 +36,8 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
     def __new__(cls, data: Tensor | None = None, requires_grad: bool = True) -> Self:
         """Return a parameter with the memory of `data`, or an empty parameter if `data` is None.
 
-        If `data` is an instance of another subclass of Tensor, the parameter has this subclass as its class.
-        Raise RuntimeError if method `detach` of the subclass returns an instance of another class.
+        If the class of `data` is another subclass of Tensor, the parameter has this class. Raise RuntimeError
+        if method `detach` of the subclass returns an instance of another class.
         """
         tensor = ts.empty(0) if data is None else data
         if type(tensor) is Tensor or type(tensor) is Parameter:

@@ -504,9 +504,9 @@ def _masked_softmax(
 ) -> Array:
     """Compute softmax over the elements whose mask is False.
 
-    `mask_type` is 0 for an attention mask (L, S) that applies to each sample, 1 for a padding mask (N, S),
-    and 2 for a mask with the shape of `self`. If `self` has the shape (N, heads, L, S), masks of types 0 and
-    1 are broadcast to this shape.
+    `mask_type` determines the shape of the mask. It is 0 for an attention mask (L, S), 1 for a padding mask
+    (N, S), and 2 for a mask with the shape of `self`. Masks of types 0 and 1 are broadcast to the shape (N,
+    heads, L, S) of `self`.
     """
     if mask.dtype != common.BOOL:
         raise RuntimeError("Mask should be a boolean tensor")

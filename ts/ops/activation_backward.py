@@ -1,7 +1,7 @@
 """Backward operators of activations and softmax, as used in archives and exported graphs.
 
-In: the gradient of the result, and the input or the result. Out: the gradient of the input, in the promoted
-dtype of the tensors. 16-bit floats are computed in 32 bits and rounded once.
+An operator receives the gradient of the result, and the input or the result. It returns the gradient of the
+input, in the promoted dtype of the tensors. 16-bit floats are computed in 32 bits and rounded once.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ def backward(
 ) -> Callable[[Body], Body]:
     """Declare the backward operator `aten::{schema} -> Tensor`.
 
-    The decorated function receives arrays in the computation dtype. `kinds` contains kinds of NumPy dtypes,
-    such as "b" for bool, for which the operator raises an error. The error contains `kernel`, the name of
-    PyTorch's kernel. Unless `fields` contains `checked_dtype`, the tensors are promoted to a common dtype.
+    The decorated function receives arrays in the computation dtype. Unless `fields` contains `checked_dtype`,
+    the tensors are promoted to a common dtype. For dtypes of the NumPy kinds in `kinds`, such as "b" for
+    bool, the operator raises an error. The error contains `kernel`, the name of PyTorch's kernel.
     """
     promotes = fields.setdefault("checked_dtype", PROMOTED).startswith(PROMOTED)
     returns_dtype_of_self = fields["checked_dtype"] == f"{PROMOTED} self"

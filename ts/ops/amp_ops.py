@@ -1,9 +1,9 @@
 """Operators of gradient scaling (loss scaling) by `GradScaler`: unscale gradients and update the scale.
 
-In: gradients, and the inverse of the loss scale or its update parameters. Out: the unscaled gradients, a flag
-that is 1 if a gradient contains inf or NaN, and the scale of the next step.
+The first operator multiplies gradients in place by the inverse of the loss scale, here 0.5. It sets `found`
+to 1 if a gradient contains inf or NaN. The second operator updates the scale for the next step:
 
-    _amp_foreach_non_finite_check_and_unscale_([g], found, tensor([0.5]))   g *= 0.5; found = 1 if g has inf
+    _amp_foreach_non_finite_check_and_unscale_([g], found, tensor([0.5]))
     _amp_update_scale_(scale, steps, found, 2.0, 0.5, 2000)
 
 No element is read on the host, so the flag and the scale remain on the device.

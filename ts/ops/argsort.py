@@ -1,10 +1,11 @@
 """Sorting permutation of array elements, the common part of sort, topk and median.
 
-In: an array and a dimension. Out: indices along this dimension. NaN is greater than all other values, and
--0.0 equals 0.0. Equal elements keep their order, unless the device has its own algorithm (`xp.ranking`). The
-CPU has such an algorithm, which orders equal elements as PyTorch does.
+`argsort` returns indices along a dimension. NaN is greater than all other values, and -0.0 equals 0.0:
 
     argsort(xp, [2, 1, 2], axis=0, descending=True, stable=True)     [0, 2, 1]
+
+Equal elements keep their order, unless the device has its own algorithm (`xp.ranking`). The algorithm of the
+CPU orders equal elements as PyTorch does.
 """
 
 from __future__ import annotations

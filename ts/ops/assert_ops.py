@@ -1,8 +1,8 @@
 """Assertion operators of exported graphs: tensor metadata and ranges of numbers.
 
-In: a tensor or a number, and a condition. Out: None, or an exception if the condition is false. A
-`functional` variant accepts a token tensor and returns a copy of it for the next assertion. This data
-dependency keeps passes from reordering assertions.
+An operator raises an exception if a condition of a tensor or number is false. A `functional` variant accepts
+a token tensor and returns a copy of it for the next assertion. This data dependency keeps passes from
+reordering assertions.
 """
 
 from __future__ import annotations

@@ -1,16 +1,14 @@
 """Autograd operators for scripts: backward, grad and gradient access.
 
-In: tensors computed while gradients were recorded. Out: the gradients, or None from `backward`, which adds
-them to the attribute `grad` of the leaf tensors.
+Each line shows a call, its operator and its result. `backward` adds gradients to the attribute `grad` of leaf
+tensors:
 
-    loss.backward()                               aten::backward             parameter.grad of every parameter
-    torch.autograd.backward([a, b])               aten::backward.TensorList
+    loss.backward()                               aten::backward             None
+    torch.autograd.backward([a, b])               aten::backward.TensorList  None
     torch.autograd.grad([loss], [x])              aten::grad                 a list of Tensor?
     x.grad                                        prim::grad                 Tensor?
 
-The operators are for scripts and archives. Functions and methods of these names in Python
-(`ts._core.autograd`) have more parameters. Backward runs hooks, which are functions of the program (record
-field `calls_programs`).
+In Python, functions and methods of these names (`ts._core.autograd`) have more parameters.
 """
 
 from __future__ import annotations

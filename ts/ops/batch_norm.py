@@ -1,9 +1,9 @@
 """Batch norm, by one operator or in steps: compute statistics, combine statistics, normalize.
 
-In: arrays (N, C, ...), weights, running moments (mean and variance). Out: an array, and the moments if the
-operator returns them. For a batch whose parts are on several devices, the steps are:
+The input has the shape (N, C, ...). Running moments are the running mean and variance. If parts of a batch
+are on several devices, these steps normalize the parts by the moments of the whole batch:
 
-    mean, invstd = batch_norm_stats(x, eps)                 of each part
+    mean, invstd = batch_norm_stats(x, eps)                 # of each part
     batch_norm_gather_stats_with_counts(x, means, invstds, ..., counts)
     batch_norm_elemt(x, weight, bias, mean, invstd, eps)
 """
@@ -50,8 +50,8 @@ def batch_norm_kernel(
 ) -> Three:
     """Normalize each channel by the moments of the batch, or by the running moments.
 
-    If `training`, use the moments of the batch, and update the running moments. Return the result, the mean
-    of the batch, and 1 / standard deviation of the batch. Otherwise, use the running moments, and return the
+    With `training`, use the moments of the batch, and update the running moments. Return the result, and the
+    mean and the inverse standard deviation of the batch. Otherwise, use the running moments, and return the
     result and two empty arrays.
     """
     channels = input.shape[1] if input.ndim > 1 else 0

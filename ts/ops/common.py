@@ -1,16 +1,16 @@
 """Broadcasting, type promotion, dimensions, reductions and casts: rules shared by all operators.
 
-In: arrays of any backend (`shape`, `ndim`, `dtype`), Python numbers, dimensions as written by the
-user.  Out: NumPy dtypes, shapes and wrapped dimensions, or the error that PyTorch raises.
+The functions accept arrays of any backend, and return NumPy dtypes, shapes and wrapped dimensions. They raise
+PyTorch's errors.
 
     >>> result_type(np.ones(3, np.int64), 2.5)          # a Python float changes only the category
     dtype('float32')
     >>> wrap_dim(-1, 3)
     2
 
-Promotion follows PyTorch's rules, not NumPy's. There are three groups of operands, from the highest to the
-lowest: tensors with dimensions, 0-dim tensors, Python numbers. An operand of a lower group changes the result
-dtype only if its category (bool < int < float < complex) is higher. The width of its dtype is ignored.
+Promotion follows PyTorch's rules. There are three groups of operands, from the highest to the lowest: tensors
+with dimensions, 0-dim tensors, Python numbers. An operand of a lower group changes the result dtype only if
+its category (bool < int < float < complex) is higher. The width of its dtype is ignored.
 """
 
 from __future__ import annotations

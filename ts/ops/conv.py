@@ -1,14 +1,12 @@
 """Convolutions with stride and dilation (dilated convolution) by one matrix product of windows and weight.
 
-In: input (N, C, *spatial) or (C, *spatial), weight, bias, and stride, padding and dilation for each
-dimension. Out: the convolution (a cross-correlation, as in PyTorch), or the transposed convolution, which
-adds weighted windows.
+The input has the shape (N, C, *spatial) or (C, *spatial). A convolution is a cross-correlation, as in
+PyTorch. A transposed convolution adds weighted windows.
 
-`described` checks the arguments once for each combination of sizes, and returns a cached Geometry. The
-function `compute` receives the Geometry and the arrays.  A faster backend passes another `compute` to the
-same kernels:
+`described` checks the arguments and returns a cached Geometry for their sizes. The function `compute`
+receives the Geometry and the arrays. A faster backend passes another `compute` to the same kernels:
 
-    overrides["aten::conv2d"] = partial(conv, compute=mine)      mine(xp, geometry, input, weight, bias)
+    overrides["aten::conv2d"] = partial(conv, compute=mine)      # mine(xp, geometry, input, weight, bias)
 """
 
 from __future__ import annotations
@@ -306,8 +304,8 @@ def weight_gradient(xp: Any, g: Geometry, windowed: Array, other: Array) -> Arra
     """Return the gradient of the weight, with the shape (filters, channels per group, *kernel).
 
     `g` is the geometry of a convolution that is not transposed. `windowed` is the input of the convolution,
-    and `other` the gradient of its result. For a transposed convolution, the caller passes the gradient of
-    the result as `windowed` and the input as `other`.
+    and `other` the gradient of its result. For a transposed convolution, the caller exchanges `windowed` and
+    `other`.
     """
     images, lead, output_size = other.shape[0], other.shape[1], other.shape[2:]
     area, groups, n = math.prod(g.kernel), g.groups, len(g.kernel)

@@ -1,7 +1,7 @@
 """Functional operator variants without aliases: `select_copy` copies the view of `select`, for example.
 
-In: the record of a view or of an in-place random fill. Out: the record of the variant that does not alias or
-mutate its argument. Each row of the tables declares one variant.
+Each row of the tables declares one variant of a view or of an in-place random fill. The variant does not
+alias or mutate its argument.
 """
 
 from __future__ import annotations

@@ -1,16 +1,16 @@
 """Lower bounds of operator run times, checked by `ts.limits(seconds=...)` before an operator starts.
 
-In: a record. Out: a rule that computes nanoseconds from the sizes of the arguments, or None for operators
-that read and write no elements.
+`rule_of` returns a rule, which computes nanoseconds from the arguments of a call. For operators without cost,
+`rule_of` returns None. The result in this example is for two matrices of 3000 x 3000:
 
-    rule_of(record)(x, y)          2.7e8 for a product of two matrices of 3000 x 3000
+    rule_of(matmul_record)(x, y)          2.7e8
 
-The operator family determines the unit (elements, results or multiplications) and the time per unit on a fast
-processor. Records with other costs have their own rate or rule (field `work`). The time of allocations is not
-included, because the memory limit bounds them.
+The operator family determines the unit (elements, results or multiplications) and the time per unit. Records
+with other costs have a rate or rule in the field `work`. Costs do not include allocations, because the memory
+limit bounds them.
 
-A kernel that loops in Python checks the deadline itself: `for t in steps(range(n))`. A kernel whose cost per
-element depends on the values is called for sections of the array: `xp.in_pieces(function, x, y)`.
+A kernel that loops in Python checks the deadline itself: `for t in steps(range(n))`. If the cost per element
+depends on the values, the kernel is called for sections of the array: `xp.in_pieces(function, x, y)`.
 """
 
 from __future__ import annotations
@@ -110,8 +110,8 @@ def moved_bytes(*args: Any) -> float:
 def read(*args: Any) -> float:
     """Return the number of bytes that a reduction reads.
 
-    For the dtypes in `_READ`, return a weighted number of elements instead. The weight of bools is low,
-    because their reduction may stop early. The weight of 16-bit floats is high, because their loops are slow.
+    For the dtypes in `_READ`, return the number of elements times a weight. Bools have a low weight, because
+    their reduction may stop early. 16-bit floats have a high weight, because their loops are slow.
     """
     return float(sum([x.numel() * _READ.get(x.dtype, x.element_size()) for x in tensors(args)]))
 

@@ -1,9 +1,9 @@
 """`make_fx`: record the operators that a function runs, including those of gradients, as an fx graph.
 
-    graph_module = make_fx(lambda x: ts.func.grad(lambda a: a.sin().sum())(x))(ts.ones(3))
-    graph_module.code           aten.sin, aten.sum ... aten.cos, aten.mul, as calls of `torch.ops.aten`
+In this example, the graph contains the operators of the forward and the backward computation:
 
-The function runs once on the arguments (`tracing_mode="real"`), or on fake tensors ("fake").
+    graph_module = make_fx(lambda x: ts.func.grad(lambda a: a.sin().sum())(x))(ts.ones(3))
+    graph_module.code           calls of aten.sin, aten.sum ... aten.cos, aten.mul in `torch.ops.aten`
 """
 
 from __future__ import annotations
@@ -188,12 +188,12 @@ def make_fx(
 ) -> Callable[..., GraphModule]:
     """Return a function that runs `f` and returns a GraphModule with the operators that `f` called.
 
-    decomposition_table     overload -> function that runs instead of the overload, so that its operators are
-                            recorded
+    decomposition_table     dict from an overload to a function that runs instead. The operators that the
+                            function calls are recorded
     tracing_mode            "real" to run `f` on the arguments, or "fake" to run it on fake tensors
 
-    Raise AssertionError for an unknown `tracing_mode`, and NotImplementedError for the mode "symbolic" or if
-    `pre_dispatch` is True.
+    Raise AssertionError for an unknown `tracing_mode`. Raise NotImplementedError for the mode "symbolic" and
+    for `pre_dispatch=True`.
     """
     if tracing_mode not in _MODES:
         raise AssertionError(f"tracing_mode must be one of {_MODES}, got {tracing_mode!r}")

@@ -195,12 +195,12 @@ def split_module(
 ) -> GraphModule:
     """Return a module that calls one submodule per partition of `m`.
 
-    split_callback             function from a node to its partition, a number or name
-    qualname_map               output: name of a module in the new module -> its name in `m`
+    split_callback             function that returns the partition of a node, as a number or name
+    qualname_map               dict to fill: name of a module in the new module -> its name in `m`
     keep_original_order        call the partitions in the order of their first nodes in `m`
     keep_original_node_name    give nodes in partitions the names that they have in `m`
-    keep_original_input_name   give parameters of partitions the names of the nodes that they stand for
-    partition_affix            text before the name of the partition in the name of its submodule
+    keep_original_input_name   name each parameter of a partition like the node that is passed for it
+    partition_affix            prefix of the partition name in the name of the submodule
     tuple_return               let each partition return a tuple, even if it has a single output
     """
     split = _Split(m, bool(keep_original_node_name))

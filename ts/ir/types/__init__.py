@@ -1,7 +1,7 @@
 """Types of the language: spelling, equality, subtyping, unification and type variables.
 
-A type is an immutable value, equal to any other type of the same structure. It has PyTorch's two spellings:
-``type.str()`` in graphs and schemas, ``str(type)`` in annotations::
+A type is immutable, and equals any other type of the same structure. As in PyTorch, graphs and schemas use
+``type.str()``, and annotations use ``str(type)``::
 
     >>> t = DictType(STR, ListType(OptionalType(INT)))
     >>> t.str(), str(t)
@@ -9,8 +9,8 @@ A type is an immutable value, equal to any other type of the same structure. It 
     >>> t.isSubtypeOf(ANY), unify(INT, NONE) == OptionalType(INT)
     (True, True)
 
-Type variables (`VarType`) occur only in schemas: `match_type_variables` binds them to the types of a call's
-arguments, and `substitute` replaces them by their bindings.
+Type variables (`VarType`) occur only in schemas. `match_type_variables` binds them to the types of a call's
+arguments.
 
 Import types from this package, not from its modules.
 """

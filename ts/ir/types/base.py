@@ -1,9 +1,8 @@
 """Base class of types, with structural equality, subtyping, and schema and annotation spellings.
 
-In: a subclass's `_key`, `_spell` and `contained_types`.  Out: equality, hash, ``type.str()`` and
-``type.annotation_str``.  ``x.is_subtype_of(y)`` first applies the rules of the class of x. Then it calls
-``y.can_hold(x)``, which applies the rules of the class of y: an optional type accepts None, and a union
-accepts its members. Therefore, this module does not depend on any subclass.
+Subclasses define `_key`, `_spell` and `contained_types`. ``x.is_subtype_of(y)`` first applies the rules of
+the class of x. Then ``y.can_hold(x)`` applies the rules of the class of y. For example, an optional type
+accepts None, and a union accepts its members.
 """
 
 from __future__ import annotations

@@ -57,9 +57,10 @@ class Property(NamedTuple):
 class ClassType(NamedType):
     """Script class: `attributes` in slot order, `methods` by name, `constants` of the class.
 
-    `python_class` is the Python class that was compiled, or None for a class read from text. In that case,
-    `unit` is the compilation unit with the class definition. `declared` is True once the attributes are
-    known. `object_class` is the runtime's class of its objects, created with the first object.
+    python_class   Python class that was compiled, or None for a class read from text
+    unit           compilation unit with the definition of a class read from text
+    declared       True once the attributes are known
+    object_class   class of the objects at run time, created with the first object
     """
 
     __slots__ = (

@@ -17,9 +17,9 @@ from ts.ir.types.base import Type
 class TensorType(Type):
     """Tensor type with optional properties: ``Tensor``, ``Float(2, *, requires_grad=0, device=cpu)``.
 
-    `scalar_type` is the index of the dtype in `SCALAR_TYPE_NAMES`. A size or stride is None if it is unknown.
-    `inferred` is True for the type of a parameter without annotation. A type with `inferred` equals the plain
-    type ``Tensor``, but error messages call it ``Tensor (inferred)``.
+    `scalar_type` is the index of the dtype in `SCALAR_TYPE_NAMES`. An unknown size or stride is None.
+    `inferred` is True for a parameter without annotation. Such a type equals ``Tensor``, but error messages
+    call it ``Tensor (inferred)``.
     """
 
     __slots__ = ("_device", "_requires_grad", "_sizes", "_strides", "inferred", "scalar_type", "undefined_")

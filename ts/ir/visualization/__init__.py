@@ -1,12 +1,12 @@
 """Graph visualization: diagrams of graphs.
 
-In: a graph.  Out: SVG text with a layout, or DOT text for Graphviz.
+The functions convert a graph to SVG text with a layout, or to DOT text for Graphviz:
 
-    picture = build_diagram(graph)      boxes, wires and blocks, without positions (module `diagram`)
-    arrange(picture)                    assigns positions, in layers (module `layout`)
-    svg(picture), dot(picture)          the texts (modules `svg` and `dot`)
+    picture = build_diagram(graph)      # boxes, wires and blocks, without positions (module `diagram`)
+    arrange(picture)                    # assigns positions, in layers (module `layout`)
+    svg(picture), dot(picture)          # the texts (modules `svg` and `dot`)
 
-Output is deterministic.  Graph texts are untrusted: all texts are escaped, and a diagram contains no scripts
+Output is deterministic. Graph texts are untrusted: all texts are escaped, and a diagram contains no scripts
 or external references.
 """
 

@@ -1,6 +1,6 @@
 """Diagram of a graph: boxes for nodes, wires for values, nested diagrams for blocks.
 
-In: a graph.  Out: `Diagram`, plain data without positions:
+A `Diagram` is plain data without positions. The right side shows the diagram of the function on the left:
 
     def f(x: Tensor, n: int):            [%x : Tensor]   [%n : int]      inputs
         for i in range(n):                      \\           |
@@ -8,9 +8,9 @@ In: a graph.  Out: `Diagram`, plain data without positions:
         return x                                     |
                                                  [return]
 
-Constants, lists of constants and module attributes have no boxes: they are written in the boxes that use them
-(``weight = self.conv.weight``). An argument that equals its default is not written.  If a box uses a value of
-an outer block, or of a box many layers above, a small box near it repeats the name of the value.
+Constants, lists of constants and module attributes are written in the boxes that use them (``weight =
+self.conv.weight``). Arguments with default values are not written. If a value is defined in an outer block or
+many layers above, a small box repeats its name near the user.
 """
 
 from __future__ import annotations

@@ -1,14 +1,14 @@
 """Layered graph drawing (Sugiyama layout) of a diagram, with crossing minimization.
 
-In: a `Diagram`.  Out: the `Diagram` with positions of boxes and points of wires::
+The layout sets the positions of boxes and the points of wires in a `Diagram`::
 
     layer 0        [%x]      [%n]         every wire goes down, from a layer to the next
     layer 1       [mul]       :           a wire that crosses a layer reserves a slot in it
     layer 2           [prim::Loop]        nested blocks are laid out first and determine their box's size
 
-1. Layers: a box is below all boxes that it reads, and a box without inputs is directly above its users.
-2. Order within the layers: boxes are sorted by the mean position of their neighbours, in alternating downward
-and upward sweeps. The order with the fewest crossings is used.
+1. Layers: a box is below all boxes that it reads. A box without inputs is directly above its users.
+2. Order within the layers: alternating downward and upward sweeps sort boxes by the mean position of their
+   neighbours. The order with the fewest crossings is used.
 3. Columns: the boxes of a layer move as near to their neighbours as their order allows. This is an isotonic
    regression, solved by pooling adjacent violators.
 """

@@ -1,11 +1,8 @@
 """Output of diagrams as SVG.
 
-In: a laid out `Diagram`.  Out: one self-contained file, with tooltips for the boxes.  Its style sheet defines
-the colours of each kind of box, for the light and the dark colour scheme of the system.
-
-    <g class="operator"><title>...</title><rect .../><text ...>aten::mul</text></g>
-
-All texts are escaped, and characters that XML does not allow are replaced.
+The output is one self-contained file for a laid out `Diagram`. Boxes have tooltips, and their colours follow
+the light or dark colour scheme of the system. All texts are escaped, and characters that XML does not allow
+are replaced.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Multi-head attention with attention masks and key padding masks (padding mask).
 
-Input: query (L, N, E), key (S, N, Ek), value (S, N, Ev), all of them possibly without N, and the weights of a
-`MultiheadAttention`. Output: (L, N, E), and optionally the attention weights (N, L, S). A bool mask excludes
-the positions at which it is True. A float mask is added to the scores.
+The inputs are query (L, N, E), key (S, N, Ek), value (S, N, Ev), and the weights of a `MultiheadAttention`.
+The batch dimension N may be absent. The result has the shape (L, N, E), and the optional attention weights
+(N, L, S). A bool mask excludes the positions at which it is True. A float mask is added to the scores.
 """
 
 from __future__ import annotations

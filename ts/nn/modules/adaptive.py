@@ -1,7 +1,7 @@
 """Adaptive softmax, a hierarchical softmax with frequent classes in the head and rare classes in clusters.
 
-Input: a tensor (N, in_features) or (in_features), and target classes, which are numbered by decreasing
-frequency. Output: the log probability of each target, and the loss, which is the mean of the negative log
+The input has the shape (N, in_features) or (in_features). Classes are numbered by decreasing frequency. The
+result contains the log probability of each target class, and the loss: the mean of the negative log
 probabilities.
 """
 

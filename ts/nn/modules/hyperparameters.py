@@ -6,14 +6,12 @@
         value: float
         inplace: bool = False
 
-defines `Threshold.__init__(self, threshold, value, inplace=False)`, which stores each argument as an
-attribute of the same name, and `Threshold.__constants__`, the names of these attributes.
+The decorator defines `Threshold.__init__(self, threshold, value, inplace=False)`, which stores each argument
+as an attribute. It also sets `Threshold.__constants__` to the names of these attributes.
 
-Annotations determine the order of the arguments, and arguments after `_: KW_ONLY` are keyword-only, as in
-`dataclasses`. An argument annotated as `InitVar` is not stored. If the class has a method `__post_init__`,
-the constructor calls it last, with the `InitVar` arguments. Base classes of a decorated class must not be
-decorated, because type checkers would add the arguments of the base classes to the constructor. The source of
-the constructor is generated and compiled at its first use.
+As in `dataclasses`, arguments after `_: KW_ONLY` are keyword-only. An argument annotated as `InitVar` is not
+stored. The constructor finally calls the method `__post_init__`, if any, with the `InitVar` arguments. A
+decorated class must not have a decorated base class.
 """
 
 from __future__ import annotations

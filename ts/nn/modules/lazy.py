@@ -1,11 +1,11 @@
 """Lazy layers (lazy initialization): the number of input features is inferred from the first input.
 
-    layer = LazyLinear(3)          LazyLinear(in_features=0, out_features=3, bias=True)
-    layer(ts.ones(2, 4))           becomes Linear(in_features=4, out_features=3, bias=True)
+    layer = LazyLinear(3)          # LazyLinear(in_features=0, out_features=3, bias=True)
+    layer(ts.ones(2, 4))           # becomes Linear(in_features=4, out_features=3, bias=True)
 
-Before the first call, parameters are uninitialized: they have a device and a dtype, but no shape. The first
-call, or `load_state_dict`, creates the parameters that the ordinary class has. The first call also changes
-the class of the module to the ordinary class.
+Before the first call, parameters have a device and a dtype, but no shape. The first call, or
+`load_state_dict`, creates the parameters. The first call also changes the class of the module to the ordinary
+class.
 """
 
 from __future__ import annotations

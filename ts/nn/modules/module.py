@@ -1,21 +1,21 @@
 """Module: an object with parameters, buffers, submodules and the method `forward`.
 
-Input: assignments to attributes.  Output: the tree of modules, with the tensors by dotted name.
+Assignments to attributes register submodules and parameters:
 
     class Net(Module):
         def __init__(self):
             super().__init__()
-            self.linear = Linear(3, 2)                   submodule
-            self.scale = Parameter(ts.ones(2))           parameter
-            self.register_buffer("steps", ts.zeros(()))  buffer
+            self.linear = Linear(3, 2)                   # submodule
+            self.scale = Parameter(ts.ones(2))           # parameter
+            self.register_buffer("steps", ts.zeros(()))  # buffer
 
         def forward(self, x):
             return self.linear(x) * self.scale
 
-    list(Net().state_dict())       ["scale", "steps", "linear.weight", "linear.bias"]
+    list(Net().state_dict())       # ["scale", "steps", "linear.weight", "linear.bias"]
 
-Parameters, buffers and submodules are stored in the dictionaries `_parameters`, `_buffers` and `_modules`.
-Their order is the order of `state_dict` and of a scripted module's attributes.
+The dictionaries `_parameters`, `_buffers` and `_modules` contain the registered objects. Their order
+determines the order of `state_dict` and of a scripted module's attributes.
 """
 
 from __future__ import annotations
@@ -581,9 +581,8 @@ class Module:
     def register_full_backward_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
         """Call `hook(module, grad_input, grad_output)` when the gradients of the arguments are computed.
 
-        If the hook returns a tuple, the tuple replaces `grad_input`. The hook adds autograd nodes before and
-        after `forward`. Because of these nodes, the arguments and results of `forward` cannot be modified in
-        place.
+        If the hook returns a tuple, the tuple replaces `grad_input`. With a hook, the arguments and results
+        of `forward` cannot be modified in place.
         """
         return self._add_backward_hook(hook, True, prepend)
 

@@ -1,10 +1,10 @@
 """Conversion of tensors by `Module.to`, `float` and similar methods.
 
-Input: the arguments of `to`. Output: a function that converts a tensor, and converted parameters:
+`to` receives the arguments of the method, and returns a function that converts a tensor:
 
     convert = to(("cpu", ts.float64), {})
-    convert(weight)                                             a float64 tensor (integers keep their dtype)
-    convert_parameter(module, "weight", module.weight, convert) the converted parameter
+    convert(weight)                      # a float64 tensor. Integer tensors keep their dtype
+    convert_parameter(module, "weight", module.weight, convert)      # the converted parameter
 """
 
 from __future__ import annotations

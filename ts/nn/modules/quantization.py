@@ -1,10 +1,9 @@
 """Quantization modules in the state before a model is quantized: they compute in floating point.
 
     skip_add = ts.nn.quantized.FloatFunctional()
-    y = skip_add.add(x, shortcut)               x + shortcut, passed to skip_add.activation_post_process
+    y = skip_add.add(x, shortcut)       # x + shortcut, passed to skip_add.activation_post_process
 
-`ts` cannot quantize models: the stubs return their input, as in PyTorch before `prepare`. Names and
-arithmetic follow `torch.ao.nn.quantized` and `torch.ao.quantization.stubs` of PyTorch 2.13.
+`ts` cannot quantize models. The stubs return their input, as in PyTorch before `prepare`.
 """
 
 from __future__ import annotations

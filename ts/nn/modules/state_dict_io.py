@@ -1,10 +1,10 @@
 """Collection and loading of state dicts. Loading checks for missing and unexpected keys (strict loading).
 
-Input: a module, and for `load` also a state dict. `collect` returns the state dict, and `load` returns the
-missing and the unexpected keys:
+`collect` returns the state dict of a module. `load` loads a state dict, and returns the missing and the
+unexpected keys:
 
-    collect(net, None, "", False)          {"linear.weight": ..., "linear.bias": ...}
-    load(net, saved, True, False)          <All keys matched successfully>
+    collect(net, None, "", False)          # {"linear.weight": ..., "linear.bias": ...}
+    load(net, saved, True, False)          # <All keys matched successfully>
 """
 
 from __future__ import annotations

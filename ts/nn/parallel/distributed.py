@@ -1,13 +1,12 @@
 """Data parallelism by all-reduce of gradient buckets, which overlaps communication with computation.
 
-`DistributedDataParallel` trains a module in several processes.
+`DistributedDataParallel` trains a module in several processes:
 
-    model = DistributedDataParallel(net)          parameters and buffers are those of the first process
-    model(x).sum().backward()                     gradients are the mean over the processes
+    model = DistributedDataParallel(net)      # parameters and buffers are those of the first process
+    model(x).sum().backward()                 # gradients are the mean over the processes
 
-Gradients are reduced in buckets, in the reverse order of the parameters. While backward runs, a bucket is
-sent as soon as it is complete and all previous buckets were sent. At the end of backward, the means are
-copied to `.grad`.
+Gradients are grouped in buckets, in the reverse order of the parameters. While backward runs, a bucket is
+sent as soon as it is complete and all previous buckets were sent.
 """
 
 from __future__ import annotations

@@ -76,9 +76,9 @@ def set_tensor(module: Module, name: str, tensor: Tensor) -> None:
 def swap_tensor(module: Module, name: str, tensor: Tensor, allow_missing: bool = False) -> Tensor:
     """Replace the tensor `name` of `module` itself, not of a submodule, and return the previous tensor.
 
-    If the module has no attribute `name`, return `_MISSING` with `allow_missing`, otherwise raise
-    AttributeError. If `tensor` is `_MISSING`, remove the attribute. Therefore, a second call with the
-    returned value restores the module.
+    If `tensor` is `_MISSING`, remove the attribute. If the module has no attribute `name`, return `_MISSING`
+    with `allow_missing`, otherwise raise AttributeError. A second call with the returned value restores the
+    module.
     """
     _check_module(module)
     if tensor is not _MISSING and tensor is not None:

@@ -1,17 +1,18 @@
 """Orthogonal or unitary parametrization of matrices (matrix exponential, Cayley map, Householder).
 
-    layer = orthogonal(ts.nn.Linear(20, 40))        layer.weight.mT @ layer.weight is the identity
-    layer.weight = ts.nn.init.orthogonal_(x)        any orthogonal matrix can be assigned
+    layer = orthogonal(ts.nn.Linear(20, 40))        # layer.weight.mT @ layer.weight is the identity
+    layer.weight = ts.nn.init.orthogonal_(x)        # any orthogonal matrix can be assigned
 
-Input: an unconstrained X of the shape (..., n, k) of the matrix.  Output: a matrix Q of the same shape with
-orthonormal columns, or orthonormal rows if n < k (Q is then computed for the transposed shape):
+A map computes a matrix Q from an unconstrained X of the same shape (..., n, k). Q has orthonormal columns, or
+orthonormal rows if n < k. The weight is Q. With a *trivialization*, the weight is `base @ Q`, where `base` is
+a buffer. Each line shows the name of a map and its formula for Q:
 
     matrix_exp     exp(A)                   A = L - L^H, L the lower triangle of X padded with zeros
     cayley         (I - A/2)^-1 (I + A/2)
     householder    H1 H2 ... Hk D           reflection Hi by column i of X below the diagonal D (1 and -1)
 
-With a *trivialization*, the result is `base @ map(X)`, where `base` is a buffer. Assigning a matrix to the
-weight stores the matrix in `base`, and sets X so that `map(X)` is the identity.
+With a trivialization, an assignment to the weight stores the matrix in `base`, and sets X so that Q is the
+identity.
 """
 
 from __future__ import annotations
@@ -92,8 +93,8 @@ class _Orthogonal(Module):
     def right_inverse(self, Q: Tensor) -> Tensor:
         """Return a matrix X that `forward` maps to Q, or to a matrix near Q if Q is not orthogonal.
 
-        With a base, also set the base to Q. Without a base, only the map householder has an inverse, and
-        other maps raise NotImplementedError. Raise ValueError if Q has another shape than the weight.
+        With a base, also set the base to Q. Without a base, raise NotImplementedError for maps other than
+        householder. Raise ValueError if Q has another shape than the weight.
         """
         if Q.shape != self.shape:
             raise ValueError(
@@ -161,11 +162,14 @@ def orthogonal(
 ) -> M:
     """Parametrize a parameter as a matrix with orthonormal columns, or rows if it is wide.
 
-    The parameter is a real or complex matrix, or a batch (..., n, k). `orthogonal_map` is "matrix_exp",
-    "cayley" or "householder". The default is "matrix_exp" for square and complex matrices, otherwise
-    "householder". With `use_trivialization` or "householder", the initial matrix is the previous value of the
-    parameter, made orthogonal. Raise ValueError for an unknown name or map, for vectors, and for
-    "householder" with complex numbers.
+    The parameter is a real or complex matrix, or a batch (..., n, k).
+
+    orthogonal_map       "matrix_exp", "cayley" or "householder". The default is "matrix_exp" for square and
+                         complex matrices, otherwise "householder"
+    use_trivialization   let the initial matrix be the previous value of the parameter, made orthogonal.
+                         For "householder", this is always so
+
+    Raise ValueError for an unknown name or map, for vectors, and for "householder" with complex numbers.
     """
     weight = getattr(module, name, None)
     if not isinstance(weight, Tensor):

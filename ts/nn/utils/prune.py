@@ -1,6 +1,7 @@
 """Weight pruning (magnitude pruning, random pruning, structured pruning, masks) of parameters.
 
-The chosen elements of a parameter are set to zero.
+The chosen elements of a parameter are set to zero. Each line shows a call or attribute and its effect or
+value:
 
     l1_unstructured(layer, "weight", amount=0.3)     parameters bias, weight_orig, buffer weight_mask
     layer.weight                                     weight_orig * weight_mask, computed before each `forward`
@@ -157,9 +158,11 @@ class PruningContainer(BasePruningMethod):
 def _prunable_indices(method: BasePruningMethod, mask: Tensor) -> Any:
     """Return an index that selects the part of a tensor from which `method` chooses elements to prune.
 
-    For an unstructured method, the part contains the elements that are not pruned yet. For a structured
-    method, it contains the slices along dimension `dim` that are not fully pruned. For a global method, it is
-    the whole tensor.
+    The part depends on the kind of the method:
+
+    - unstructured: the elements that are not pruned yet
+    - structured: the slices along dimension `dim` that are not fully pruned
+    - global: the whole tensor
     """
     if method.PRUNING_TYPE == _UNSTRUCTURED:
         return mask.eq(1)

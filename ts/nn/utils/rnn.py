@@ -27,10 +27,13 @@ class PackedSequence_(NamedTuple):
 class PackedSequence(PackedSequence_):
     """Sequences of different lengths in a single tensor.
 
-    `data` (rows, features...) contains the elements of all sequences, ordered by time step. `batch_sizes`
-    (int64, on the CPU) contains the number of sequences that have an element at each step. The sequences are
-    sorted by decreasing length. `sorted_indices[i]` is the original index of sequence i, and
-    `unsorted_indices` is the inverse permutation. Both are None if the caller passed the sequences sorted.
+    The sequences are sorted by decreasing length. The last two attributes are None if the caller passed the
+    sequences sorted.
+
+    data               tensor (rows, features...) with the elements of all sequences, ordered by time step
+    batch_sizes        number of sequences that have an element at each step (int64, on the CPU)
+    sorted_indices     original index of each sequence
+    unsorted_indices   inverse permutation of `sorted_indices`
     """
 
     def __new__(

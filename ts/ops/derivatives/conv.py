@@ -1,7 +1,7 @@
 """Derivatives of convolutions, based on the formula of `aten::convolution`.
 
-The gradient of the input is a convolution of the gradient of the result.  The second derivative consists of
-the same operators, in which the cotangents of the gradients of input and weight replace input and weight.
+The gradient of the input is a convolution of the gradient of the result. The second derivative uses the same
+operators. In these, the cotangents of the gradients of input and weight replace input and weight.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ def _convolved(
 ) -> Tensor:
     """Compute a convolution of one image or a batch of images.
 
-    For complex tensors, the convolution of a + bi with c + di is computed from three real convolutions: of a
-    with c, of b with d, and of a + b with c + d.
+    A complex convolution of a + bi with c + di is computed from three real convolutions: of a with c, of b
+    with d, and of a + b with c + d.
     """
     is_unbatched = input.dim() == weight.dim() - 1
     input = input.unsqueeze(0) if is_unbatched else input

@@ -45,8 +45,8 @@ def _bags(
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Return the bag number of each index, a mask of valid indices, and the number of valid indices per bag.
 
-    An index is invalid if it equals `padding_idx`. With `include_last_offset`, the last offset is the end of
-    the last bag, and all indices from this position on are also invalid.
+    An index that equals `padding_idx` is invalid. With `include_last_offset`, the last offset is the end of
+    the last bag. Indices from this position on are also invalid.
     """
     count = indices.numel()
     at = ts.arange(count, device=indices.device)

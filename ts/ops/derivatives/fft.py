@@ -42,8 +42,8 @@ def _of_half(grad: Tensor, sizes: list[int], n: int | None, dim: int, norm: str 
 def _of_real(grad: Tensor, sizes: list[int], dim: int, norm: str | None, is_complex: bool) -> Tensor:
     """Return the gradient of an inverse FFT with a real result along `dim`.
 
-    The input is half of a spectrum, without the conjugates of its other half. Therefore, the gradients of all
-    frequencies except the first one and the Nyquist frequency are doubled.
+    The input contains only half of a spectrum, because the other half consists of complex conjugates.
+    Therefore, gradients are doubled, except those of the first frequency and the Nyquist frequency.
     """
     spectrum = ts.fft.rfft(grad, None, dim, _opposite_norm(norm))
     twice = grad.size(dim) - spectrum.size(dim)

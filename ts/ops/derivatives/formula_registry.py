@@ -1,32 +1,33 @@
 """Registry of derivative formulas (backward formulas), which are text in the script language.
 
-In: the formulas of each operator, in one file per operator family. Out: `derivative_of(record)`.
+`derivative_of(record)` returns the formulas of an operator. There is one file of formulas per operator
+family:
 
     derive("aten::mul.Tensor", self="grad * other.conj()", other="grad * self.conj()",
            result="self_t * other + self * other_t")
     derive("aten::tanh", self="grad * (1 - result * result).conj()", result=ELEMENTWISE)
-    compose("aten::linear", "_linear(input, weight, bias)")           derivative of a decomposition
-    constant("aten::zeros_like", "does not depend on the elements")   no derivative
+    compose("aten::linear", "_linear(input, weight, bias)")           # derivative of a decomposition
+    constant("aten::zeros_like", "does not depend on the elements")   # no derivative
 
-A formula is an expression for the gradient of one argument.  Names in it are
+A formula is an expression for the gradient of one argument. It may contain these names:
 
     self, dim, ...        the arguments of the schema, except that an argument `grad` is `grad_`
-    result                the result, or for several results their names, or result0, result1 ...
-    grad                  the gradient of the result, or for several results that of the first differentiable
-                          one. For a given result: grad_values (by name), grad0, grad1 ... (by index), or
-                          grads if the result is a list
+    result                the result. Several results have their names, or result0, result1 ...
+    grad                  the gradient of the result, or of the first differentiable result
+    grad_values, grad0    the gradients of several results by name, by index
+    grads                 the gradients if the result is a list
     output_mask           for a formula of several arguments: List[bool], True for each required gradient
     other names           names of the module or the language, such as functions for longer formulas
 
 The values named in a formula are saved for backward. The engine sums gradients over broadcast dimensions and
-converts them to the dtype of the argument. It does not call the formulas of an operator if no result has a
-gradient. If only some of several results have one, the gradients of the other results are zeros, or None
-(Optional[Tensor]) if `absent` is set.
+converts them to the dtype of the argument. It calls the formulas if at least one result has a gradient. The
+gradients of the other results are zeros, or None (Optional[Tensor]) if `absent` is set.
 
-The argument `result` of `derive` defines forward mode. It is `ELEMENTWISE` if an element of the result
-depends only on the same element of each argument, or `LINEAR` if the operator is linear in all differentiable
-arguments together. In these cases, the tangent needs no separate formula. Otherwise `result` is a formula
-with the tangents self_t, other_t ..., one for each differentiable argument.
+The argument `result` of `derive` defines forward mode:
+
+    ELEMENTWISE           an element of the result depends only on the same element of each argument
+    LINEAR                the operator is linear in all differentiable arguments together
+    a formula             an expression with the tangents self_t, other_t ... of the differentiable arguments
 """
 
 from __future__ import annotations
@@ -52,8 +53,8 @@ class Derivative:
     """Derivative of an operator.
 
     name            name of the backward node if PyTorch's name depends on the overload: "SumBackward1"
-    formulas        tuple of argument names -> formula for the gradient of the argument. For several names,
-                    the formula returns a tuple of gradients
+    formulas        dict from a tuple of argument names to a formula for the gradients of these arguments. For
+                    several names, the formula returns a tuple
     forward         ELEMENTWISE, LINEAR, a formula, a dict from result to formula, or None if unknown
     absent          True if gradients of unused results are None, False if they are zeros
     differentiable  names of the differentiable results. () stands for all floating-point results
@@ -137,9 +138,9 @@ def derive(
 ) -> None:
     """Declare the derivative formulas of one or several operators.
 
-    `joint` maps the names of several arguments to a formula that returns a tuple of their gradients:
-    {"input, weight": "..."}. `differentiable` contains the names of the results that have gradients, such as
-    "values". By default, all floating-point results have gradients.
+    joint            dict from names of several arguments to a formula that returns a tuple of their
+                     gradients: {"input, weight": "..."}
+    differentiable   names of the results that have gradients, by default all floating-point results
     """
     for key in keys.split():
         by_inputs: dict[tuple[str, ...], str] = {(name,): formula for name, formula in formulas.items()}

@@ -1,11 +1,13 @@
 """Compilation of derivative formulas: source text for the required arguments, and the compiled function.
 
-In: a record and names of arguments.  Out: a `Formula`, whose function computes the gradients of these
-arguments from saved values.
+`gradient` returns a `Formula` for a record and names of arguments. Its function computes the gradients of
+these arguments from saved values, before summation over broadcast dimensions:
 
     formula = gradient(record, ("self", "other"))
-    formula.parameters                      grad, self, other: in the order of the function's parameters
-    formula.function(grad, x, y)       (gradient of self, gradient of other), before summation to their shapes
+    formula.parameters                 # grad, self, other: in the order of the function's parameters
+    formula.function(grad, x, y)       # (gradient of self, gradient of other)
+
+For `aten::mul`, the source text is:
 
     def MulBackward0(grad: Tensor, self: Tensor, other: Tensor):
         return grad * other.conj(), grad * self.conj()
@@ -186,8 +188,8 @@ def _type_of_fact(read: FormulaParameter, inputs: Inputs) -> str:
 def _with_facts(formula: str, inputs: Inputs, parameters: dict[str, FormulaParameter]) -> str:
     """Replace each read of a tensor property in a formula by a new parameter: `self.size()` by `self_size`.
 
-    Add the new parameters to `parameters`. Properties of gradients are not replaced, because gradients are
-    not saved.  For a list of tensors, `tensors.size()` means the list of the sizes of each tensor.
+    Add the new parameters to `parameters`. Properties of gradients are not replaced. For a list of tensors,
+    `tensors.size()` means the list of the sizes of each tensor.
     """
     gradients = {"grad", *(r.gradient for r in inputs.results)}
 

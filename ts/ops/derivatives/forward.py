@@ -1,6 +1,7 @@
 """Forward-mode tangents of results (Jacobian-vector products), computed from derivative formulas.
 
-In: the record of an operator, its arguments, their tangents, its results. Out: the tangents of the results.
+The left column contains the forward-mode definition of an operator, the right column the computation of the
+tangents:
 
     ELEMENTWISE     the gradient formula applied to the tangent:        cos(x) * x_t
     LINEAR          the operator applied to the tangents

@@ -22,8 +22,8 @@ NONE = "ts.zeros_like(self)"
 def bent_l1(grad: Tensor, self: Tensor, target: Tensor, reduction: int, beta: float) -> Tensor:
     """Return the product of `grad` and the second derivative of smooth L1 loss, for each element.
 
-    For the reduction "mean", `grad` is divided by the number of elements. The second derivative is 1 / beta
-    in the quadratic region, and 0 elsewhere.
+    The second derivative is 1 / beta in the quadratic region, and 0 elsewhere. For the reduction "mean",
+    divide by the number of elements.
     """
     gap = self - target
     return ts.where(gap.abs() < beta, share(grad, gap.numel(), reduction) / beta, 0)

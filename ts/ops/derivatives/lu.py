@@ -42,8 +42,8 @@ def _of_packed(grad: Tensor, packed: Tensor, pivots: Tensor) -> Tensor:
 def _packed(of_l: Tensor, of_u: Tensor, sizes: list[int], unpack_data: bool) -> Tensor:
     """Return the gradient of a packed LU matrix of shape `sizes` from the gradients of L and U.
 
-    If `unpack_data` is False, L and U were not computed, and the gradient is 0. The diagonal of L, which
-    consists of ones, and the zeros of L and U have no gradient.
+    The diagonal of L, which consists of ones, and the zeros of L and U have no gradient. If `unpack_data` is
+    False, the gradient is 0.
     """
     if not unpack_data:
         return of_l.new_zeros(sizes)

@@ -1,12 +1,11 @@
 """Derivatives of products of vectors and matrices.
 
-Operators composed of products (`linear`, `matmul`, `inner`, `tensordot`, matrix chains and powers) are
-differentiated through a decomposition. The gradient of an operand of `einsum` is an `einsum` of the gradient
-of the result and the other operands. A subscript that occurs only in this operand requires a vector of ones
-as an additional factor. A subscript that is repeated in this operand requires an identity matrix:
+The derivatives of `linear`, `matmul`, `inner`, `tensordot`, matrix chains and powers use decompositions into
+other products. The gradient of an operand of `einsum` is an `einsum` of `grad` and the other operands. Each
+line shows a call and the gradient of a:
 
-    einsum("ij,jk->k", [a, b])      of a:  einsum("k,jk,i->ij", [grad, b, ones])
-    einsum("ii->i", [a])            of a:  einsum("i,iA->iA", [grad, eye])
+    einsum("ij,jk->k", [a, b])      einsum("k,jk,i->ij", [grad, b, ones]), as i occurs only in a
+    einsum("ii->i", [a])            einsum("i,iA->iA", [grad, eye]), as i is repeated in a
 """
 
 from __future__ import annotations
@@ -238,7 +237,7 @@ def _spelled(equation: str, tensors: list[Tensor]) -> list[str]:
     """Split an einsum equation: return the subscripts of each operand and of the result, and unused letters.
 
     In the subscripts, letters replace ellipses. For example, `"...i,i"` for a matrix and a vector gives
-    ["zi", "i", "z", "ABC..."], where the last text contains the letters that the subscripts do not use.
+    ["zi", "i", "z", "ABC..."].
     """
     letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
     left, right = equation.replace(" ", ""), ""

@@ -1,8 +1,7 @@
 """Derivatives of layer, group and root-mean-square normalization.
 
-For the second derivative, the backward formula is differentiated. Therefore, this formula computes the
-moments again from the input. It uses the saved `rstd` only to determine the epsilon that was added to the
-variance.
+The second derivative is computed by differentiating the backward formula. Therefore, the backward formula
+computes the moments again from the input. It reads the saved `rstd` only to determine epsilon.
 """
 
 from __future__ import annotations

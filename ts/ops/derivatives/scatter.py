@@ -71,8 +71,8 @@ def of_product(
 ) -> tuple[Tensor, Tensor]:
     """Return the gradients of the target and the source of `scatter_reduce` with "prod".
 
-    The factor for an element of the source is the product of the other elements with the same target. It is
-    computed as result / element, unless the element is 0.
+    The factor for a source element is the product of the other elements with the same target. If the element
+    is not 0, the factor is result / element.
     """
     others = ts.ones_like(x).scatter_reduce(dim, index, source, "prod")
     none = source == 0

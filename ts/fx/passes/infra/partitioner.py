@@ -2,10 +2,10 @@
 
     support = OperatorSupport({"torch.relu": None, "_operator.add": None})
     partitioner = CapabilityBasedPartitioner(module, support)
-    partitioner.partition_and_fuse()              a module with one submodule call per partition
+    partitioner.partition_and_fuse()              # a module with one submodule call per partition
 
-Nodes are visited from the end of the graph. Each supported node starts a partition. Partitions are merged,
-unless this would create a cycle.
+Each supported node starts as a separate partition. Partitions are merged unless the merge would create a
+cycle.
 """
 
 from __future__ import annotations
@@ -95,8 +95,8 @@ class _PartitionTable:
     def _creates_cycle(self, nodes: dict[Node, int | None]) -> bool:
         """Return True if a path along uses leaves the set `nodes` and returns to the set.
 
-        Each step of a path leads from a node to a user of the node. A partition later becomes a single node.
-        Therefore, a path that enters another partition may leave it from any node of this partition.
+        Each step of a path leads from a node to one of its users. A path that enters another partition may
+        leave this partition from any of its nodes, because the partition later becomes a single node.
         """
         todo = [user for node in nodes for user in node.users if user not in nodes]
         seen: set[Node] = set(todo)
@@ -116,11 +116,11 @@ class _PartitionTable:
 class CapabilityBasedPartitioner:
     """Partitioner of a module's graph.
 
-    operator_support                    tells which nodes partitions may contain
+    operator_support                    object that decides whether a partition may contain a node
     allows_single_node_partition        keep partitions with only one compute node
     non_compute_ops                     names of functions that are not compute nodes
     allowed_single_node_partition_ops   names of functions whose call may be the only node of a partition
-    skip_horizontal_fusion              merge only partitions that use each other's values
+    skip_horizontal_fusion              merge two partitions only if one uses a value of the other
     """
 
     def __init__(

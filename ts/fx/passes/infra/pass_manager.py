@@ -94,7 +94,7 @@ class PassManager:
     """Sequence of passes, with constraints on their order.
 
     constraints                  functions (a, b) that return True if pass a may run before pass b
-    steps                        maximum number of rounds (the run ends early if a round changes nothing)
+    steps                        maximum number of rounds. A round without changes is the last one
     run_checks_after_each_pass   call `check` after each pass
     """
 

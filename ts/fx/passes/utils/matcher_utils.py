@@ -1,9 +1,10 @@
 """Subgraph matching (subgraph isomorphism): `SubgraphMatcher` searches for a pattern graph in a graph.
 
-Input: a pattern, and a graph. Output: an `InternalMatch` for each occurrence.
+`match` returns an `InternalMatch` for each occurrence of the pattern:
 
     pattern = symbolic_trace(lambda x, y: ts.relu(x + y)).graph
-    SubgraphMatcher(pattern).match(graph)[0].nodes_map          pattern node -> graph node
+    match = SubgraphMatcher(pattern).match(graph)[0]
+    match.nodes_map                # dict from nodes of the pattern to nodes of the graph
 
 A placeholder of the pattern matches any node. Only nodes that the pattern returns may have users outside of
 the match.
@@ -32,10 +33,10 @@ class InternalMatch:
     """Occurrence of a pattern.
 
     anchors            pattern nodes at which the search starts
-    nodes_map          node of the pattern -> node of the graph
-    placeholder_nodes  nodes matched with the pattern's placeholders
-    returning_nodes    nodes matched with the pattern's results
-    name_node_map      name that the pattern returns -> node of the graph
+    nodes_map          dict from nodes of the pattern to nodes of the graph
+    placeholder_nodes  nodes of the graph that match the placeholders of the pattern
+    returning_nodes    nodes of the graph that match the results of the pattern
+    name_node_map      dict from names that the pattern returns to nodes of the graph
     """
 
     anchors: list[Node]
