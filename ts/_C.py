@@ -1,11 +1,11 @@
 """Part of PyTorch's private module `torch._C` for programs that inspect graphs: `torch._C._jit_pass_*`.
 
-    graph = ts._C.parse_ir(text)
-    ts._C._jit_pass_cse(graph)                  a pass of `ts.passes`: logged and limited as in a pipeline
-    ts._C._jit_set_fusion_strategy([("STATIC", 2)])
+The functions take a graph. They return True if they changed the graph, while most passes of PyTorch return
+None:
 
-A pass returns True if it changed the graph, while most passes of PyTorch return None. Names are resolved on
-first use.
+    graph = ts._C.parse_ir(text)
+    ts._C._jit_pass_cse(graph)
+    ts._C._jit_set_fusion_strategy([("STATIC", 2)])
 """
 
 from __future__ import annotations
@@ -181,8 +181,8 @@ def operator_module(name: str) -> ModuleType | None:
 def _run(run: Callable[..., Any], graph: Any, *options: Any, **named: Any) -> Any:
     """Run a pass with options on a graph or on the graphs of a module's methods.
 
-    If the pass creates nodes of PyTorch's executor, such as `prim::TypeCheck`, the graph keeps these nodes,
-    but later calls of its function execute a copy in which ordinary nodes replace them.
+    Some passes create nodes of PyTorch's executor, such as `prim::TypeCheck`. The graph keeps these nodes.
+    Later calls of its function execute a copy, in which ordinary nodes replace them.
     """
     from ts.passes.pipelines import run_pass
     from ts.passes.preserve_raising_code import set_graph_to_execute

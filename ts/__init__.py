@@ -12,8 +12,7 @@
     clamp_sum(ts.ones(2, 3), 0.5)      # 6.0
     clamp_sum.graph, clamp_sum.code, clamp_sum.bytecode
 
-Names are resolved on first use (`__getattr__` below), so that importing the package is fast: first in the
-tables of classes, types and functions, then among the operators of `ts.ops`.
+Names are resolved on first use, so importing the package is fast.
 """
 
 from __future__ import annotations

@@ -1,11 +1,8 @@
 """Sparse tensors on the CPU: arrays of indices and values, and the backend of these arrays.
 
-    array.py       CooArray, CompressedArray
-
-The backend is not a device type: its tensors are on the CPU, like those with PyTorch's dispatch key
-`SparseCPU`. An operator runs the sparse kernel of its record (`OperatorRecord.sparse`), which accepts sparse
-and dense arrays. If the record has no sparse kernel, the operator raises NotImplementedError instead of
-reading the sparse array as a dense array.
+The array classes are `CooArray` and `CompressedArray` in `array.py`. The tensors are on the CPU. An operator
+runs the sparse kernel of its record (`OperatorRecord.sparse`), which accepts sparse and dense arrays. If the
+record has no sparse kernel, the operator raises NotImplementedError.
 
     >>> x = CooArray(np.array([[0, 2]]), np.array([1.0, 2.0]), (3,))
     >>> x.to_dense()

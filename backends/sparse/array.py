@@ -1,11 +1,12 @@
 """Sparse arrays in coordinate format (COO), and in compressed row or column format (CSR, CSC).
 
-    CooArray          indices (sparse_dim, nnz) int64, values (nnz, *dense sizes): `values[k]` is
-                      added to element `indices[:, k]`. If `coalesced`, the indices are sorted and distinct
+The classes and their attributes are:
+
+    CooArray          indices (sparse_dim, nnz) int64, values (nnz, *dense sizes)
     CompressedArray   pointers (rows + 1), plain indices (nnz), values (nnz)
 
-Both classes have the attributes of arrays that a tensor reads (shape, dtype, ndim).  The arrays of indices
-and values own the memory.
+In a CooArray, `values[k]` is added to element `indices[:, k]`. If `coalesced`, the indices are sorted and
+distinct. Both classes have the attributes of arrays that a tensor reads (shape, dtype, ndim).
 """
 
 from __future__ import annotations
@@ -135,8 +136,8 @@ class CooArray(SparseArray):
     def from_dense(cls, dense: Array, sparse_dim: int | None = None) -> CooArray:
         """Return a COO array of the nonzero elements of `dense`.
 
-        If `sparse_dim` is less than the rank, the first `sparse_dim` dimensions are sparse. The values of the
-        COO array are then blocks of the remaining dimensions, one for each index with a nonzero element.
+        The first `sparse_dim` dimensions of the result are sparse (default: all). Each value is a block of
+        the remaining dimensions.
         """
         sparse_dim = dense.ndim if sparse_dim is None else sparse_dim
         nonzero = dense != 0

@@ -181,11 +181,9 @@ def grad(
 
     retain_graph       keep saved values for another pass (default: the value of `create_graph`)
     create_graph       record the operators of the pass, for higher derivatives
-    allow_unused       return None for inputs that the outputs do not depend on, instead of
-                       raising RuntimeError
-    is_grads_batched   `grad_outputs` have an additional first dimension, and a gradient is computed for each
-                       index of this dimension
-    materialize_grads  return zeros for inputs that the outputs do not depend on
+    allow_unused       return None for inputs that do not influence the outputs, else raise RuntimeError
+    is_grads_batched   compute gradients for each index of an additional first dimension of `grad_outputs`
+    materialize_grads  return zeros for inputs that do not influence the outputs
     """
     if allow_unused is False and materialize_grads:
         raise ValueError(

@@ -1,15 +1,15 @@
 """Differentiable graphs: one backward node for a subgraph of a script, with a forward and a backward graph.
 
+The subgraph is a node `prim::DifferentiableGraph` of the script:
+
     ran, *results = prim::DifferentiableGraph(x, w)
 
-If an argument requires grad, the forward function of a plan runs. It returns the results, and the values that the
-plan's backward functions read. The backward node saves these values. If no argument requires grad, or no plan exists,
-the operators of the subgraph run one by one, and autograd records them.
+If an argument requires grad, the forward function of a plan runs. It returns the results and the values that
+the backward functions read. The backward node (`GraphNode`) saves these values. Otherwise, or if no plan
+exists, the operators of the subgraph run one by one.
 
-    key of the arguments       dtypes, sizes, strides and requires_grad flags of tensors, values of numbers
-      -> DifferentiablePlan    created when the key is first seen, for at most MAX_PLANS keys
-      -> GraphNode             backward node of one call, which runs the plan's backward function for the
-                               subset of results that have gradients
+A `DifferentiablePlan` is created for each key of the arguments, for at most MAX_PLANS keys. The key contains
+dtypes, sizes, strides and requires_grad flags of tensors, and values of numbers.
 """
 
 cimport cython

@@ -1,15 +1,15 @@
 """Autograd engine (backpropagation), which runs nodes in reverse topological order from a priority queue.
 
-In: tensors and their gradients.  Out: gradients, accumulated in the leaves or returned for the requested
-tensors.
+In: tensors and their gradients. Out: gradients, accumulated in the leaves or returned for the requested
+tensors. The main loop:
 
     for each node in a heap, highest sequence number first:
-      -> call the hooks of the node's result tensors, then the hooks of the node
-      -> apply: compute the gradients of the operator's arguments
-      -> convert each gradient to the argument's shape and dtype, and add it to the gradient of the argument's node
+        call the hooks of the node's result tensors, then the hooks of the node
+        apply: compute the gradients of the operator's arguments
+        convert each gradient to the argument's dtype and shape, and add it to the argument's gradient
 
-A node runs after all nodes that were created later, so its gradients are complete when it runs.  The engine
-does not recurse, so a graph may have any depth.
+A node runs after all nodes that were created later, so its gradients are complete. The engine does not
+recurse, so a graph may have any depth.
 """
 
 import threading
@@ -431,9 +431,8 @@ def run_backward(list roots not None, list gradients not None, bint keep, bint c
 
     keep        keep saved values, so that another pass can follow
     create      record the operators of the pass, for higher derivatives
-    inputs      tensors whose gradients are returned (None if the pass does not reach the tensor),
-                or None to accumulate into all leaves
-    accumulate  also accumulate into the leaves among `inputs`
+    inputs      tensors whose gradients are returned (None for unreachable tensors), or None
+    accumulate  accumulate into `grad` of the leaves: of all leaves, or of those among `inputs`
     """
     cdef GraphTask run = GraphTask.__new__(GraphTask)
     cdef int output = 0

@@ -1,12 +1,12 @@
 """Custom autograd functions: execution of `forward` and the backward node of the call.
 
 In: an empty node, the function's `forward` and its arguments. Out: the return value of `forward`, attached to
-the node.
+the node. The node is the `ctx` argument of `forward`. A call has these steps:
 
-    node = FooBackward()                    the `ctx` argument
-      -> forward(node, *arguments)          its operators are not recorded
-      -> returned tensors and modified arguments become results of the node
-      -> tensors given to `save_for_backward` are saved with their version counters
+    create the node, such as FooBackward()
+    call forward(node, *arguments), without recording its operators
+    make the returned tensors and the modified arguments results of the node
+    save the tensors given to `save_for_backward`, with their version counters
 """
 
 cimport cython
@@ -195,8 +195,8 @@ cdef set identities(object tensors, str message):
 cdef Tensor left_alone(Tensor t, bint is_argument, bint is_written):
     """Return result `t`, which is marked as non-differentiable, or a detached tensor if it requires grad.
 
-    A view of an argument is not detached, as if it had been created in `no_grad` mode. For an argument that the function
-    returned unchanged, the result is a view of it.
+    A result that is a view and not an argument is not detached. For an argument that the function returned
+    unchanged, the result is a view of the argument.
     """
     cdef bint before
     if needs_grad(t) and (is_argument or t.base is None):

@@ -182,8 +182,8 @@ def node_of(Tensor x not None):
 def hooks_of_tensor(Tensor x not None):
     """Return the `Hooks` of the backward node of `x`, and the output number of `x`.
 
-    A leaf stores a reference to its `Hooks`, because its AccumulateGrad node may be released and created again. A view
-    that was created in `no_grad` mode is a leaf without such a node.
+    A leaf stores a reference to its `Hooks`, because its AccumulateGrad node may be released and created
+    again. Views that were created in `no_grad` mode are leaves without such a node.
     """
     cdef int output = 0
     cdef Node node = edge_of(x, &output)

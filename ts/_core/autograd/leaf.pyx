@@ -2,8 +2,8 @@
 
 In: a gradient. Out: `leaf.grad`, set to the gradient or increased by it.
 
-An AccumulateGrad node owns a reference to its leaf. The leaf does not own the AccumulateGrad node. The
-backward nodes with edges to this node own it, so it is released with the last of them.
+The AccumulateGrad node owns a reference to its leaf, but the leaf does not own the node. The node is released
+with the last backward node that has an edge to it.
 """
 
 from threading import RLock

@@ -1,12 +1,14 @@
 """Nodes of the autograd graph: one for each operator call with an input that requires grad.
 
-    Node    edges    -> for each argument, the (node, output number) that computed it. The `sequence` of that node is lower.
-            results  -> expected dtype and shape of each result's gradient
-            apply(gradients of the results) -> gradients of the arguments, one for each edge
+The attributes of a node and its method `apply` are:
 
-A pass visits nodes by descending `sequence`. Operators that read the results of a node are recorded after the
-node, so a pass runs them first, and the gradients of the results are complete when the node runs. The engine
-need not count dependencies.
+    sequence    number of the node, in the order of creation
+    edges       for each argument, the (node, output number) that computed the argument
+    results     expected dtype and shape of each result's gradient
+    apply       computes the gradients of the arguments from the gradients of the results
+
+A backward pass visits nodes by descending `sequence`. Operators that read the results of a node were recorded
+after the node. Therefore, the gradients of its results are complete when the node runs.
 """
 
 from cpython.object cimport PyObject

@@ -1,11 +1,12 @@
 """Backward passes that start while the gradients of some roots are still missing.
 
+The gradients of the roots are passed to `resume` one by one:
+
     run = PartialBackward([[edge of root 0], [edge of root 1]], keep, add)
     run.resume(0, [gradient])           runs the nodes that are unreachable from root 1
-    run.resume(1, [gradient])           runs the remaining nodes (add(leaf, gradient, owned) was called once per leaf)
+    run.resume(1, [gradient])           runs the remaining nodes
 
-An ordinary pass knows all root gradients when it starts, and runs nodes in reverse order of creation
-(`engine`). A partial pass counts edges instead: a node runs once, after each of its incoming edges has
+`add(leaf, gradient, owned)` is called once per leaf. A node runs once, after each of its incoming edges has
 delivered a gradient or None.
 """
 

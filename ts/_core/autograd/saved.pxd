@@ -1,8 +1,10 @@
 """Saved values of backward nodes, and saved tensors with their version counters.
 
-    Saved    value    a property (size, dtype), a tensor, or a `PackedTensor` if a pack hook replaced the tensor
-             version  version counter of the tensor's memory, UNCHECKED (no version check) or LET_GO (released)
-             output   the tensor's number among the results of the saving node, or NO_RESULT
+The fields of `Saved` are:
+
+    value    a property (size, dtype), a tensor, or a `PackedTensor` if a pack hook replaced the tensor
+    version  version counter of the tensor's memory, UNCHECKED (no version check) or LET_GO (released)
+    output   the tensor's number among the results of the saving node, or NO_RESULT
 """
 
 from ts._core.autograd.node cimport Node

@@ -1,12 +1,9 @@
 """Saved tensors (saved variables) of backward nodes, with version-counter checks and saved-tensor hooks.
 
 In: tensors. Out: the same tensors when their node runs. RuntimeError is raised if a tensor was written in
-place after it was saved.
+place after it was saved. Hooks can replace the saved values in the current thread:
 
     with saved_tensors_hooks(pack, unpack): ...      saves pack(x) instead of x, and backward reads unpack(pack(x))
-
-Hooks are thread-local. If no thread has hooks, the check for hooks costs one load and one branch per saved
-tensor.
 """
 
 import threading
@@ -74,9 +71,9 @@ cdef void drop_saved(SavingNode node) noexcept:
 cdef Tensor without_history(Tensor t):
     """Return a tensor that shares the memory of `t` but has no autograd history.
 
-    The history would form a reference cycle with the node that saves the tensor. The version counter of `t`
-    would keep the history alive too. Therefore, the counter is moved to the returned tensor if the memory is
-    unshared, else to a VersionCounter.
+    The history refers to the node that saves the tensor, which would form a reference cycle. The version
+    counter of `t` refers to the history too. Therefore, the counter is moved to the result if no other object
+    refers to the array, else to a VersionCounter.
     """
     cdef Tensor result
     if t.owner is not None or t.backend != BACKEND_CPU or is_layered(t) or not is_alone(<PyObject *>t.array):

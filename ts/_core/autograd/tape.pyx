@@ -1,16 +1,14 @@
 """Autograd tape (gradient tape) of reverse mode, which records operators whose inputs require grad.
 
-In: an operator and its registers. Out: its results, whose grad_fn is the recorded node.
+In: an operator and its registers. Out: its results, whose grad_fn is the recorded node. For y = x * w, the
+node is:
 
-    y = x * w        MulBackward0    edges -> AccumulateGrad of x, of w
-                                     saved -> x and w, with the versions of their memory
+    MulBackward0    edges: the AccumulateGrad nodes of x and w
+                    saved: x and w, with their version counters
 
-The node saves the values that its formula reads. It saves arguments before the operator runs, and results
-after it. A result is saved without its history, because the history refers to the node. Unpacking restores
-the history.
-
-An in-place write to a view also changes its base.  The base then becomes the result of a new node
-(`views.pyx`), and its views replace their nodes at the next access.
+The node saves arguments before the operator runs, and results after it. A saved result has no history,
+because the history refers to the node. Unpacking restores the history. After an in-place write to a view, its
+base becomes the result of a new node (`views.pyx`).
 """
 
 from cpython.object cimport PyObject

@@ -3,9 +3,9 @@
 from ts._core.autograd.node cimport Node
 from ts._core.tensor.tensor cimport Tensor
 
-# Return the CopySlices node of `base` after an in-place write to `view`.  `node` is the backward node of the
-# write: its result number `output` is the written view, and its edge number `edge` leads to the previous
-# value of the view (-1 if there is no such edge).
+# Return the CopySlices node of `base` after an in-place write to `view`. `node` is the backward node of the
+# write. Its result number `output` is the written view. Its edge number `edge` leads to the previous value of
+# the view, or is -1 if there is none.
 cdef Node written_view(Tensor view, Tensor base, Node node, int output, int edge)
 # Return a new AsStridedBackward node for a view whose base was modified in place.
 cdef Node view_node(Tensor view, Tensor base)

@@ -1,12 +1,12 @@
 """Autograd history of views and bases (view tracking), with a rebase of the history by in-place operations.
 
-    v = b[0]; v.mul_(w)      b.grad_fn is CopySlices            edge 0 -> previous b, other edges -> other
-                                                                inputs of the write
-    b.mul_(w); v             v.grad_fn is AsStridedBackward0    edge 0 -> current b
+An in-place write to the view or to the base changes the `grad_fn` of both. For v = b[0], the nodes are:
+
+    v.mul_(w)    b.grad_fn is CopySlices, with edges to the previous b and to the other inputs of the write
+    b.mul_(w)    v.grad_fn is AsStridedBackward0, with an edge to the current b
 
 CopySlices passes the gradient of the base to the previous value of the base, except for the elements of the
-view. The gradient of these elements goes through the write. Both nodes use the memory layout of a view, not
-the operators that created the view.
+view. The gradient of these elements goes through the write.
 """
 
 cimport cython

@@ -1,10 +1,11 @@
 """Operators that compare the items of lists, such as search, equality, sorting (merge sort) and minimum.
 
-`operators()` returns a list of `Operator` objects, whose kernels read and write registers.
+`operators()` returns a list of `Operator` objects. The example shows a schema and the name of its kernel:
 
     aten::index.list_int(int[] self, int el) -> int          kernel: `index`
 
-Sorting is stable.  Tensors are compared by `bool(x == y)` and `bool(x < y)`, which requires tensors of one element.
+Sorting is stable. Tensors are compared by `bool(x == y)` and `bool(x < y)`, which requires tensors of one
+element.
 """
 
 from cpython.ref cimport PyObject

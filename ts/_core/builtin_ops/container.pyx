@@ -1,11 +1,11 @@
 """Operators on the items of lists: indexing, mutation, slices and sums.
 
-`operators()` returns a list of `Operator` objects, whose kernels read and write registers.
+`operators()` returns a list of `Operator` objects. The example shows a schema and the name of its kernel:
 
     aten::append.t(t[](a!) self, t(c -> *) el) -> t[](a!)          kernel: `append`
 
-Kernels are generic in the element type: they access items as IValues, so one function implements the overloads of all
-types.  Operators that mutate a list and return it, such as `append`, return the same object.
+Kernels access items as IValues, so one function implements the overloads of all element types. Operators that
+mutate a list and return it, such as `append`, return the same object.
 """
 
 from cpython.ref cimport PyObject

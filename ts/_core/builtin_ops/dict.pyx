@@ -1,11 +1,11 @@
 """Operators on dicts: lookup, mutation, and the lists of keys, values and items.
 
-`operators()` returns a list of `Operator` objects, whose kernels read and write registers.
+`operators()` returns a list of `Operator` objects. The example shows a schema and the name of its kernel:
 
     aten::__getitem__.Dict_str(Dict(str, t) self, str key) -> t(*)          kernel: `dict_item`
 
-Kernels are generic in the key type: one function implements the overloads of all types.  Scripts iterate over the
-list returned by `keys`, so a loop may change its dict.
+One function implements the overloads of all key types. Scripts iterate over the list returned by `keys`, so a
+loop may change its dict.
 """
 
 from cpython.ref cimport PyObject

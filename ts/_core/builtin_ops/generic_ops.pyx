@@ -1,8 +1,9 @@
 """Operators on values of every type, and queries about the program and its environment.
 
-`operators()` returns a list of `Operator` objects, whose kernels read and write registers.
+`operators()` returns a list of `Operator` objects. For example, this operator compares numbers and devices by
+value, and other objects by identity:
 
-    aten::__is__(t1 self, t2 obj) -> bool          compares numbers and devices by value, other objects by identity
+    aten::__is__(t1 self, t2 obj) -> bool
 """
 
 import builtins

@@ -1,12 +1,12 @@
 """Operators of the modules `math` and `cmath`, on int, float, complex and Scalar arguments.
 
-`operators()` returns a list of `Operator` objects, whose kernels read and write registers.
+`operators()` returns a list of `Operator` objects. One call, such as function("sqrt", sqrt, csqrt), creates
+all overloads of a function:
 
-    aten::sqrt.int  aten::sqrt.float  aten::sqrt.complex  aten::sqrt.Scalar      created by function("sqrt", sqrt, csqrt)
+    aten::sqrt.int  aten::sqrt.float  aten::sqrt.complex  aten::sqrt.Scalar
 
-Functions of ints and floats are computed by the C library in double precision. As in PyTorch and unlike in
-Python's `math`, undefined results are nan or inf. Unlike PyTorch, the Scalar overloads use double precision
-as well.
+Functions of ints and floats are computed by the C library in double precision. As in PyTorch, undefined
+results are nan or inf. Unlike in PyTorch, the Scalar overloads use double precision too.
 """
 
 from libc.math cimport (

@@ -1,12 +1,12 @@
 """Submodule lookup in module containers by a key that is known only at run time.
 
-A `ContainerIndex` is an operator whose arguments are the container and a key. It returns the submodule:
+A `ContainerIndex` is an operator whose arguments are the container and a key. Its map contains the slot of
+the submodule for each key, such as slot 4 for "b":
 
-    ContainerIndex(spec of a ModuleDict, {"a": 3, "b": 4}, result)        key "b": the value of slot 4
-    ContainerIndex(spec of a ModuleList, {0: 1, 1: 2, -1: 2}, result)     keys 1 and -1: the value of slot 2
+    ContainerIndex(spec of a ModuleDict, {"a": 3, "b": 4}, result)
+    ContainerIndex(spec of a ModuleList, {0: 1, 1: 2, -1: 2}, result)
 
-The types of all slots in the map are subtypes of the result type, so the lookup is type-safe for each key in
-the map.
+The types of all slots in the map are subtypes of the type `result`.
 """
 
 cimport cython

@@ -1,9 +1,10 @@
 """Definition of built-in operators by a schema text and a kernel.
 
+`define` creates an operator. Modules such as `scalar` and `string` define lists of operators:
+
     define("aten::len.t(t[] a) -> int", len_list)
 
-Modules such as `scalar`, `container` and `string` define lists of operators in this way.  A variadic operator
-(`aten::format(str self, ...) -> str`) takes its variadic arguments as one Tuple.
+A variadic operator (`aten::format(str self, ...) -> str`) takes its variadic arguments as one Tuple.
 """
 
 from cpython.ref cimport PyObject

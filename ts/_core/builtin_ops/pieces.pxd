@@ -8,8 +8,8 @@ from cpython.object cimport PyObject
 # Return string[start:end]. The bounds must be valid. Short ASCII substrings are taken from a cache.
 cdef str substring(str string, Py_ssize_t start, Py_ssize_t end)
 # Find the next word that starts at or after index end[0]. Write its bounds to start[0] and end[0], with equal
-# bounds if there is no word. Return the word if it is short. For a long word, return None, and the caller
-# creates the string.
+# bounds if there is no word. Return the word if it is short, else None. For a long word, the caller creates
+# the string.
 cdef str find_word(str string, Py_ssize_t *start, Py_ssize_t *end)
 # Return string.lower().
 cdef str lower(str string)

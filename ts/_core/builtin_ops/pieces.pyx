@@ -1,14 +1,13 @@
 """Substrings, words, lower case and strip of strings, optimized for programs that process text word by word.
 
-In: a string.  Out: the same result as that of the Python method, as a Python `str`.
+In: a string. Out: the result of the corresponding Python method. Examples with their results:
 
     substring("to be or not to be", 13, 15)   "to", the same object as substring(..., 0, 2)
     lower("Straße")                           "straße"
-    strip_string("(be)", "()", True, True)        "be"
+    strip_string("(be)", "()", True, True)    "be"
 
-Words repeat in a text, so strings of at most 15 ASCII characters are cached in a direct-mapped table of 4,096 entries,
-indexed by a hash of the characters.  A cache hit is faster than a new string: no object is created, its hash is known,
-and a dict lookup that finds this object as the key need not compare characters.
+Words repeat in a text, so strings of at most 15 ASCII characters are cached. A cache hit is faster than the
+creation of a string.
 """
 
 from cpython.object cimport PyObject
@@ -164,8 +163,7 @@ cdef str substring(str string, Py_ssize_t start, Py_ssize_t end):
 cdef inline Py_ssize_t short_word(const Char *s, Key *key) noexcept nogil:
     """Write the cache key of the short ASCII word at the start of `s`, and return the length of the word.
 
-    Return 0 if `s` does not start with a short ASCII word. The memory at `s` must have at least READ
-    characters.
+    Return 0 if `s` does not start with a short ASCII word. At least READ characters must be readable at `s`.
     """
     cdef uint8_t bytes[READ]
     cdef uint8_t wide[READ]

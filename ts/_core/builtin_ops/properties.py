@@ -1,10 +1,10 @@
 """Properties of the built-in operators, for passes and export.
 
-    names_with("may_raise")      names of the operators with this property
+The function `names_with` returns the operators that have a property, such as `names_with("may_raise")`.
 
-The properties of operators on tensors are in their records. An operator on numbers and an operator on tensors
-can share a name, such as `aten::add`. The properties here hold only for overloads on numbers and other
-built-in types, so passes also check the types of the arguments.
+An operator on numbers and an operator on tensors can share a name, such as `aten::add`. The properties here
+hold only for overloads on numbers and other built-in types, so passes also check the types of the arguments.
+The properties of operators on tensors are in their records.
 """
 
 from __future__ import annotations

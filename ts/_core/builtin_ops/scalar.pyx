@@ -1,11 +1,11 @@
 """Operators on numbers: arithmetic, comparison, logic and conversions. Math functions are in `math.pyx`.
 
-`operators()` returns a list of `Operator` objects, whose kernels read and write registers.
+`operators()` returns a list of `Operator` objects. One call of `family` defines all overloads of a name, such
+as those of "add":
 
-    aten::add.int  aten::add.float  aten::add.int_float ... aten::add      one family of overloads: "add"
+    aten::add.int  aten::add.float  aten::add.int_float ... aten::add
 
-PyTorch has an overload for each combination of argument types. Here, one call of `family` defines all
-overloads, with one C function per kind of number. The kernels select the function by the tags of the
+The overloads share one C function per kind of number. Kernels select the function by the tags of the
 arguments. Bools count as ints. The interpreter's opcodes use these functions too (`value/scalar.pxd`).
 """
 
@@ -445,8 +445,9 @@ cdef int complex_from_items(Operator op, IValue *r, const int32_t *at) except -1
 def c_function(Operator op not None):
     """Return location and signature of the C function of an operator on two numbers, or None without one.
 
-    The result is (offset of the function's address in the operator's data, result type, argument type, checked).
-    A checked function returns a Status, and writes its result to the address in its last argument.
+    The result is (offset, result type, argument type, checked). `offset` is the position of the function's
+    address in the operator's data. A checked function returns a Status, and writes its result to the address
+    in its last argument.
     """
     cdef Binary *f = <Binary *>op.data
     if not op.scalar:

@@ -1,11 +1,7 @@
 """String operators (methods, string search, splitting, string formatting), conversion from and to numbers.
 
-`operators()` returns a list of `Operator` objects, whose kernels read and write registers.
-
-    aten::upper(str self) -> str          calls `str.upper`
-
-Scripts use Python's `str`, and most operators call its methods. PyTorch uses byte strings, and its methods
-support only ASCII. Differences from PyTorch:
+`operators()` returns a list of `Operator` objects. For example, `aten::upper(str self) -> str` calls
+`str.upper`. Strings are Python's `str`, while PyTorch uses byte strings. Differences from PyTorch:
 
     characters          Unicode code points: `len("é")` is 1
     line ends           `"\\r\\n"` is one line end
@@ -13,10 +9,8 @@ support only ASCII. Differences from PyTorch:
     empty patterns      in `count`, `replace` and `rsplit` as in Python (PyTorch does not terminate)
     format              also supports `{0}`, `{:.2f}` and `{{`
 
-As in PyTorch, -1 as the argument `end` of methods such as `find` means the end of the string, and -2 means
-the position before the end. `%` supports only the formats `d i s c f F e E %`.
-
-A variadic operator receives its variadic arguments as one Tuple: `format(text, Tuple(a, b))`.
+As in PyTorch, the argument `end` = -1 of methods such as `find` means the end of the string. `end` = -2 means
+the position before it. `%` supports only the formats `d i s c f F e E %`.
 """
 
 import re

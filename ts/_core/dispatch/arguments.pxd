@@ -5,9 +5,9 @@ from ts._core.value.spec cimport TypeSpec
 
 # Parse a type in a schema, such as "Tensor[]", "int?", "(Tensor, int)" or "Dict(str, Tensor)".
 cdef TypeSpec spec_of_text(str kind)
-# Write each of the arguments `args` to a register of `r`. Raise TypeError for an argument whose type differs
-# from its parameter's type. The registers of the arguments after it are then unchanged. The caller releases
-# all registers, also after an error.
+# Write each of the arguments `args` to a register of `r`. Raise TypeError if the type of an argument differs
+# from the type of its parameter. The registers of later arguments are then unchanged. The caller releases all
+# registers, also after an error.
 cdef int unbox_arguments(str operator, tuple parameters, tuple args, IValue *r) except -1
 # Return `spec` with each type variable replaced by the type that `bound` has for it. Type variables that are
 # not in `bound` become Any.

@@ -1,28 +1,24 @@
 """Autocast (automatic mixed precision) with a cast policy per operator and a cast cache.
 
-Arguments are cast to 16 bits for fast operators, and to 32 bits for operators that would lose accuracy.
+In: an operator, its arguments, and the thread's autocast state. Out: the operator's results for arguments
+that are cast to the operator's dtype:
 
-In: an operator, its arguments, and the thread's autocast state.  Out: the operator's results for the cast
-arguments.
+    set_enabled(0, True)     enables autocast in this thread for backend 0, the CPU
+    linear(x, w)             calls linear(x.to(bfloat16), w.to(bfloat16))
+    mse_loss(y, t)           calls mse_loss(y.to(float32), t.to(float32))
 
-    set_enabled(0, True)               enables autocast in this thread for backend 0, the CPU
-    linear(x, w)                       -> linear(x.to(bfloat16), w.to(bfloat16))
-    mse_loss(y, t)                     -> mse_loss(y.to(float32), t.to(float32))
+The operator record defines the cast (`OperatorRecord.autocast`), for all devices or per device:
 
-The operator record defines the cast of the arguments (`OperatorRecord.autocast`), for all devices or per
-device:
+    lower      to the device's lower-precision dtype (`set_lower_dtype`)
+    float32    to float32, unless the call passes `dtype=`
+    widest     to the widest dtype of the arguments
+    ...        any other text is the message of an error
 
-    lower      the device's lower-precision dtype (`set_lower_dtype`)
-    float32    float32, unless the call passes `dtype=`
-    widest     the widest dtype of the arguments
-    ...        any other text: the operator raises an error with this message
+Floating tensors on the device are cast, except float64. While an operator with a cast runs, autocast is
+disabled for the operators that it calls. Gradients flow through the cast.
 
-Floating tensors on the device are cast, except float64.  While an operator with a rule runs, autocast is disabled for
-the operators that it calls.  In a composite operator (`tensor_kernel`) without a rule, it stays enabled.  The cast is
-an ordinary operator: gradients flow through it, and layers and tracers see it.
-
-The cast of a leaf that requires grad is cached until the end of the outermost block (`increment_nesting`), or until
-the leaf is written in place.
+The cast of a leaf that requires grad is cached until the end of the outermost block (`increment_nesting`), or
+until the leaf is written in place.
 """
 
 from cpython.object cimport PyObject

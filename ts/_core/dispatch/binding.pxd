@@ -83,7 +83,7 @@ cdef list bind(Binder b, tuple args, dict kwargs, bint numbers, list why)
 cdef bint lacks_keyword(Binder b, PyObject *const *args, Py_ssize_t nargs, PyObject *names) noexcept
 # Convert a result for Python: lists become tuples, dtype codes become dtype objects.
 cdef object as_python(Binder b, object result)
-# Call the C kernel and return its result. Return FAILED if the arguments do not match the parameters, or
+# Call the C kernel and return its result. Return FAILED if the arguments do not match the parameters. Return
 # UNSURE if only `bind` can decide whether they match. `args` contains `nargs` positional arguments, then one
 # argument for each name in `names`. `names` is NULL if there are no keyword arguments.
 cdef object call_directly(Binder b, PyObject *const *args, Py_ssize_t nargs, PyObject *names)

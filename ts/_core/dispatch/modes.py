@@ -1,11 +1,13 @@
 """Torch function modes, which intercept all tensor functions of a thread.
 
-    with mode:            mode.__torch_function__(func, types, args, kwargs) replaces func(*args, **kwargs)
+While a mode is active, mode.__torch_function__(func, types, args, kwargs) replaces func(*args, **kwargs):
 
-The class of modes is `ts.overrides.TorchFunctionMode`. A thread with active modes has the flag MODES. Its
-calls then go to `_Modes`, which has the interface of a tracer and calls the innermost mode. A mode is
-disabled inside of its handler: calls from the handler go to the next outer mode. If no mode is left, they go
-to `__torch_function__` of the arguments' classes.
+    with mode:
+        x + 1
+
+The class of modes is `ts.overrides.TorchFunctionMode`. The innermost mode is called first. A mode is disabled
+inside of its handler, so calls from the handler go to the next outer mode. If no mode is left, they go to
+`__torch_function__` of the arguments' classes.
 """
 
 from __future__ import annotations

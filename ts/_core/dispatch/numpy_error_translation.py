@@ -1,12 +1,13 @@
 """Exception translation (error translation) of NumPy errors to PyTorch's exception classes and messages.
 
-In: the exception that a kernel raised, and the operator's name. Out: the exception to raise instead, or None
-if the original exception came from a `raise` statement of the kernel:
+In: the exception that a kernel raised, and the operator's name. Out: the exception to raise instead. If a
+`raise` statement of the kernel raised the exception, the result is None. In this example, the second line
+replaces the first:
 
     ValueError: operands could not be broadcast together with shapes (3,2) (3,)
     RuntimeError: The size of tensor a (2) must match the size of tensor b (3) at non-singleton dimension 1
 
-Kernels check most arguments before they call NumPy, as PyTorch does. The translation covers the other cases.
+Kernels check most arguments before they call NumPy. The translation covers the other cases.
 """
 
 from __future__ import annotations
@@ -27,8 +28,7 @@ Reword = Callable[[re.Match[str], str], Exception]
 def reworded(error: Exception, operator: str) -> Exception | None:
     """Return PyTorch's exception for an error raised by NumPy, or None for an error raised by a kernel.
 
-    An error of NumPy or Python that matches no pattern becomes a RuntimeError with the operator's name,
-    because the kernel has not checked the sizes or dtypes.
+    An error of NumPy or Python that matches no pattern becomes a RuntimeError with the operator's name.
     """
     message = str(error)
     for pattern, reword in _WORDINGS:

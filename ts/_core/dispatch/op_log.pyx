@@ -1,14 +1,14 @@
 """Log of the operators executed by a thread, with arguments and results.
 
+`lines` has one entry per operator, with the operator, its arguments and its results:
+
     with OperatorLog(is_group, looks_inside) as writer:
         y = ts.tanh(x) * 2
     writer.lines                   [(aten::tanh, [x], [t]), (aten::mul.Scalar, [t, 2], [y])]
 
-If autograd records the operators that a composite operator calls, `lines` has an entry for each of these
-operators. Otherwise, `lines` has one entry for the composite operator. The operators of a fusion group run
-one by one. `identity` returns equal keys for a tensor and its detached aliases, which share memory.
-
-`OperatorObserver` observes or replaces the results of each operator. Like the log, it runs after autograd.
+If autograd records the operators that a composite operator calls, `lines` has an entry for each of these.
+Otherwise, `lines` has one entry for the composite operator. `identity` returns equal keys for a tensor and
+its detached aliases. `OperatorObserver` observes or replaces the results of each operator.
 """
 
 from cpython.object cimport PyObject
@@ -61,9 +61,10 @@ cdef class OperatorLog:
 cdef class OperatorObserver(OperatorLog):
     """Observer of all non-composite operators that run in its `with` block. It writes no log.
 
-    replace_call(operator, arguments)      returns replacement results (a value or a tuple),
-                                           or None to run the operator
-    after_call(operator, arguments, results)   is called after the operator, with a list of its results
+    The constructor receives two callbacks, each of which may be None:
+
+    replace_call(operator, arguments)          returns replacement results, or None to run the operator
+    after_call(operator, arguments, results)   receives the list of results after the operator has run
     """
 
     cdef object replace_call           # callback, or None

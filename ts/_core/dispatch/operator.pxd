@@ -1,25 +1,26 @@
 """Dispatch table of operators with one kernel per backend, and the calling convention of kernels.
 
-A kernel reads its arguments from registers and writes its results to registers:
+`r` has the registers, and `at` the indices of an operator's registers. A kernel reads its arguments from
+registers and writes its results to registers:
 
-    at[0 .. nargs)                 indices into r of the arguments (borrowed)
-    at[nargs .. nargs + nrets)     indices into r of the results, which are written last and release the old values
-                                   (a result register may also be an argument register)
+    at[0 .. nargs)                 indices of the arguments (borrowed)
+    at[nargs .. nargs + nrets)     indices of the results, which are written last and release the old values
 
-It returns 0, or -1 with a Python exception set, or UNSUPPORTED if it does not support the arguments. A kernel that
-returns UNSUPPORTED has changed no register and no tensor. `run_kernel` then calls the operator's fallback for the
-backend. The fallback calls the kernel again with converted arguments, or runs the Python kernel of the record.
+A result register may also be an argument register. A kernel returns 0, -1 with a Python exception set, or
+UNSUPPORTED for unsupported arguments. In the last case, it has changed no register and no tensor.
+`run_kernel` then calls the operator's fallback for the backend. The fallback calls the kernel again with
+converted arguments, or runs the Python kernel of the record.
 
-Kernels are called with the GIL held, except those of `scalar` operators, which may be called without the GIL. Such a
-kernel accesses no Python objects, and acquires the GIL to raise an error.
+Kernels are called with the GIL held. Only kernels of `scalar` operators may be called without the GIL. These
+access no Python objects, and acquire the GIL to raise an error.
 
-The interpreter and Python call kernels through `invoke`, also for indexing and conversions. `invoke` first calls the
-handlers of the dispatch keys that are active according to the thread's context flags. Only basic indexing of CPU
-tensors that do not require grad uses neither `invoke` nor a kernel (`basic_indexing`).
+The interpreter and Python call kernels through `invoke`. `invoke` first calls the handlers of the active
+dispatch keys. Only basic indexing of CPU tensors that do not require grad does not use `invoke`
+(`basic_indexing`). The dispatch table has these entries:
 
-    kernels[backend]     of an operator with a record: set at the first call (`Backend.bind_kernel`),
-                     or `call_python_kernel` if the backend has no C kernel
-    kernels[0]           of an operator of the language (on numbers, strings, lists), which has no backends
+    kernels[backend]     kernel of an operator with a record, set at the first call (`Backend.bind_kernel`).
+                         `call_python_kernel` is used if the backend has no C kernel.
+    kernels[0]           kernel of an operator of the language (on numbers, strings, lists)
     fallbacks[backend]   called if the kernel returns UNSUPPORTED
 """
 

@@ -1,13 +1,13 @@
 """Operator dispatch (dynamic dispatch by backend): callable operators, created from schemas and records.
 
-In: registers or Python arguments. Out: results, wrapped as tensors.
+In: registers or Python arguments. Out: results, wrapped as tensors. An operator can be called in two ways:
 
     op = Operator("aten::exp(Tensor self) -> Tensor", record)
-    op(x)                       call from Python, with arguments bound by the schema
-    invoke(op, r, at)           call with arguments in registers: from the interpreter, and from Python for C kernels
+    op(x)                       with Python arguments, which are bound by the schema
+    invoke(op, r, at)           with arguments in registers
 
-`invoke` selects the kernel by the backend of the first tensor. If the backend has no C kernel, or if neither the C
-kernel nor its fallback supports the arguments, `call_python_kernel` runs the record's Python kernel (`record_kernels`).
+`invoke` selects the kernel by the backend of the first tensor. If neither a C kernel nor its fallback
+supports the arguments, the record's Python kernel runs (`record_kernels`).
 """
 
 from weakref import WeakSet
@@ -426,8 +426,8 @@ cdef object call_in_registers(Operator op, list args):
 cdef list numbers_as_tensors(Operator op, list args):
     """Return a copy of `args` in which numbers for Tensor parameters are converted to 0-dim tensors.
 
-    The first tensor in `args` determines the device, and by type promotion with the number also the dtype.
-    Return None if `args` has no tensor or no such number.
+    The copy uses the device of the first tensor in `args`. The dtype follows from type promotion of this
+    tensor and the number. Return None if `args` has no tensor or no such number.
     """
     cdef list tensors = [x for x in args if isinstance(x, Tensor)]
     cdef list indices = [

@@ -1,14 +1,14 @@
 """Calls of operators by name from Python, with PyTorch's overload resolution.
 
-In: Python arguments. Out: the result of the first overload in the registry's order that accepts the
-arguments.
+In: Python arguments. Out: the result of the first overload, in the registry's order, that accepts the
+arguments. Examples of calls:
 
     add = OverloadSet("aten::add", registry.lookup)
     add(x, y);  add(x, 2, alpha=3);  add(input=x, other=y, out=z)
     x.view(2, 3)                 positional ints are collected for the int[] parameter
     add(x, "a")                  TypeError: add(): argument 'other' (position 2) must be Tensor, not str
 
-The same object is `ts.add` and, through the descriptor protocol, the method `x.add`.
+The same object is the function `ts.add` and, as a descriptor, the method `x.add`.
 """
 
 cimport cython

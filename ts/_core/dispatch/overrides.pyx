@@ -1,6 +1,6 @@
 """Function overrides by argument classes, with PyTorch's `__torch_function__` protocol.
 
-In: a function and the arguments of a call.  Out: the first handler result that is not NotImplemented.
+In: a function and the arguments of a call. Out: the first handler result that is not NotImplemented.
 
     class Logged(ts.Tensor):
         @classmethod
@@ -11,11 +11,9 @@ In: a function and the arguments of a call.  Out: the first handler result that 
     x = ts.ones(2).as_subclass(Logged)
     x + 1                                           prints "add", and the sum is also a Logged
 
-Classes can override operators, and functions and methods wrapped in `Overridable`.  If no subclass of `Tensor` exists,
-the check costs a load and a branch (`overriding`).  Arguments of classes that do not derive from `Tensor` are considered
-only if the arguments match no overload.  `TorchFunctionMode` is in `modes.py`.
-
-The semantics follow PyTorch's page "Extending torch" and PyTorch's observed behavior.
+Classes can override operators, and functions and methods wrapped in `Overridable`. Arguments of classes that
+do not derive from `Tensor` are considered only if the arguments match no overload. `TorchFunctionMode` is in
+`modes.py`.
 """
 
 from cpython.object cimport PyObject

@@ -1,6 +1,6 @@
 """Event recorder of the profiler: times of operators, functions, labels and compiler stages.
 
-In: operators, function calls and labels of recorded threads, stages of the compiler. Out: a list of `Event`.
+In: calls in recorded threads, and stages of the compiler on all threads. Out: a list of `Event`.
 
     recorder = Recorder(shapes=True, stacks=False, memory=True)
     recorder.start()                          records this thread and programs that it forks
@@ -8,9 +8,7 @@ In: operators, function calls and labels of recorded threads, stages of the comp
     recorder.stop()
     recorder.events, recorder.peak_bytes
 
-Without an active recorder, an operator call does no extra work: it reads the thread's flag word in any case,
-because the word also has the flag for limits. A process has at most one active recorder. Compiler stages are
-recorded on every thread.
+A process has at most one active recorder. Without one, operator calls do no extra work.
 """
 
 import sys

@@ -1,7 +1,7 @@
 """Inference of result types of operators from argument types.
 
-In: an operator, and the TypeSpecs that the bytecode verifier knows for its arguments.  Out: the TypeSpecs of
-its results:
+In: an operator, and the TypeSpecs of its arguments. Out: the TypeSpecs of its results, or a TypeError. The
+columns are schemas, argument types and results:
 
     aten::sub.int(int a, int b) -> int               int, int              int
     aten::append.t(t[](a!) self, t(c -> *) el)       List[str], str        List[str]

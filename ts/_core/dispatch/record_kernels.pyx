@@ -1,13 +1,14 @@
 """Python kernels of records: selection of the device, conversion of the arguments, wrapping of the results.
 
-In: an operator and Python values (tensors, numbers, lists).  Out: tensors, or other Python values.
+In: an operator and Python values (tensors, numbers, lists). Out: tensors, or other Python values. A call has
+three steps:
 
-    select the backend: the argument `device`, else the device of the tensor arguments
-      -> call the record's kernel for this backend:  kernel(xp, *arguments), with arrays for tensors
-      -> wrap the result arrays: if the schema says that a result is a written argument, return the argument's Tensor
+    select the backend: of the argument `device`, else of the tensor arguments
+    call the record's kernel for this backend: kernel(xp, *arguments), with arrays for tensors
+    wrap the result arrays, or return the argument's Tensor if the result is a written argument
 
-A number that is passed for a Tensor parameter is not converted to a tensor. The kernel applies the type
-promotion of numbers.
+A number for a Tensor parameter is not converted to a tensor. The kernel applies the type promotion of
+numbers.
 """
 
 import warnings

@@ -1,7 +1,7 @@
 """Operator signatures from schema text: parameters, kinds, written arguments.
 
-In: a schema in PyTorch's syntax.  Out: a `Signature`.  This parser runs when an operator is first called, and
-only reads what is needed to bind Python arguments and wrap results.  The full parser is `ts.ir.schema`.
+In: a schema in PyTorch's syntax. Out: a `Signature`, for binding Python arguments and wrapping results. The
+full parser is `ts.ir.schema`.
 
     >>> s = signature("aten::add_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)")
     >>> s.name, s.overload, [p.name for p in s.parameters], s.returns[0].alias_of
@@ -53,8 +53,8 @@ class Parameter:
 class Return:
     """Result of an operator: its type, name and aliasing.
 
-    `alias_of` is the number of the written parameter that is returned, and `view_of` is the number of the
-    parameter of which the result may be a view. Both are -1 if there is no such parameter.
+    `alias_of` is the number of the written parameter that the operator returns. `view_of` is the number of
+    the parameter of which the result may be a view. Both are -1 if there is no such parameter.
     """
 
     def __init__(self, kind: str, alias_of: int, name: str, view_of: int = -1) -> None:

@@ -1,11 +1,13 @@
 """Subclasses of `Tensor`: result conversion and overridable tensor methods.
 
-    class Kept(ts.Tensor): ...
-    Kept([1.0]) + 1                 is a Kept: `Tensor.__torch_function__` converts results to the class
+For example, a sum with an instance of a subclass is an instance of the subclass:
 
-Operators check whether arguments have subclasses (`overrides.pyx`).  Methods of `Tensor` that are not
-operators (`x[0]`, `x.shape`, `x.to(...)`) do not check, which saves time for plain tensors.  Instead, a
-subclass gets copies of these methods, each wrapped in an `Overridable`.
+    class Kept(ts.Tensor): ...
+    Kept([1.0]) + 1                 is a Kept
+
+Operators check whether arguments have subclasses (`overrides.pyx`). Methods of `Tensor` that are not
+operators (`x[0]`, `x.shape`, `x.to(...)`) do not check, which saves time for plain tensors. Each subclass
+gets copies of these methods, wrapped in an `Overridable`.
 """
 
 from __future__ import annotations

@@ -1,12 +1,10 @@
 """Admission control of operators under `ts.limits` by estimated time, as a kernel cannot be interrupted.
 
-A call of an operator either runs it, or raises TimeExceeded. It raises MemoryExceeded if NumPy cannot
-allocate an array:
+`before_operator` compares a lower bound of the operator's time with the remaining time. It raises
+TimeExceeded if too little time remains. A call raises MemoryExceeded if NumPy cannot allocate an array.
 
-    before_operator(op, r, at)     compares a lower bound of the operator's time with the remaining time
-
-For an operator with a record, `ts.ops.cost_model` computes the estimate from the sizes of its arguments. For
-an operator of the language, the estimate is proportional to the lengths of its lists and strings.
+For an operator with a record, `ts.ops.cost_model` estimates the time from the sizes of the arguments. For an
+operator of the language, the estimate is proportional to the lengths of its lists and strings.
 """
 
 from cpython.object cimport PyObject

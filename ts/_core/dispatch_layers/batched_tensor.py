@@ -1,13 +1,13 @@
 """Batched tensors of `vmap`: each operator runs on all examples of the batch at once.
 
-In: an operator with batched arguments at a level. Out: its batched results.
+In: an operator with batched arguments at a level. Out: its batched results. A batched tensor has the shape of
+one example. Its inner tensor holds the batch:
 
-    Tensor (3,) -> Batched -> inner (5, 3)      five tensors of three elements
-    Tensor (3,) -> Batched -> inner (3,)        `has_batch_dim` is False: shared by all examples of the batch
+    Tensor (3,) -> Batched -> inner (5, 3)      five examples of three elements
+    Tensor (3,) -> Batched -> inner (3,)        one tensor that all examples share (`has_batch_dim` is False)
 
-The batch dimension is the first dimension of the inner tensor. The array of the batched tensor has the shape
-of one example and no elements. `ts.ops.vmap_rules` contains the batching rules of operators. Composite
-operators need none.
+The batch dimension is the first dimension of the inner tensor. `ts.ops.vmap_rules` contains the batching
+rules of operators. Composite operators need none.
 """
 
 from __future__ import annotations
@@ -149,8 +149,8 @@ class Call:
     """Operator call on a batch, the argument of batching rules.
 
     values       the arguments, with batched tensors replaced by their inner tensors
-    batch_flags  for each argument, True if its first dimension is the batch dimension. The flag of a list
-                 argument is a list of flags.
+    batch_flags  for each argument, True if its first dimension is the batch dimension. For a list: a
+                 list of flags.
     """
 
     def __init__(self, level: Level, op: Any, args: list[Any]) -> None:

@@ -1,12 +1,12 @@
 """Dual tensors (dual numbers) for forward-mode automatic differentiation.
 
 In: an operator and its arguments, of which at least one has a tangent at a level. Out: the results with
-tangents.
+tangents. For x with tangent x_t and y without tangent:
 
-    x with tangent x_t, y without:      x * y has the tangent x_t * y
+    x * y has the tangent x_t * y
 
-The formulas in `ts.ops.derivatives.forward` compute tangents by calling operators. Therefore, autograd can
-record the computation of a tangent, `vmap` can batch it, and a tangent can have tangents at other levels.
+The formulas in `ts.ops.derivatives.forward` call operators to compute tangents. Therefore, autograd can
+record the computation and `vmap` can batch it. A tangent can have tangents at other levels.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Dual(Layer):
     """Layer of a dual tensor, with its primal and its tangent (None if the tangent is zero).
 
     writes         number of writes to the tangent
-    synced_writes  for a view: the value of `writes` of the base at the last update of the view's tangent
+    synced_writes  for a view: value of `writes` of the base at the last update of the view's tangent
     """
 
     def __init__(
@@ -90,8 +90,8 @@ def without_tangent(level: Level, x: Tensor) -> Dual:
 def with_tangent(level: Level, x: Any, tangent: Tensor | None, viewed: Tensor | None = None) -> Any:
     """Return a tensor that shares the elements of `x`, has a tangent, and is a view of `viewed` if given.
 
-    Return `x` itself if `viewed` is None and no tangent is to be set: either `tangent` is None or `x` can
-    have none.
+    Return `x` itself if `viewed` is None and no tangent is set. No tangent is set if `tangent` is None, or
+    `x` is not a floating or complex tensor.
     """
     if not isinstance(x, Tensor) or not (x.is_floating_point() or x.is_complex()):
         tangent = None
@@ -254,8 +254,8 @@ def _write_tangent(level: Level, target: Tensor, x: Any, tangent: Tensor | None)
 def _can_copy_tangent(old: Tensor, new: Tensor) -> bool:
     """Return whether the values of the tangent `new` can be copied into the tangent `old` in place.
 
-    A batched `new` does not fit into an unbatched `old`. If `old` requires grad, a backward node may have
-    saved it, so it must not be overwritten.
+    The values cannot be copied if `new` is batched and `old` is not. They also cannot be copied if `old` or
+    `new` requires grad. A backward node may have saved `old`.
     """
     if old.shape != new.shape or any(x.requires_grad or requires_grad_below(x) for x in (old, new)):
         return False

@@ -1,13 +1,11 @@
 """Layers: wrapped tensors of function transforms (batches of `vmap`, duals of `jvp`, fake tensors).
 
-    Tensor -> history -> layer -> inner: the wrapped tensor
-              array: has the shape of one batch element, or of the primal
+A layer refers to the wrapped tensor (`inner`). A tensor refers to its layer through its autograd history. In
+function transforms, the array of a tensor has the shape of one batch element or of the primal, but no
+elements (`hides_elements`). Operators run on `inner`, and direct access to memory raises an error.
 
-Inside of function transforms, the array of a tensor has no elements (`hides_elements`), as in PyTorch.
-Operators run on `inner`, and direct access to memory raises an error.
-
-Each layer has a level. If the arguments of an operator have layers, the transform with the highest of their
-levels executes the operator, by running operators on the inner tensors.
+Each layer has a level. If several arguments of an operator have layers, the transform with the highest level
+executes the operator on the inner tensors.
 """
 
 from ts._core.tensor.tensor cimport Tensor

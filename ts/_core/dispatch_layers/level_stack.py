@@ -1,6 +1,7 @@
 """Stack of nested transform levels (dynamic layer stack) of this thread, and dispatch to these levels.
 
-A level is open from `push` to `pop`, for example during a call of a function that `vmap` returned:
+A level is open from `push` to `pop`, such as during a call of a function that `vmap` returned. `push_level`
+and `below_level` are context managers:
 
 with push_level(run, wrap) as level:        inside of the block, tensors may have layers of this level
     with below_level(level):                operators run as if the level were not open
@@ -31,10 +32,10 @@ SUBCLASSES = 2
 class Level:
     """A transform level, such as one call of `vmap`.
 
-    level_id  number of the level, which its layers store. Inner levels have higher numbers.
-    run     function run(level, operator, arguments), for calls with this level as highest among the arguments
-    size    batch size
-    random  randomness mode: "error", "same", "different", or "" for no special handling
+    level_id        number of the level, higher for inner levels
+    run             function run(level, operator, arguments), for operators whose highest level is this one
+    size            batch size
+    random          randomness mode: "error", "same", "different", or "" for no special handling
     hides_elements  True if the arrays of tensors with this level have no elements (function transforms)
     """
 
