@@ -15,20 +15,21 @@ NAMES_PER_ROW = 3  # number of operator names in a table row
 HEAD = """\
 # Bytecode
 
-Instructions of the interpreter. An instruction has four 32-bit words: the opcode and the operands `a`, `b` and `c`. `r[a]` is the register that
-operand `a` names. Constants are registers, too. `_I64` instructions handle 64-bit integers, `_F64` instructions 64-bit floats, `_SCALAR`
-instructions any number. This page is generated from `ts/bytecode/opcodes.py` by `python -m tests.regenerate`.
+This page lists the instructions of the interpreter. An instruction has four 32-bit words: the opcode and the operands `a`, `b` and `c`.
+`r[a]` is the register with the number in operand `a`. Each constant also has a register. `pool[a]` is the list of registers with the index in
+operand `a`. Instructions with the suffix `_I64` operate on 64-bit integers, those with `_F64` on 64-bit floats, and those with `_SCALAR` on
+numbers of any type. This page is generated from `ts/bytecode/opcodes.py` by `python -m tests.regenerate`.
 [Reading graphs and bytecode](../explanation/reading-ir-and-bytecode.md) explains a listing.
 
 | Operand format | Meaning |
 |---|---|
 | `i` `f` `b` `o` `x` | reads an integer, float, bool or object register, or a register of any value |
-| `=i` `=f` ... | writes the register |
-| `+i` | reads and writes the register |
+| `=i` `=f` ... | writes a register of this type |
+| `+i` `+r` | reads and writes a register of this type |
 | `list` `dict` `str` `tuple` `future` `tensor` `object` | reads an object register of this type |
-| `s` `=s` | a number register; all of one instruction have the same type |
+| `s` `=s` | reads, writes a register of a number. All `s` operands of an instruction have the same type |
 | `v` | reads an object register or a register of any value |
-| `r` `=r` | a register of any type |
+| `r` `=r` | reads, writes a register of any type |
 | `>` `<` | jump target, forwards or backwards |
 | `#` `T` `O` `F` `P` | a number; an index of a type, operator, function or register list |
 | `-` | unused |

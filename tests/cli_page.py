@@ -21,19 +21,19 @@ TABLE = ("| Argument | Meaning |", "|---|---|")
 HEAD = """\
 # Command line
 
-Commands and options of `ts`, which is also `python -m ts`. This page is generated from the argument parsers by
+This page lists the commands and options of `ts`. `python -m ts` is the same program. This page is generated from the argument parsers by
 `python -m tests.regenerate`.
 
-A command prints its result to standard output and errors to standard error. Exit codes: 0 for success, 1 if the program or the file is wrong or
-failed, 2 if the command line is wrong, and 130 after Ctrl-C. `ts diff` exits with 1 if the two archives differ, and with 2 if one cannot be read.
-[Commands that start processes](cli-processes.md) have a page of their own.
+A command prints its result to standard output, and errors to standard error. The exit code is 0 for success, 1 if the program or file has an
+error, 2 if the command line has an error, and 130 after Ctrl-C. The exit code of `ts diff` is 1 if the two archives differ, and 2 if one of
+them cannot be read. [Commands that start processes](cli-processes.md) are listed on a separate page.
 """
 
 PROCESSES_HEAD = """\
 # Commands that start processes
 
-Servers, clusters and launched programs. This page is generated from the argument parsers by `python -m tests.regenerate`.
-[Command line](cli.md) has the other commands and the common options.
+This page lists the commands of servers, clusters and launched programs. It is generated from the argument parsers by
+`python -m tests.regenerate`. [Command line](cli.md) lists the other commands and the common options.
 """
 
 
