@@ -1,15 +1,14 @@
 """Help texts of operators, as shown by `help(ts.softmax)`.
 
-In: name and overloads.  Out: call signature, summary, shape, dtypes, errors, an example:
+A help text contains call signature, summary, shape, dtypes, errors and an example:
 
     softmax(input, dim, dtype=None) -> Tensor
 
     Return the softmax along `dim`: the exponentials of the elements, divided by their sum.
     ...
 
-Summaries and examples are in `doc_summaries`.  Results of examples and accepted dtypes were determined by
-running the operators (`doc_data`, written by `python -m tests.regenerate`).  Other facts are from the
-records.
+Summaries and examples are from `doc_summaries`. Results of examples and accepted dtypes are from `doc_data`,
+which `python -m tests.regenerate` writes. Other facts are from the operator records.
 """
 
 from __future__ import annotations

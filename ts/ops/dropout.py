@@ -1,9 +1,9 @@
 """Dropout (inverted dropout) of elements and channels, and rrelu (leaky units with random slopes).
 
-In: a tensor, a probability and the training flag. Out: the tensor, in which some elements are set to 0 and
-the others are scaled.
+Dropout with probability p sets some elements to 0 and scales the others. The result is x * noise, with each
+step rounded to the dtype:
 
-    noise = empty_like(x).bernoulli_(1 - p) / (1 - p)       x * noise, with each step rounded to the dtype
+    noise = empty_like(x).bernoulli_(1 - p) / (1 - p)
 """
 
 from __future__ import annotations
@@ -53,8 +53,9 @@ def apply_dropout(
 ) -> Array:
     """Apply dropout to elements, or to whole channels if `channels`.
 
-    Return the input itself if nothing can be dropped. Dropped elements become 0. With `alpha`, they become
-    the negative limit of SELU, and all elements are then scaled and shifted to preserve mean and variance.
+    Dropped elements become 0. With `alpha`, dropped elements become the negative limit of SELU. All elements
+    are then scaled and shifted to preserve mean and variance. Return the input itself if nothing can be
+    dropped.
     """
     if not 0 <= p <= 1:
         raise RuntimeError(f"dropout probability has to be between 0 and 1, but got {p:g}")

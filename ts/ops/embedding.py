@@ -1,7 +1,8 @@
 """Embedding lookup and embedding bags (segmented reduction): table rows by index, or reduced over bags.
 
-In: a table (rows, width) and indices, and for bags the offset of each bag. Out: the rows of the table, a
-reduced row per bag, or for `one_hot`, rows with a one at the index.
+The inputs are a table (rows, width) and indices. A lookup returns the rows of the table. Embedding bags also
+need the offset of each bag, and return one reduced row per bag. `one_hot` returns rows with a one at the
+index.
 """
 
 from __future__ import annotations

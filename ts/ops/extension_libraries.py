@@ -1,11 +1,11 @@
 """`torch.ops.load_library`: load C++ extension libraries, or search their files for names of operators.
 
-    torch.ops.load_library("libtorchaudio.so")     warns that its C++ code is not used
-    torch.ops.torchaudio._lfilter_core_loop        an operator implemented by ts
-    torch.ops.torchaudio.forced_align(...)         NotImplementedError with operator and library
+A library that is linked with PyTorch's libraries is never loaded. Instead, its file is searched for operator
+names. Other shared libraries are loaded.
 
-In: a path. Out: the namespace of the library's operators. A library that is linked with PyTorch's libraries
-is never loaded, but its file is searched for operator names. Other shared libraries are loaded.
+    torch.ops.load_library("libtorchaudio.so")     # warns that its C++ code is not used
+    torch.ops.torchaudio._lfilter_core_loop        # an operator implemented by ts
+    torch.ops.torchaudio.forced_align(...)         # NotImplementedError with operator and library
 """
 
 from __future__ import annotations
@@ -75,9 +75,8 @@ _OPERATORS: Final[dict[str, Callable[..., Any]]] = {
 def load_library(path: Any) -> None:
     """Load a shared library. Raise OSError if this fails.
 
-    A library that is linked with PyTorch is not loaded. Instead, warn, and define those operators of the
-    library that `_OPERATORS` contains. If the library belongs to a package with a fallback in Python, raise
-    OSError.
+    For a library that is linked with PyTorch, warn instead, and define the operators in `_OPERATORS` that the
+    library declares. Raise OSError for such a library if its package has a fallback in Python.
     """
     real_path = os.path.realpath(os.fspath(path))
     message = f"Could not load this library: {real_path}"

@@ -1,8 +1,7 @@
 """Creation: arrays from shapes, ranges and other arrays' shapes.
 
-In: sizes, a ScalarType or None (the default dtype), layout, device and pin_memory. Out: a new array. The
-dispatcher chooses the backend from the device argument, so kernels receive only the array namespace of this
-backend.
+The arguments are sizes, a ScalarType or None (the default dtype), layout, device and pin_memory. Kernels
+receive the array namespace of the backend that the dispatcher chooses for the device.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """Finite differences (central differences) of samples: `torch.gradient`.
 
-In: samples along dimensions, and their spacing, which is one number, one number for each dimension, or the
-coordinates along each dimension.  Out: the derivative along each dimension. It is computed by central
-differences for inner samples, and by one-sided differences of first or second order for the first and the
-last sample.
+The spacing of the samples is one number, one number for each dimension, or the coordinates along each
+dimension. Inner derivatives are central differences. Derivatives at the first and the last sample are
+one-sided differences of first or second order:
 
     gradient([1, 2, 4, 7])      [1.0, 1.5, 2.5, 3.0]
 """

@@ -2,11 +2,10 @@
 
     ts._foreach_mul_(moments, 0.9)
     ts._foreach_add_(moments, gradients, alpha=0.1)
-    ts._foreach_add_(moments, [1.0, 2.0])               a number for each tensor of the list
+    ts._foreach_add_(moments, [1.0, 2.0])               # a number for each tensor of the list
 
-A row of the tables contains the parameters after `self`, and the operator that is called for each tensor of
-the lists (`ts._core.dispatch.foreach`). This operator determines values, dtypes, gradients and errors on any
-device. In-place variants return None, as in PyTorch's schemas.
+A row of the tables contains the parameters after `self`, and the single-tensor operator. This operator
+determines values, dtypes, gradients and errors. In-place variants return None, as in PyTorch's schemas.
 """
 
 from __future__ import annotations

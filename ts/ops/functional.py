@@ -1,10 +1,11 @@
 """Functions whose signatures schemas cannot express: variadic tensors, and flags that select results.
 
-In: arguments of PyTorch's Python functions. Out: calls of the operators. `torch_functions()` returns those
-functions of the package `ts` that are not operators.
+Each line shows a call of the function, and the call of the operator that the function makes:
 
     ts.broadcast_tensors(a, b)                           ->  aten::broadcast_tensors([a, b])
     ts.meshgrid(a, b, indexing="xy")                     ->  aten::meshgrid.indexing([a, b], "xy")
+
+`torch_functions()` returns the functions of the package `ts` that are not operators.
 """
 
 from __future__ import annotations

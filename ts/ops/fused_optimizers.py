@@ -4,9 +4,8 @@
                    nesterov=False, maximize=False, is_first_step=False)
 
 A rule (`sgd`, `adam`, `adagrad`) implements a step by foreach operators, which update parameters and state in
-place. These operators support all devices and dtypes, and record gradients.  A fused operator computes the
-step in one pass if the backend has a kernel for this operator.  `state_steps` contains the number of steps,
-including the current one.
+place. A fused operator computes the step in one pass if the backend has a kernel for it. `state_steps`
+contains the number of steps, including the current one.
 """
 
 from __future__ import annotations
@@ -188,8 +187,8 @@ def _scaled(grads: Tensors, scale: Tensor | None, found_inf: Tensor | None) -> b
 def check_lists(kernel: str, params: Tensors, read: dict[str, Tensors], steps: Tensors | None = None) -> None:
     """Raise an error unless each list has one tensor for each parameter, with the dtype of the parameter.
 
-    Parameters must be floating-point. `read` maps the name that an input list has in the schema to the list.
-    The tensors in `steps` may have any dtype.
+    `read` maps the schema name of each input list to the list. The tensors in `steps` may have any dtype.
+    Parameters must be floating-point.
     """
     for name, tensors in {**read, **({} if steps is None else {"state_steps": steps})}.items():
         if len(tensors) != len(params):

@@ -1,11 +1,10 @@
 """Pseudorandom number generators (PRNG): the streams of random operators, and the class `Generator`.
 
-In: a seed.  Out: uniform and normal numbers, equal to PyTorch's on the CPU:
+The streams are equal to PyTorch's on the CPU. Random words come from `ts.backends.cpu.kernels.mt19937`:
 
-    float32 in [0, 1)   24 low bits of one word       float64   53 low bits of two words
+    float32 in [0, 1)   the 24 low bits of one word
+    float64 in [0, 1)   the 53 low bits of two words
     randn               Box-Muller: blocks of 16 for 16 or more elements, else pairs in float64
-
-The words come from `ts.backends.cpu.kernels.mt19937`.
 """
 
 from __future__ import annotations
@@ -44,9 +43,8 @@ class CpuStream(MersenneTwister):  # type: ignore[misc]
     def block_normals(self, n: int, double: bool, narrow: bool = False) -> NDArray[Any]:
         """Draw `n` >= 16 standard normal numbers in blocks of 16, from 8 radii and 8 angles (Box-Muller).
 
-        If `n` is not a multiple of 16, an additional block overwrites the last 16 numbers. With `narrow`, which
-        is for 16-bit dtypes, no uniform numbers are drawn before this block for the positions after the last
-        full block.
+        If `n` is not a multiple of 16, an additional block overwrites the last 16 numbers. With `narrow` (for
+        16-bit dtypes), the positions after the last full block consume no uniform numbers before this block.
         """
         normals: NDArray[Any] = randn.block_normals(self, n, double, narrow)
         return normals

@@ -1,9 +1,8 @@
 """Grid sampling (spatial transformer) of images and volumes, and affine grids.
 
-In: input (N, C, *spatial) and a grid (N, *places, n) with coordinates from -1 to 1, x first. Out: (N, C,
-*places). The interpolation mode determines the elements that are read for a point, and their weights. The
-padding mode determines the values outside of the image. All steps are computed in the dtype of the input,
-even for 16-bit floats, because another precision would shift the points.
+The input has the shape (N, C, *spatial). The grid (N, *places, n) contains coordinates from -1 to 1, x first.
+The result has the shape (N, C, *places). All steps are computed in the dtype of the input, even for 16-bit
+floats, because another precision would shift the points.
 """
 
 from __future__ import annotations

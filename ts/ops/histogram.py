@@ -1,10 +1,11 @@
 """Histograms in one and several dimensions.
 
-In: points (the last dimension contains the coordinates of a point), the number of bins or their edges,
-weights. Out: the weight of each bin, and the edges. A bin includes its lower edge, and the last bin both
-edges. NaN and points outside of all bins are ignored.
+The inputs are points, the number of bins or their edges, and weights. The last dimension of the points
+contains the coordinates of a point. The results are the weight of each bin and the edges:
 
     histogram([1, 2, 1, 4, 5], bins=3)      [3, 0, 2], edges [1, 2.33, 3.67, 5]
+
+A bin includes its lower edge, and the last bin both edges. NaN and points outside of all bins are ignored.
 """
 
 from __future__ import annotations

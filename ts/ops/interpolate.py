@@ -1,7 +1,7 @@
 """Legacy operators for `interpolate` in old archives: `aten::__interpolate` and its earlier names.
 
-In: an array (N, C, *spatial), a size or a scale factor (one number, or one per dimension), and a mode. Out:
-the result of the operator for this mode. If both a size and a factor are passed, the size is used.
+The arguments are an array (N, C, *spatial), a size, a scale factor, and a mode. A size has precedence over a
+factor. Each legacy operator calls the operator of the mode:
 
     __interpolate(x, None, 2.0, "bilinear", True)       upsample_bilinear2d.vec(x, [8, 8], True, None)
 """

@@ -1,11 +1,8 @@
 """Tensor methods that exist before their operators are imported.
 
-In: the names in `method_names`, which `python -m tests.regenerate` writes.  Out: placeholder descriptors in
-the class, so that `dir(ts.Tensor)` lists the methods.  The first access to a placeholder imports all
-operators, which replaces the placeholders by methods.
-
-    announce()
-    hasattr(ts.Tensor, "add")       True
+`announce` adds placeholder descriptors for the names in `method_names` to the class, so that `dir(ts.Tensor)`
+lists the methods. The first access to a placeholder imports all operators, which replaces the placeholders by
+methods. `python -m tests.regenerate` writes `method_names`.
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
 """Least squares, and LDL factorization (Bunch-Kaufman) of symmetric indefinite matrices.
 
-In: (batches of) matrices and right-hand sides. Out: solutions with the least error, or the factors of L D
-L^T.
-
-For all `driver` arguments of `lstsq`, the solution is computed by the SVD. The driver only determines which
-additional results are returned. L D L^T is computed by LAPACK, through SciPy.
+The inputs are (batches of) matrices and right-hand sides. For all `driver` arguments of `lstsq`, the solution
+is computed by the SVD. The driver only determines which additional results are returned. L D L^T is computed
+by LAPACK, through SciPy.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Internal operators of `linalg` functions, whose results include the factors that backward needs.
 
-In: (batches of) matrices. Out: the result, then packed L and U, LAPACK's pivots and one error code per matrix
-(`info`, 0 for success). A real row-major matrix is factorized as its column-major transpose, which needs no
-copy.
+The results are the value, then packed L and U, LAPACK's pivots, and one error code per matrix (`info`, 0 for
+success). Each line shows a call and its results or error:
 
     _linalg_det(A)                                      det, LU, pivots
     _linalg_check_errors(info, "linalg.inv", ...)       the error that linalg.inv raises

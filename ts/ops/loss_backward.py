@@ -24,9 +24,8 @@ def _backward(
 ) -> Callable[[Body], Body]:
     """Declare the backward operator `aten::{schema} -> Tensor`.
 
-    The decorated function returns the derivative of each element's loss. If the dtype of an argument has a
-    kind in `kinds`, the operator raises an error. The error text contains `kernel`, the name of PyTorch's
-    kernel.
+    The decorated function returns the derivative of each element's loss. For dtypes of the kinds in `kinds`,
+    the operator raises an error. The error text contains `kernel`, the name of PyTorch's kernel.
     """
 
     def declare(body: Body) -> Body:
@@ -151,8 +150,8 @@ def _multilabel_margin(
 ) -> Array:
     """Return the gradient of the multilabel margin loss.
 
-    The gradient of a class is proportional to the number of pairs (target, other class) that are within the
-    margin and contain the class. The gradient of a target has a negative sign. A target that is listed twice
+    Consider the pairs (target, other class) within the margin. The gradient of a class is proportional to the
+    number of pairs that contain the class, with a negative sign for a target. A target that is listed twice
     counts twice.
     """
     x = self if self.ndim == 2 else self.reshape(1, -1)

@@ -1,9 +1,11 @@
 """Forward and backward (backpropagation through time) of a unidirectional LSTM layer over a padded sequence.
 
-In: input (time, batch, features), weights, and states (batch, hidden) or (1, batch, hidden). Out: the hidden
-state at each time step, the last states, and the workspace: bytes of intermediate values for backward. As in
-PyTorch, the operators are named after oneDNN (formerly MKL-DNN). The arguments `batch_sizes`, `num_layers`,
-`bidirectional`, `batch_first`, `train` and `hidden_size` have no effect.
+The input has the shape (time, batch, features), and the states (batch, hidden) or (1, batch, hidden). The
+results are the hidden state at each time step, the last states, and a workspace. The workspace contains bytes
+of intermediate values for backward.
+
+As in PyTorch, the operators are named after oneDNN (formerly MKL-DNN). The arguments `batch_sizes`,
+`num_layers`, `bidirectional`, `batch_first`, `train` and `hidden_size` have no effect.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Matrix products with a separate output dtype, and grouped matrix products.
 
-In: matrices, and the dtype of the result or the end offsets of the groups. Out: products.
+Each line shows a call and its result. For grouped products, `offs` contains the end offsets of the groups:
 
     mm(a, b, float32)                   product of 16-bit floats in 32 bits
     _grouped_mm(a, b, offs)             rows offs[i - 1] to offs[i] of a times b[i]
@@ -92,6 +92,8 @@ def _grouped_shape(
     out_dtype: int | None = None,
 ) -> ShapeAndDtype:
     """Return shape and dtype of grouped products.
+
+    The left column contains the dimensions of the operands:
 
     2-d @ 3-d, 3-d @ 2-d   the rows or columns of the 2-d operand are grouped, products are concatenated
     2-d @ 2-d              the inner dimension is grouped, products are stacked

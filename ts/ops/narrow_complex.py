@@ -1,13 +1,13 @@
 """Operator support and computation rules of complex32, the dtype with two float16 parts.
 
-In: an operator's record, kernel and arguments, of which an argument or the result is complex32. Out: a
-kernel, or PyTorch's error:
+For an operator with a complex32 argument or result, the module returns a kernel, or raises PyTorch's error.
+Each line shows an expression and the outcome:
 
     x * 2       a kernel that computes in complex64 and rounds the result
     x / 2       NotImplementedError: "div_cpu" not implemented for 'ComplexHalf'
 
-Operators that only move data, such as `gather` and `flip`, work even if PyTorch has no kernel for them,
-because the C kernels move elements as bytes. The same holds for 8-bit floats (`narrow_floats`).
+Operators that only move data, such as `gather` and `flip`, always work, because the C kernels move elements
+as bytes. In PyTorch, some of them have no kernel for complex32.
 """
 
 from __future__ import annotations

@@ -1,14 +1,13 @@
 """Operator support of 8-bit floats, with PyTorch's errors for unsupported operators.
 
-In: an operator's record and arguments, of which an argument or the result is an 8-bit float. Out: None, or
-PyTorch's error:
+8-bit floats support storage, conversion, data movement and comparison. Each line shows an unsupported
+expression and its error. In the second one, y has another dtype than x:
 
     x + 1       NotImplementedError: "add_stub" not implemented for 'Float8_e4m3fn'
-    x + y       RuntimeError: Promotion for Float8 Types is not supported, ..., if y has another dtype
+    x + y       RuntimeError: Promotion for Float8 Types is not supported, ...
 
-These dtypes support storage, conversion, data movement and comparison.  Operators that only move data, such
-as `gather` and `flip`, work even if PyTorch has no kernel for them, because the C kernels move elements as
-bytes.
+Operators that only move data, such as `gather` and `flip`, always work, because the C kernels move elements
+as bytes. In PyTorch, some of them have no kernel for 8-bit floats.
 """
 
 from __future__ import annotations

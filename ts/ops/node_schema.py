@@ -1,8 +1,8 @@
 """Operator lookup for graph nodes by kind and input types.
 
-The emitter stores the overload that it selected in a node. For nodes that are parsed from text, created by
-passes, or whose inputs changed, this module finds the first overload, in the registry's order, that accepts
-the input types. Importing this module installs the lookup function that `Node.operator()` calls.
+The lookup function finds the first overload, in the registry's order, that accepts the input types. It is
+used for nodes from text or passes, and for nodes whose inputs changed. In other nodes, the emitter has stored
+the overload. Importing this module installs the function that `Node.operator()` calls.
 """
 
 from __future__ import annotations

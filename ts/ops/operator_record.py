@@ -1,11 +1,11 @@
 """Operator records: the definition of one operator, and of its in-place and `out=` variants.
 
-In: a schema text, a kernel and the fields of `OperatorRecord`. Out: a record, which `ts.ops.registry` adds to
-its tables.
+A record consists of a schema text, a kernel and the fields of `OperatorRecord`. `ts.ops.registry` adds
+records to its tables. Records of variants are derived from the record of the operator:
 
     record = OperatorRecord("aten::floor(Tensor self) -> Tensor", kernel, "pointwise", ufunc="floor")
-    inplace_of(record).schema_text       aten::floor_(Tensor(a!) self) -> Tensor(a!)
-    OutRecord(record, "out").key         aten::floor.out
+    inplace_of(record).schema_text       # aten::floor_(Tensor(a!) self) -> Tensor(a!)
+    OutRecord(record, "out").key         # aten::floor.out
 """
 
 from __future__ import annotations
@@ -85,8 +85,8 @@ class OperatorRecord:
     sparse: str = ""  # name of the kernel for sparse operands in `ts.ops.sparse_kernels`, or ""
     cuda: str | None = None  # pointwise: CUDA expression of the arguments a, b, c
     # For operators with `epilogue`: CUDA expression that computes a row of the result, or a function that
-    # returns this expression. The function is called with the row length and with the operator's other
-    # arguments as keyword arguments. It returns None if CUDA fusion does not support the arguments
+    # returns this expression. The function receives the row length, and the operator's other arguments as
+    # keyword arguments. It returns None if CUDA fusion does not support these arguments
     cuda_rows: str | Callable[..., str | None] | None = None
     # True if the kernel is called as kernel(*arguments) with tensors, which may be on several devices
     tensor_kernel: bool = False
@@ -117,9 +117,9 @@ class OperatorRecord:
     wraps_numbers: bool = False  # True if Tensor arguments may be Python numbers
     # dtype kind that is not supported -> error text (`unsupported_dtypes`)
     dtype_errors: Mapping[str, str] | None = None
-    # Arguments whose dtype `dtype_errors` restricts: "" for the first tensor, or names of tensors that must
-    # have equal dtypes. "indices:Long" requires the dtype int64. "promoted" stands for the promoted dtype of
-    # all tensors. "promoted self" also requires that the promoted dtype can be cast to the dtype of `self`.
+    # Arguments whose dtype `dtype_errors` restricts. "" is the first tensor. Several names are tensors that
+    # must have equal dtypes. "indices:Long" requires the dtype int64. "promoted" is the promoted dtype of all
+    # tensors. "promoted self" also requires that the promoted dtype can be cast to the dtype of `self`.
     checked_dtype: str = ""
     mixed_dtypes_error: str = SCALAR  # error text if the dtypes of these arguments differ
     overlap: int = 0  # rule for a mutated tensor whose elements share memory: a code of `overlap.pxd`
@@ -274,8 +274,8 @@ def _implied_bindings(schema_text: str) -> str:
 class OutRecord(OperatorRecord):
     """Record of the `out=` variant of a record. The schema text and the kernel are created on first use.
 
-    The outputs of the variant are keyword arguments. An output is resized if its shape differs from that of
-    the result. See `make_out_spec` for `names` and `unnamed`.
+    The outputs of the variant are keyword arguments. If the shapes differ, an output is resized to the shape
+    of the result. `make_out_spec` describes `names` and `unnamed`.
     """
 
     variant = "out"

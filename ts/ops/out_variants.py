@@ -1,20 +1,20 @@
 """Writing results into existing tensors: in-place operators and `out=`.
 
-In: a target array and a result. Out: the target, to which the result is written. The result is cast to the
-target's dtype, whose category (bool, integer, floating, complex) must be equal to the category of the result
-or higher. If the shapes differ, a new array is returned, which replaces the array of the `out=` tensor. Some
-operators reject an `out=` tensor whose dtype differs from the dtype of the result. The record field
-`out_dtype_error` contains their error text, with placeholders for both dtypes:
+`write_out` casts a result to the dtype of the target, and writes the result to the target. The category of
+the target's dtype (bool, integer, floating, complex) must be equal to that of the result, or higher. If the
+shapes differ, a new array is returned, which replaces the array of the `out=` tensor.
 
-    write_out(np, np.zeros(2), np.array([1, 2]))  array([1., 2.])
-    write_out(np, np.zeros(2), np.array([1, 2]), EXPECTED_DTYPE_ERROR)  RuntimeError: Expected out ...
+Some operators reject an `out=` tensor of another dtype. Their record field `out_dtype_error` contains the
+error text, which can be passed to `write_out`:
 
-The `out=` variant of an operator is derived from its schema: `make_out_spec` returns its schema,
-`into_outputs` its kernel. The schema of the variant has no factory options (dtype, layout, device), because
-the output determines them:
+    write_out(np, np.zeros(2), np.array([1, 2]))                         # array([1., 2.])
+    write_out(np, np.zeros(2), np.array([1, 2]), EXPECTED_DTYPE_ERROR)   # RuntimeError: Expected out ...
+
+`make_out_spec` derives the schema of the `out=` variant, and `into_outputs` its kernel. The variant has no
+factory options (dtype, layout, device), because the output determines them:
 
     make_out_spec("aten::eye(SymInt n, *, ScalarType? dtype=None, ...) -> Tensor", "out", "out").schema_text
-    "aten::eye.out(SymInt n, *, Tensor(a!) out) -> Tensor(a!)"
+    # "aten::eye.out(SymInt n, *, Tensor(a!) out) -> Tensor(a!)"
 """
 
 from __future__ import annotations
@@ -240,10 +240,10 @@ def _output_names(returns: str, overload: str) -> list[str]:
 def make_out_spec(schema: str, overload: str, names: str, unnamed: bool = False) -> OutVariantSpec:
     """Return the schema of the `out=` variant of `schema`.
 
-    names    names of the outputs, separated by commas. A prefix is the alias annotation of an output, if
-             it differs from a, b, c ...: "d:out,e:save_mean". If `names` is empty, the outputs have the
-             names of the results, or out0, out1 ... if the results have no names. A single output has the
-             name "out" or "grad_input"
+    names    names of the outputs, separated by commas: "out,save_mean". A prefix sets the alias annotation
+             if it differs from a, b, c ...: "d:out,e:save_mean". If empty, the outputs have the names of the
+             results, or "out0", "out1" ... for results without names. A single output has the name "out" or
+             "grad_input"
     unnamed  True if the results of the variant have no names
     """
     head, _, rest = schema.partition("(")

@@ -1,10 +1,10 @@
 """Packed parameters (prepacking of weights): objects with the weights of a quantized layer.
 
-In: a quantized weight, a bias and window parameters, or the serialized state of a packed object. Out: an
-immutable object with the dequantized weight:
+A packed object is immutable and contains the dequantized weight. It is created from a quantized weight, a
+bias and window parameters, or from the serialized state of another packed object:
 
-    linear_prepack(weight, bias)                      LinearParams
-    Conv2dParams.from_state(("2", [...], [...]))      object with a serialized state, which is checked
+    linear_prepack(weight, bias)                      # LinearParams
+    Conv2dParams.from_state(("2", [...], [...]))      # object with a serialized state, which is checked
 
 The script types have PyTorch's names (`ts.ir.types.CUSTOM_CLASSES`). `CLASSES` maps these names to the
 classes.

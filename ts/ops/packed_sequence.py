@@ -1,11 +1,11 @@
 """Packed sequences: sequences of different lengths in one tensor, without padding.
 
+The example contains sequences of length 3, 2 and 1. The sequences are sorted by decreasing length:
+
     padded (time, batch)       packed rows, and the batch size of each time step
     a b c
     d e .               <=>    a b c d e f    [3, 2, 1]
     f . .
-
-The sequences are sorted by decreasing length.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Padding (constant padding, reflection padding, replication padding, circular padding).
 
-In: an array, and the numbers of elements to add (before, after) to each dimension, the last dimension first,
-as in PyTorch. Out: the padded array. Every mode except "constant" maps each index of the result to a source
-index. The backward pass adds each element of the gradient to its source element.
+A padding list contains the numbers of elements to add (before, after) to each dimension, the last dimension
+first. Every mode except "constant" maps each index of the result to a source index. The backward pass adds
+each element of the gradient to its source element.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ Array = common.Array
 Sizes = Sequence[int]
 
 # Dict from mode to a function (xp, i, n), which returns the source index for index i of the padded dimension.
-# The input has n elements along the dimension. Index i counts from the first of them, so that it is negative
-# for the padding before the input.
+# n is the number of elements of the input along the dimension. Index i counts from the first of them.
+# Therefore, it is negative in the padding before the input.
 _SOURCE: dict[str, Callable[[Any, Array, int], Array]] = {
     "reflect": lambda xp, i, n: n - 1 - xp.abs(n - 1 - xp.abs(i)),
     "replicate": lambda xp, i, n: xp.clip(i, 0, n - 1),

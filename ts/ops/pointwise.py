@@ -1,12 +1,11 @@
 """Pointwise operators of two or more arguments: arithmetic, comparison, logic, bits.
 
-In: arrays and numbers that broadcast. Out: one array of the broadcast shape. The columns of the tables are:
+The operators broadcast arrays and numbers to one array. The second line names the columns of the tables:
 
     binary("maximum", SAME, "maximum", "max(a, b)")
            name       promotion  ufunc or body  CUDA expression
 
-Overloads with a number operand have separate rows if PyTorch has separate schemas. They use the same kernels,
-because a kernel receives numbers as numbers, and promotion treats them as such (see `common.result_type`).
+Overloads with a number operand have separate rows if PyTorch has separate schemas. They use the same kernels.
 """
 
 from __future__ import annotations
@@ -93,11 +92,11 @@ def binary(
 ) -> None:
     """Declare `aten::name` with the variants `forms` (i in-place, o out=), and its `aliases`.
 
-    ufunc           name of the ufunc whose loop is run directly, if `body` is a function
-    overloads       key of `OVERLOADS`, where "" is name(Tensor self, Tensor other)
+    ufunc           name of the ufunc whose loop runs directly. If `body` is a name, this is the ufunc
+    overloads       key of `OVERLOADS`. The default "" declares name(Tensor self, Tensor other)
     mixed           error text for arguments of different dtypes, or "" if they are promoted
-    numbers_first   True if, for in-place and out= variants, overload resolution tries Scalar before Tensor
-    fields          other record fields, of which `order` and `since` are not set for aliases
+    numbers_first   True if overload resolution of in-place and out= variants tries Scalar before Tensor
+    fields          other record fields. Aliases do not get `order` and `since`
     """
     kernel = kernel_of(promotion, body, dtype_errors_by_kind(name, unsupported), mixed)
     if isinstance(body, str):
@@ -143,9 +142,10 @@ def number_first(name: str, body: Body, cuda: str, unsupported: UnsupportedKinds
     )(kernel)  # fmt: skip
 
 
-# Dict from the argument `overloads` of `binary` to tuples (overload, type of the second argument, overload of
-# the `out=` variant). The suffix "=" of the `out=` variant is not part of its name. It means that PyTorch's
-# `out=` variant computes a new result and copies it to the output.
+# Dict from the argument `overloads` of `binary` to a tuple of overloads. Each of these consists of the
+# overload name, the type of the second argument, and the overload name of the `out=` variant. A final "=" is
+# not part of the name. It means that PyTorch's `out=` variant computes a new result and copies it to the
+# output.
 OVERLOADS = {
     "": (("", "Tensor", "out"),),
     "compare": (("Tensor", "Tensor", "Tensor_out"), ("Scalar", "Scalar", "Scalar_out")),

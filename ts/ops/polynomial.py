@@ -1,15 +1,16 @@
 """Orthogonal polynomials (Chebyshev, Hermite, Laguerre, Legendre), by closed forms or three-term recurrences.
 
-In: x and the degree n, as tensors or numbers. Out: the polynomial's values, which are 0 for negative n. A
-polynomial family is defined by P1, the recurrence from P[k] and P[k-1] to P[k+1], and two closed forms. Each
-closed form also returns a mask of the elements for which the form is valid. The first closed form is for
-degrees that PyTorch computes in closed form. The second closed form is for degrees that are too high for a
-recurrence, and its table is below. P0 is 1.
+The arguments are x and the degree n, as tensors or numbers. The result is 0 for negative n. A family is
+defined by P1, the recurrence from P[k] and P[k-1] to P[k+1], and two closed forms. A closed form also returns
+a mask of the elements for which it is valid.
+
+The first closed form is for degrees that PyTorch computes in closed form. The second one is for degrees that
+are too high for a recurrence:
 
     Chebyshev      trigonometric inside of [-1, 1], hyperbolic outside
     Legendre       Hilb's formula, by Bessel functions
     Laguerre       Erdelyi's formula, uniform in x
-    Hermite        no second closed form, because values of high degree overflow, which ends the recurrence
+    Hermite        none, because values of high degree overflow, which ends the recurrence
 """
 
 from __future__ import annotations

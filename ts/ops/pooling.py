@@ -1,11 +1,10 @@
 """Pooling (max pooling, average pooling, adaptive pooling) and its backward operators.
 
-In: an array (N, C, *spatial) or (C, *spatial). Out: an array with smaller spatial dimensions. For maxima,
-their indices in the flattened plane are a second result.
+The input has the shape (N, C, *spatial) or (C, *spatial). The result has smaller spatial dimensions. Max
+pooling can also return the indices of the maxima in the flattened plane.
 
-`ts.ops.pooling_geometry` determines the elements of each window. The kernels have a parameter `compute`, for
-which a backend can pass a faster function: `compute(xp, array, windows, with_indices)` for maxima,
-`compute(xp, array, windows, divisor)` for means.
+A backend can pass a faster function `compute` to the kernels. For maxima, the function is called as
+`compute(xp, array, windows, with_indices)`, and for means as `compute(xp, array, windows, divisor)`.
 """
 
 from __future__ import annotations
@@ -37,8 +36,8 @@ def _lowest(dtype: common.DType) -> Any:
 def _window_elements(xp: Any, w: Windows, axis: int) -> tuple[Array, Array]:
     """Return the indices (windows, width) of the elements of each window along `axis`, and a mask.
 
-    `width` is the number of elements of the largest window. Index and mask rows of smaller windows are
-    padded, and the mask is False for this padding.
+    `width` is the number of elements of the largest window. The rows of smaller windows are padded. The mask
+    is False for the padding.
     """
     begin, stop, dilation = w.begin[axis], w.stop[axis], w.dilation[axis]
     width = max(-(-int((stop - begin).max(initial=1)) // dilation), 1)

@@ -1,10 +1,10 @@
 """Window geometry of pooling operators, and validation of their arguments.
 
-In: the shape of an input, and for each dimension a kernel size, stride, padding and dilation, or a number of
-sections. Out: a cached `Windows` object. Along each dimension, window number o contains the elements from
-index begin[o] to stop[o] (exclusive) in steps of `dilation`.
+The functions return a cached `Windows` object for the shape of an input and the arguments of pooling. Along
+each dimension, window number o contains the elements from index begin[o] to stop[o] (exclusive) in steps of
+`dilation`. For example, this call has the windows begin [0, 1, 3] and stop [2, 4, 5]:
 
-    sliding_windows(MAX, (1, 1, 5), 1, (3,), (2,), (1,), (1,), False)      begin [0, 1, 3], stop [2, 4, 5]
+    sliding_windows(MAX, (1, 1, 5), 1, (3,), (2,), (1,), (1,), False)
 
 Invalid arguments raise PyTorch's errors, which depend on the kind of pooling. Many errors of 1-d pooling name
 2-d pooling, because PyTorch computes 1-d pooling by 2-d pooling.
@@ -95,9 +95,9 @@ def _product(counts: list[NDArray[Any]]) -> NDArray[Any]:
 def sliding_windows(kind: str, shape: tuple[int, ...], *arguments: Any) -> Windows:
     """Return the windows of a sliding kernel, or raise RuntimeError for invalid arguments.
 
-    `arguments` are the number of dimensions, then kernel, stride, padding and dilation (each a tuple of one
-    int or of one int per dimension), and `ceil_mode`. If `ceil_mode`, the last window may extend beyond the
-    end of the input.
+    `arguments` are the number of dimensions, then the tuples kernel, stride, padding and dilation, and
+    `ceil_mode`. Each tuple contains one int, or one int per dimension. With `ceil_mode`, the last window may
+    extend beyond the end of the input.
     """
     symbolic = any(map(is_symbol, (*shape, *(n for x in arguments if isinstance(x, tuple) for n in x))))
     return (_build_sliding_windows if symbolic else _cached_sliding_windows)(kind, shape, *arguments)

@@ -1,14 +1,12 @@
 """Quantized operators (quantized linear, quantized conv ...), computed in float32 with requantization.
 
-Requantization rounds a result to its grid.
-
-In: tensors on grids (`ts.ops.quantizer`), packed parameters (`ts.ops.packed_params`), and usually the scale
-and zero point of the result.  Out: a tensor on the result's grid:
+Requantization rounds a result to a grid: the numbers (n - zero point) * scale, where n is an integer. Most
+operators receive the scale and the zero point of the result. Each line shows a call and its result:
 
     quantized::linear(x, packed, 0.1, 128)      linear(x, weight, bias), rounded to numbers (n - 128) * 0.1
     quantized::linear_dynamic(x, packed)        linear(x, weight, bias). PyTorch would quantize x first
 
-If an operator has no arguments for scale and zero point, its result has the grid of its operand, if any.
+Results of other operators have the grid of the operand, if any.
 """
 
 from __future__ import annotations
@@ -234,9 +232,9 @@ def _number(x: Any) -> float:
 def _add_number(x: Tensor, b: Any) -> Tensor:
     """Return x + `b`. If x has a grid, round `b` to a multiple of its scale.
 
-    The zero point of the result's grid is lower by the rounded `b` / scale. If the shifted zero point is out
-    of the range of the dtype, it is clamped to the range, and the scale is increased, so that the grid still
-    contains all results.
+    The zero point of the result's grid is lower by the rounded `b` / scale. If this zero point is out of the
+    range of the dtype, clamp it to the range. The scale is then increased, so that the grid still contains
+    all results.
     """
     grid = grid_of(x)
     if grid is None or grid.axis >= 0:

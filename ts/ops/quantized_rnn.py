@@ -1,10 +1,9 @@
 """Recurrent networks with quantized weights, computed by `ts.ops.rnn` with dequantized weights.
 
-In: a sequence, the states, packed cells (`CellParams`), options. Out: the results that `lstm` or `gru`
-returns for the dequantized weights. Unlike in PyTorch, activations are not quantized before they are
-multiplied by the weights:
+`cells` contains the packed weights (`CellParams`). The results are those of `lstm` or `gru` for the
+dequantized weights. Unlike in PyTorch, activations are not quantized:
 
-    aten::quantized_lstm.input(x, [h, c], cells, True, 1, 0., False, False, False)      output, h, c
+    output, h, c = aten::quantized_lstm.input(x, [h, c], cells, True, 1, 0., False, False, False)
 """
 
 from __future__ import annotations

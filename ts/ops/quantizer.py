@@ -1,14 +1,13 @@
 """Affine quantization (fake quantization, per-tensor, per-channel quantization) by float32 numbers on a grid.
 
-In: a tensor, a scale and a zero point.  Out: a float32 tensor of the nearest numbers that the quantized dtype
-can represent, with its `QuantizationParams` as an attribute:
+`ts` has no quantized dtypes. A quantized tensor is a float32 tensor of numbers that the quantized dtype can
+represent, its grid. An attribute contains its `QuantizationParams`. Each line shows a call and its result:
 
-    quantize_per_tensor(x, 0.5, 10, quint8)     (n - 10) * 0.5, n from 0 to 255
+    quantize_per_tensor(x, 0.5, 10, quint8)     q, with the nearest numbers (n - 10) * 0.5, n from 0 to 255
     dequantize(q)                               the same numbers, without a grid
     q_scale(q), int_repr(q)                     0.5, n
 
-`ts` has no quantized dtypes: quantized operators compute in float32 and round their results to a grid.
-Results of all other operators have no grid.
+Quantized operators round their results to a grid. Results of all other operators have no grid.
 """
 
 from __future__ import annotations

@@ -1,14 +1,13 @@
 """Random numbers of PyTorch's CPU streams. Random integers are equal to PyTorch's for the same seed.
 
-In: a Generator (None means the default generator) and a shape. Out: samples.
+Each line shows operators and the source of their samples:
 
     randint             one random word (two for ranges of 2^28 or more integers) modulo the range
     randperm            a Fisher-Yates shuffle from the first element
     rand, randn         numbers of `ts.ops.generator` (16-bit floats: rounded float32 numbers)
 
-In-place operators fill a tensor in memory order, not in index order. Devices may have their own random
-streams. On the meta device, no numbers are drawn. Each operator has variants with a generator and with
-`out=`.
+In-place operators fill a tensor in memory order, not in index order. The generator None is the default
+generator. Devices may have their own random streams.
 """
 
 from __future__ import annotations
@@ -68,7 +67,7 @@ def normal_samples(
 ) -> Array:
     """Return `n` normal samples. If `blocks` and n >= 16, they are drawn in blocks of 16.
 
-    For a complex dtype, the real part and the imaginary part of a sample each have the mean `mean` and the
+    For a complex dtype, the real and the imaginary part of a sample each have the mean `mean` and the
     variance `std`² / 2.
     """
     if common.is_complex(dtype):
@@ -126,7 +125,7 @@ def round_inwards(bound: int, inwards: int, dtype: common.DType) -> int:
     """Return `bound`, or a number further inside of the range if rounding to `dtype` requires this.
 
     The bound moves if the adjacent integer inside of the range rounds to a number outside. `inwards` is the
-    direction into the range: 1 from the lower bound, -1 from the upper bound.
+    direction into the range: 1 for the lower bound, -1 for the upper bound.
     """
     digits = EXACT_BITS[dtype]
     work, neighbor = common.opmath(dtype), bound + inwards
@@ -276,8 +275,8 @@ def creation(
 ) -> Callable[[Callable[..., Array]], Callable[..., Array]]:
     """Declare the four overloads of an operator that creates random numbers.
 
-    The overloads have neither, one or both of the parameters `generator` and `out`. The decorated function is
-    called with the arguments, `dtype=`, `generator=` and, if an argument is a tensor, `memory_format=`.
+    The overloads have neither, one or both of the parameters `generator` and `out`. The decorated function
+    also receives `dtype` and `generator`. It receives `memory_format` if an argument is a tensor.
     """
     count = arguments.count(",") + 1
     like = "Tensor self" in arguments

@@ -1,6 +1,6 @@
 """Reductions (sum, product, minimum, maximum, mean, variance, norm, any, all).
 
-In: an array, the dimensions to reduce (None or [] for all), keepdim. Out: the reduced array.
+The arguments are an array, the dimensions to reduce (None or [] for all), and keepdim:
 
     @op("aten::amax(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor", out="out")
 
@@ -196,10 +196,9 @@ def variance(xp: Any, self: Array, dim: Dims, correction: float, keepdim: bool) 
 def _squares_of_rows(result: str) -> Callable[..., str | None]:
     """Return the value of the record field `cuda_rows` for var or std: a function `row_expression`.
 
-    `row_expression` returns a CUDA expression for a row length n.
-
-    `result` is the C function that is applied to the variance. If n is not greater than the correction,
-    `row_expression` returns None, so that the kernel of the operator runs, which emits a warning.
+    `row_expression` returns a CUDA expression for a row of n elements. `result` is the C function that is
+    applied to the variance. If n is not greater than the correction, `row_expression` returns None. The
+    operator's own kernel then runs and emits a warning.
     """
 
     def row_expression(n: int, *, correction: Any = None, unbiased: bool = True, **others: Any) -> str | None:

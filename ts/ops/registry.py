@@ -1,18 +1,16 @@
 """Operator registry: one record defines one operator.
 
-In: family modules (`pointwise`, `reduce`, `view` ...), which declare records by tables and decorated
-kernels.  Out: `find(key)` and `lookup(name)` for the compiler and the dispatcher, and
-`function(name)` for the Python API.
+Modules of operator families (`pointwise`, `reduce`, `view` ...) declare records by tables and decorated
+kernels. `find(key)` returns a record, `lookup(name)` the operators of a name, and `function(name)` the
+function of the Python API.
 
     @op("aten::cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor", inplace=True, out="out")
     def cumsum(xp, self, dim, dtype=None):
         return xp.cumsum(self, dim, ...)
 
-A kernel receives the array namespace, then the schema's arguments in order: arrays, lists of arrays, Python
-numbers, ScalarType numbers, lists of ints. It returns arrays, tuples of arrays or numbers. The in-place
-variant `cumsum_` and the `out=` variant are derived from the record of `cumsum`. Their kernels call its
-kernel, check whether the result can be cast, and copy the result. Schemas are parsed when `record.schema` is
-first read.
+A kernel receives the array namespace, then the schema's arguments in order. Arguments are arrays, lists of
+arrays, Python numbers, ScalarType numbers or lists of ints. The result is an array, a number, or a tuple. The
+in-place variant `cumsum_` and the `out=` variant are derived from the record of `cumsum`.
 
 All other properties of an operator are fields of its record. Operators with the same kernel can share fields:
 
@@ -83,9 +81,9 @@ _loading = _loaded = False
 def add(record: OperatorRecord, *, stacked: bool = False) -> OperatorRecord:
     """Register a record. Raise ValueError if its key is already registered.
 
-    If `stacked`, insert the record before the existing records with the same kernel. Python applies the
-    decorators of a kernel from the last to the first, so that the records are finally in the order of the
-    decorators in the source.
+    With `stacked`, insert the record before the existing records with the same kernel. Python applies
+    decorators from the last to the first. Therefore, the final order of the records is that of the decorators
+    in the source.
     """
     if _by_key.setdefault(record.key, record) is not record:
         raise ValueError(f"operator {record.key} is declared twice")
@@ -131,8 +129,8 @@ def op(
     inplace        True or an overload name to declare the in-place variant
     inplace_order  field `order` of the in-place variant
     out            overload names of the `out=` variants to declare
-    out_names      names of the output arguments of these variants (`make_out_spec`)
-    out_unnamed    True if the results of these variants have no names
+    out_names      names of the outputs of the `out=` variants (see `make_out_spec`)
+    out_unnamed    True if the results of the `out=` variants have no names
     """
 
     def declare(kernel: K) -> K:
@@ -247,10 +245,9 @@ def records(name: str | None = None) -> list[OperatorRecord]:
 class FieldByName(dict[str, Any]):
     """Values of one record field by operator name, read from the records at the first access of a name.
 
-    If the overloads of an operator have different values, the value of the operator is the first one that is
-    not the default. An operator without a record has the value True if `ts._core.builtin_ops.properties`
-    lists it for this field. All other names have the default. Aliases have the default, too, because passes
-    replace them.
+    The value of an operator is the first value among its overloads that is not the default. An operator
+    without a record has the value True if `ts._core.builtin_ops.properties` lists it for this field.
+    Otherwise, the value is the default. Aliases have the default, because passes replace them.
     """
 
     def __init__(self, field: str) -> None:

@@ -1,8 +1,8 @@
 """Implicit reparameterization gradients of random samples, by the implicit function theorem.
 
-In: samples and distribution parameters. Out: the derivative of each sample x with respect to its parameter a.
-A sample is a function of a and of a uniform random number u. For the derivative, u is constant. Let F be the
-distribution function and f the density:
+The operators return the derivative of each sample x with respect to its parameter a. A sample is a function
+of a and of a uniform random number u, which is constant for the derivative. Let F be the distribution
+function and f the density:
 
     F(x, a) = u,  therefore  dx/da = -(dF/da) / f
 """
@@ -32,10 +32,8 @@ def _cdf_derivative(
 ) -> Array:
     """Return dF/da, computed from the derivative of log F or of log(1 - F).
 
-    `below` is the function F of a, and `above` is 1 - F.
-
-    For each element, the derivative of the logarithm of the smaller number, F or 1 - F, is used, because it
-    is more accurate.
+    `below` is the function F of a, and `above` is 1 - F. For each element, the smaller of F and 1 - F is
+    used, because the derivative of its logarithm is more accurate.
     """
     low, high = below(a), above(a)
     return xp.where(low < high, low * _log_derivative(xp, below, a), -high * _log_derivative(xp, above, a))

@@ -1,7 +1,6 @@
 """Reshaping by a shape tensor, by sizes with strides, or by the shapes of several tensors.
 
-In: an array, and a tensor or list that determines the shape. Out: a view of the array, or a copy for `*_copy`
-operators.
+The result is a view of the array, or a copy for `*_copy` operators. Each line shows a call and its result:
 
     _reshape_from_tensor(x, tensor([3, 2]))             x.reshape(3, 2)
     unflatten_dense_tensors(flat, [a, b])               views of `flat`, shaped as `a` and `b`

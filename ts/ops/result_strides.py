@@ -1,10 +1,9 @@
 """Rules for the strides of operator results, for kernels whose strides differ from PyTorch's.
 
-In: the rules named by an operator's record, one per result, and the kernel's results. Out: the results in
-PyTorch's memory order. A rule computes the order of a result's dimensions in memory from two inputs, the
-shape of the result and the array arguments of the operator:
+The record of an operator names one rule per result. A rule computes the order of the result's dimensions in
+memory. Its inputs are the shape of the result and the array arguments of the operator:
 
-    @op("aten::cumsum(...)", layout="contiguous")           x.t().cumsum(0).view(-1) works
+    @op("aten::cumsum(...)", layout="contiguous")           # x.t().cumsum(0).view(-1) works
     @op("aten::linalg_qr(...)", layout=("columns", "columns"))
 
 If a result has another order, `with_result_strides` copies it. Strides of size-1 dimensions are ignored,
@@ -74,10 +73,8 @@ def like_query(shape: Shape, arrays: Sequence[Array]) -> Order:
 def have_fusible_heads(query: Array, key: Array, value: Array, mask: Array | None) -> bool:
     """Return True if PyTorch's fused attention supports the shapes of the operands and of the mask.
 
-    Query, key and value must be 4D, and the mask, if there is one, 2D or 4D.
-
-    Query, key and value must be nonempty, have contiguous rows, and have equal batch sizes, head counts and
-    head widths.
+    Query, key and value must be 4D and nonempty, and have contiguous rows. Their batch sizes, head counts and
+    head widths must be equal. The mask, if there is one, must be 2D or 4D.
     """
     stacks = (query, key, value)
     if any(x.ndim != 4 or x.strides[3] != x.itemsize or not x.size for x in stacks):
@@ -128,8 +125,8 @@ def all_channels(shape: Shape, arrays: Sequence[Array]) -> Order:
 def any_channels(shape: Shape, arrays: Sequence[Array]) -> Order:
     """Return the order of a convolution result: channels-last if the operands require it, else row-major.
 
-    For 1D convolutions, both input and weight must be channels-last. For 2D and 3D convolutions, one of them
-    suffices. For 3D convolutions, the batch size must also be greater than 1.
+    For 1D convolutions, the order is channels-last if input and weight are both channels-last. For 2D and 3D
+    convolutions, one of them suffices. For 3D convolutions, the batch size must also be greater than 1.
     """
     channels_last_flags = [channels_last(x) for x in arrays[:2]]
     is_channels_last = (
@@ -239,8 +236,8 @@ def with_result_strides(xp: Any, rule: str, x: Array, arrays: Sequence[Array]) -
 def _is_contiguous_as_required(rule: str, x: Array, arrays: Sequence[Array]) -> bool:
     """Return True only if `x` is contiguous and this suffices to know that `x` has the strides of `rule`.
 
-    This fast check covers the common cases. For arrays with 4 or more dimensions, most rules may require
-    channels-last order, and the function returns False.
+    This fast check covers the common cases. It returns False for arrays with 4 or more dimensions if the rule
+    may require channels-last order.
     """
     if not x.flags.c_contiguous:
         return False

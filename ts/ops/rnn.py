@@ -1,9 +1,8 @@
 """Recurrent neural networks: cells, and stacks of layers over sequences.
 
-The weights of all layers are in one list, which contains for each layer and direction w_ih and w_hh, then
-b_ih and b_hh if there are biases, then w_hr if the hidden state of an LSTM is projected. The input is padded
-(time, batch, features), or packed (`ts.ops.packed_sequence`): the rows of all time steps, and the number of
-rows of each time step.
+One list contains the weights of all layers. For each layer and direction, it contains w_ih and w_hh, then
+b_ih and b_hh if there are biases, then w_hr for an LSTM with projections. The input is padded (time, batch,
+features) or packed (`ts.ops.packed_sequence`).
 """
 
 from __future__ import annotations
@@ -223,8 +222,8 @@ def _layer(
 ) -> tuple[Array, State]:
     """Return the hidden state after each time step, in one array, and the last state.
 
-    `projections` contains the input projections of all time steps, and `rows[t]` is the index or the slice of
-    the rows of step t in `projections`. In packed input, the state of a sequence does not change after its
+    `projections` contains the input projections of all time steps. `rows[t]` selects the rows of step t in
+    `projections`, by an index or slice. In packed input, the state of a sequence does not change after its
     end.
     """
     output = None

@@ -1,13 +1,14 @@
 """RPC calls in scripts, and remote references (RRef).
 
+Each line shows Python code, the operator in the graph and the result type:
+
     f = rpc.rpc_async("worker1", g, (x,))        prim::rpc_async(%to, %name, %args)        Future[T]
     y = rpc.rpc_sync("worker1", g, (x,))         prim::rpc_sync(...)                       T
     r = rpc.remote("worker1", g, (x,))           prim::rpc_remote(...)                     RRef[T]
     r.to_here()                                  aten::to_here(%r, %timeout)               T
 
-These operators return a future (record field `begins`), so that a script can wait for the result without
-blocking a thread.  This module does not depend on the transport: `ts.distributed.rpc` implements references
-and sets the function that starts calls (`RpcHook.begin`).
+The operators return futures (record field `begins`), so that a script can wait without blocking a thread.
+`ts.distributed.rpc` implements references, and sets the function that starts calls (`RpcHook.begin`).
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Sampling operators (inverse CDF, rejection sampling, multinomial sampling): samples of distributions.
 
-In: a tensor to fill, or parameters, and a Generator. Out: samples, drawn in memory order (see
-`ts.ops.random`).
+The operators draw samples in memory order. Each line shows operators and their method:
 
     x.exponential_(2.0)                  continuous: a sample is computed in float64 from one uniform number
     poisson, binomial, _standard_gamma   rejection sampling

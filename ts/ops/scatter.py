@@ -167,8 +167,8 @@ def _along(
 ) -> tuple[Array, tuple[Any, ...]]:
     """Return a copy of `self`, and the NumPy key that selects `index` along `dim`.
 
-    If an index is out of range, raise the exception `beyond`. Valid indices are 0 to n - 1 for n elements
-    along `dim`, and also -n to -1 if `negative`.
+    Valid indices are 0 to n - 1 for n elements along `dim`, and with `negative` also -n to -1. If an index is
+    out of range, raise the exception `beyond`.
     """
     axis = common.wrap_dim(dim, self.ndim)
     if index.ndim > 1:

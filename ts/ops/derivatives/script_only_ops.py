@@ -1,9 +1,10 @@
 """Derivatives of operators that exist only in scripts.
 
-Implicit conversions to numbers raise an error for tensors that require grad.
+An implicit conversion to a number raises an error for tensors that require grad, because gradients do not
+flow through numbers. An explicit conversion is accepted:
 
-    p: float = x        an error if x requires grad, because gradients do not flow through numbers
-    p = float(x)        accepted: the program requests a number
+    p: float = x        # an error if x requires grad
+    p = float(x)        # accepted
 """
 
 from __future__ import annotations

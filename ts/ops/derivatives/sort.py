@@ -41,8 +41,8 @@ derive(
 def ranks(values: Tensor, q: Tensor, ignore_nan: bool) -> Tensor:
     """Return the positions of the quantiles `q` in each sorted row of `values`, as fractional indices.
 
-    NaNs are at the end of a row. With `ignore_nan`, they do not count. Otherwise, the positions in a row that
-    contains NaN are the last index.
+    NaNs are at the end of a row. With `ignore_nan`, they do not count. Otherwise, if a row contains NaN, all
+    its positions are the last index.
     """
     last = values.size(-1) - 1
     if ignore_nan:

@@ -35,8 +35,8 @@ def of_storage(
     """Return the gradient of the input of `as_strided`.
 
     `base_layout` and `view` are the layouts (sizes, strides, storage offset) of the input and of the result.
-    The gradient of a storage location is the sum of `grad` over the elements of the result at this location.
-    If the input has several elements at a location, each of them gets an equal part of this sum.
+    The gradient of a storage location is the sum of `grad` over the result's elements at this location. If
+    the input has several elements at a location, each of them gets an equal part.
     """
     first = min(base_layout[2], view[2])
     count = (

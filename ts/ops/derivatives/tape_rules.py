@@ -111,8 +111,8 @@ def _formula(inputs: Inputs, formula: formulas.Formula, requested: list[str]) ->
 def _source(inputs: Inputs, read: formulas.FormulaParameter) -> tuple[int, int, bool]:
     """Return where the engine finds the value of parameter `read` of a formula, as a tuple of three items.
 
-    The items are a `FormulaInputKind`, the index of the argument, result or gradient, and a bool that is True
-    if the value may be a number instead of a tensor.
+    The first item is a `FormulaInputKind`. The second item is the index of the argument, result or gradient.
+    The third item is True if the value may be a number instead of a tensor.
     """
     names = list(inputs.parameters)
     if read.fact:  # a property such as a size, of an argument or a result

@@ -50,8 +50,8 @@ def of_sinc(grad: Tensor, self: Tensor) -> Tensor:
 def of_bessel(first: Tensor, self: Tensor, result: Tensor) -> Tensor:
     """Return `first - result / self`, or 0.5 where `self` is near 0.
 
-    With i0(x) as `first` and i1(x) as `result`, this is the derivative of i1. For the derivative of i1e, the
-    caller passes i0e(x) as `first`, and subtracts sgn(x) * `result`.
+    If `first` is i0(x) and `result` is i1(x), this is the derivative of i1. For the derivative of i1e,
+    `first` is i0e(x), and the caller subtracts sgn(x) * `result`.
     """
     nothing = self.abs() < 1e-30
     return ts.where(nothing, 0.5, first - result / ts.where(nothing, 1, self))

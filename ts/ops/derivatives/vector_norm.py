@@ -18,8 +18,9 @@ def of_norm(
 ) -> Tensor | None:
     """Return the gradient of a p-norm, which is `grad` times x |x|^(p - 2) / norm^(p - 1).
 
-    For p = inf (or -inf), the elements with the largest (smallest) magnitude get equal parts of `grad`. For p
-    = 0, return None, because the norm is the number of nonzero elements.
+    For p = inf, the elements with the largest magnitude get equal parts of `grad`. For p = -inf, these are
+    the elements with the smallest magnitude. For p = 0, return None, because the norm is the number of
+    nonzero elements.
     """
     expanded_grad, norm = (
         unsqueeze_reduced(grad, dim, keepdim),
