@@ -2,9 +2,9 @@
 
     export(ts.jit.load("model.pt"), (x,))
 
-Nodes are run in order: operators are recorded, and operations on numbers, lists and strings are computed.
-The example arguments decide branches and loops. A node that cannot be exported (assignment of an
-attribute, `fork`) raises an error with its source line.
+Operators are recorded. Operations on numbers, lists and strings are computed. The example arguments decide
+branches and loops. A node that cannot be exported, such as the assignment of an attribute, raises an error
+with its source line.
 """
 
 from __future__ import annotations

@@ -1,12 +1,13 @@
 """Tracer of programs on fake tensors: records a `ts.fx` graph with one node per operator.
 
-The tracer receives the operators that its thread calls (`ts._core.thread.context`):
+The tracer receives the operators that its thread calls. For a call in the program (left), it records a node
+or creates a symbol (right):
 
-    y = x + 1         operator(add, (x, 1), {}): node aten.add.Tensor(x, 1), fake tensor y
-    n = x.shape[0]    the symbol of the size, with a node if n is used as an argument
-    y.item()          a data-dependent number: an unbacked symbol
+    y = x + 1         node aten.add.Tensor(x, 1), with the fake tensor y
+    n = x.shape[0]    the symbol of the size. It gets a node if n is used as an argument
+    y.item()          an unbacked symbol, because the number depends on data
 
-Real tensors of the program are parameters, buffers or constants. Each of them has a node and a fake tensor.
+Each real tensor of the program (parameter, buffer or constant) also has a node and a fake tensor.
 """
 
 from __future__ import annotations

@@ -336,7 +336,7 @@ class Export:
     def _derived(self, expression: Any, at: Source) -> Source | None:
         """Return the location `at` with factor and offset if it defines its symbol, else None.
 
-        The size `expression` at the location has the form `factor * symbol + offset`. The location defines
+        The size at `at` is `expression`, which has the form `factor * symbol + offset`. The location defines
         the symbol if it is the first one in the sources of the symbol.
         """
         for symbol in expression.free_symbols:

@@ -97,8 +97,8 @@ def unflatten(module: ExportedProgram, flat_args_adapter: FlatArgsAdapter | None
     """Convert an exported program to a module hierarchy like that of the original module.
 
     A module with a preserved signature (`export(..., preserve_module_call_signature=("encoder",))`) is called
-    like the original module. The order of the inputs of other modules is unspecified. `flat_args_adapter`
-    converts arguments with another tree structure to that of the program.
+    like the original module. Other modules have their inputs in an unspecified order. `flat_args_adapter`
+    converts arguments whose tree structure differs from that of the program.
 
     Calls raise RuntimeError for arguments that violate the program's metadata, and AssertionError for
     arguments that violate its guards.

@@ -1,10 +1,12 @@
 """Exported program as a module, with state as attributes, and with the arguments of the original module.
 
-    program    (p_lin_weight, b_count, x)                   inputs: state, then leaves of the arguments
-    module     lin_weight = self.lin.weight; ...; _guards_fn = self._guards_fn(x); ...
+The inputs of a program include its state. The module reads the state from its attributes:
 
-The module's graph is a copy, so changes do not affect the program. At the end of the graph, `copy_` nodes
-write the new values of mutated inputs to the inputs.
+    program    (p_lin_weight, b_count, x)
+    module     (x), with lin_weight = self.lin.weight; ...; _guards_fn = self._guards_fn(x); ...
+
+The module has a copy of the graph, so changes do not affect the program. At the end of this graph, `copy_`
+nodes write the new values of mutated inputs to the inputs.
 """
 
 from __future__ import annotations
@@ -190,9 +192,9 @@ def _write(
 ) -> dict[Node, Node]:
     """Append `copy_` nodes, which write the new values of mutated inputs to the inputs.
 
-    If a new value is the old value of another mutated input, the value is cloned first. Return a dictionary:
-    new value -> node of the written input. If a result of the program is such a new value, the module returns
-    the node of the input instead.
+    Return a dictionary: new value -> node of the written input. If a result of the program is a new value,
+    the module returns the node of the input instead. A new value that is the old value of another mutated
+    input is cloned first.
     """
     aten = ts.ops.aten
     writes = [

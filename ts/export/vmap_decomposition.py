@@ -1,9 +1,11 @@
 """Decomposition of `vmap`. The decomposed program computes on whole batches.
 
+The program has an operator on a single element (left), the decomposed program on the batch (right):
+
     _add_batch_dim(x, 0, 1); sum(_); _remove_batch_dim(_, 1, 5, 0)        sum(x, [1])
 
-Between `_add_batch_dim` and `_remove_batch_dim`, a fake tensor ("stand-in") with the shape of one element
-stands for the batch. An operator on a stand-in runs the batching rule of `ts.ops.vmap_rules`, whose operators
+Between `_add_batch_dim` and `_remove_batch_dim`, a fake tensor with the shape of one element replaces the
+batch (a "stand-in"). An operator on a stand-in runs its batching rule of `ts.ops.vmap_rules`, whose operators
 are recorded.
 """
 

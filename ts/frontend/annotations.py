@@ -1,12 +1,12 @@
 """Conversion of annotations to types.
 
-In: the annotation of an argument, return value or variable, as syntax or as a Python object.  Out: a type.
+An annotation is syntax or a Python object (left). It is converted to a type of the compiler (right):
 
     object_type(Optional[List[str]])                        str[]?
     to_type(syntax of "Dict[str, Tensor]", resolver)        Dict(str, Tensor)
 
-Names of the typing module and of tensors (`List`, `Optional`, `Tensor`) are recognized without an import. Any
-other name is resolved to a Python object: an alias, a NamedTuple or a class.
+Names of the typing module and of tensors (`List`, `Optional`, `Tensor`) need no import. Any other name is
+resolved to a Python object: an alias, a NamedTuple or a class.
 """
 
 from __future__ import annotations
@@ -151,8 +151,8 @@ class AnnotationParser:
     def read_live(self, node: ast.expr, annotation: object) -> SizedType:
         """Return (type, size) for the annotation `node` of a live Python function, as `argument` does.
 
-        If a name in `node` is unknown, convert `annotation` instead, the object to which Python has evaluated
-        `node`. For example, a local class is unknown if the body of the function does not use it.
+        If a name in `node` is unknown, convert `annotation` instead, the evaluated Python object. For
+        example, a local class is unknown if the body of the function does not use it.
         """
         try:
             return self.argument(node)

@@ -1,15 +1,15 @@
 """Compilation of Python classes to script classes, with lazy compilation of methods at the first call.
 
-In: a Python class.  Out: its `ClassType`, with the attributes that `__init__` assigns, and the methods.
+`class_type` returns the `ClassType` of a class (left), with attributes and methods (right):
 
     class Counter:
         def __init__(self, start: int):          class_type(Counter).attributes == {"n": INT}
             self.n = start                       class_type(Counter).methods    == {"__init__", "next"}
         def next(self) -> int: ...
 
-A class is declared when a scripted function first refers to it. `__init__` is compiled at this time, because
-its assignments declare the attributes.  Every other method is parsed and compiled at its first call from a
-script, so that a method that does not compile is an error only for its callers.
+When a scripted function first refers to the class, `__init__` is compiled, because its assignments declare
+the attributes. Other methods are compiled at their first call. Therefore, an error in a method concerns only
+its callers.
 """
 
 from __future__ import annotations

@@ -1,12 +1,10 @@
 """Compilation of a parsed function to a graph and a schema.
 
-In: a `ParsedFunction`.  Out: `CompiledGraph`: the graph after the frontend's passes, and the schema.
-
     compiled = compile_function(parse.function_def(f))
     compiled.schema     f(int n) -> int
-    compiled.graph      as `fn.graph` shows it
+    compiled.graph      the graph after the passes of the frontend, as `fn.graph` shows it
 
-If the return type is annotated, `declare` returns the schema before the body is emitted, because recursive
+If the return type is annotated, `declare` returns the schema before the body is compiled, because recursive
 calls need it.
 """
 
@@ -67,9 +65,9 @@ def compile_function(
 ) -> CompiledGraph:
     """Emit a function and run the frontend's passes on its graph.
 
-    `compile_callee` compiles a called Python function to a ScriptFunction. If it is None, calls of Python
-    functions are errors. If `lines` is True, the graph is for the debugger: it contains a `prim::Line` for
-    each line, and no code is removed. `schema` is the result of `declare`.
+    compile_callee    compiles a called Python function to a ScriptFunction (None: such calls are errors)
+    lines             True for the debugger: each line has a `prim::Line`, and no code is removed
+    schema            the result of `declare`, if it was called before
     """
     from ts.passes.pipelines import FRONTEND, STEPPING, run_pipeline
 

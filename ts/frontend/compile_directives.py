@@ -1,10 +1,10 @@
 """Compile directives: functions and decorators with a special meaning for the compiler.
 
-    xs = ts.jit.annotate(List[int], [])          returns the list (type in compiled code: `int[]`)
+    xs = ts.jit.annotate(List[int], [])          returns the list, which has type `int[]` in compiled code
     if not ts.jit.is_scripting(): ...            omitted from compiled code
 
-`ignore`, `unused` and `export` mark a function with `__ts_marker__`.  `modifier_of` reads the mark when
-compiled code calls the function, and when `script` selects the methods of a module to compile.
+The decorators `ignore`, `unused` and `export` mark a function with `__ts_marker__`. The compiler reads this
+mark with `modifier_of`.
 """
 
 from __future__ import annotations

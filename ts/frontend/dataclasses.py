@@ -1,15 +1,14 @@
 """Script definitions of the methods that `@dataclass` generates, which have no Python source.
 
-In: a dataclass.  Out: the definitions of its generated methods, by name:
+A dataclass (left) gets definitions of its generated methods (right):
 
     @dataclass(order=True)                  def __init__(self, x: __type_x, y: __type_y = __default_y):
     class Point:                                self.x = x
         x: int                      =>          self.y = y
         y: float = 0.5                      def __lt__(self, other: Point) -> bool: ...
 
-In the definitions, names such as `__type_x` and `__default_y` are bound to the types and defaults of fields.
-For Optional fields, the definitions test for None before they compare, because the language has no operators
-that compare Optional values.
+Names such as `__type_x` and `__default_y` are bound to the types and defaults of fields. For Optional fields,
+the definitions test for None before they compare, because no operator compares Optional values.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Dependency analysis of source files in an archive: the operators and definitions that a file references.
 
-In: a definition in a source file of an archive.  Out: its references, from `find_dependencies`:
+For the source of a definition (left), `find_dependencies` returns references (right):
 
     torch.relu(x)                   Dependency("operator", "aten::relu", range)
     ops.quantized.linear(x, w)      Dependency("operator", "quantized::linear", range)

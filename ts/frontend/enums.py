@@ -1,6 +1,7 @@
 """Enumerations: types of enum classes, members as constants, and enum classes in expressions.
 
-In: a subclass of `enum.Enum` whose values are all ints, all floats or all strings.  Out: its `EnumType`, and
+The values of an enum class must be all ints, all floats or all strings. An expression (left) becomes a node
+(right):
 
     Color.RED        %1 : Enum<__torch__.Color> = prim::Constant[value=__torch__.Color.RED]()
     x.name           prim::EnumName(%x)

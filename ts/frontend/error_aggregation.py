@@ -1,14 +1,14 @@
 """Error recovery of the compiler: one error reports the errors of a function and of its callees, each once.
 
-In: the errors raised while functions are compiled.  Out: one error that contains all of them:
+In this program, both callees have errors:
 
     def f(x):
-        a = helper(x)      `helper` does not compile: recorded, emission continues
-        b = other(x)       `other` does not compile: recorded
-        return a + b       `a` and `b` are undefined, which is not reported separately
+        a = helper(x)      the error of `helper` is recorded, and the compilation of `f` continues
+        b = other(x)       the error of `other` is recorded
+        return a + b       no further errors are reported for `a` and `b`
 
-During a compilation, the errors of each function are cached: a function that does not compile is not compiled
-again for other callers, so that the cost is linear in the number of functions.
+During a compilation, the errors of each function are cached. A function with errors is not compiled again for
+other callers, so the cost is linear in the number of functions.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Check of the signatures of forward hooks and pre-hooks against the module's `forward`.
 
-In: the compiled hooks of a module.  Out: a RuntimeError with the expected signature for a mismatch.
+The signatures of hooks follow from `forward`. A mismatch raises a RuntimeError with the expected signature.
 
     def forward(self, a: str) -> int
     def pre_hook(self, input: Tuple[str]) -> None                  or -> str, or -> Tuple[str]

@@ -1,12 +1,12 @@
 """Blocks of a scripted function that run in Python.
 
+The body of such a `with` statement (left) becomes a Python function, which the graph calls (right):
+
     with ts.jit.ignore_context_manager(a="inp:int", c="out:int"):      %c : int = ^ignored_block[]()(%a)
         c = len([i for i in range(a) if i > 2])
 
-In: such a `with` statement.  Out: a call of a Python function, created from the body of the statement. Names
-marked "inp" are the parameters of the function, names marked "out" are its results, each with a type.  Since
-the body may be any Python code, only live functions may contain such a block. In source text, which may be
-untrusted, the statement is compiled as an ordinary `with`.
+Names marked "inp" are the parameters of the function. Names marked "out" are its results. Only live functions
+may contain such a block. In source text, which may be untrusted, the statement is an ordinary `with`.
 """
 
 from __future__ import annotations

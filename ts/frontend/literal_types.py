@@ -1,10 +1,10 @@
 """Bidirectional type inference of list and dict literals, from their elements and the expected type.
 
-In: the expected type (of a variable, a result, an attribute).  Out: the possible types of the literal:
+The literal in a statement (left) gets the type on the right:
 
     x: List[int] = []                    List[int]
     x: Union[int, List[str]] = []        List[str], the only list among the members
-    x: Union[List[int], List[str]] = []  rejected: ambiguous
+    x: Union[List[int], List[str]] = []  an error, because the type is ambiguous
     x: Union[List[int], List[str]] = [1] List[int], because the element is an int
 """
 
@@ -72,8 +72,8 @@ def select_literal_type(
 ) -> Kind:
     """Select the type of a literal from `options`, the types that its type hint allows.
 
-    Return `inferred`, the type inferred from the elements, if it is an option. Otherwise, return the first
-    option for which `holds` is true. Raise CompilationError if no option can hold the elements.
+    Return `inferred`, the type of the elements, if it is an option. Otherwise, return the first option for
+    which `holds` is true. Raise CompilationError if there is no such option.
     """
     if inferred in options:
         return inferred

@@ -1,15 +1,15 @@
 """Sandbox policy for loading untrusted code, with compile-time limits and an allowlist of operators.
 
     policy = LoadPolicy(ts.limits(seconds=1), {"aten::add", "aten::mul.Tensor", "aten::_*"})
-    with policy.within(): ...            for reading the file and compiling its code
-    policy.admit(graph)                  CompilationError for a graph with another operator
+    with policy.within(): ...            limits reading of the file and compilation of its code
+    policy.admit(graph)                  raises CompilationError for a graph with another operator
 
 A name without an overload allows all overloads of the operator. Names may contain wildcards (`*`, `?`).
-Operators of the language itself (`prim::If`, `prim::TupleUnpack`) are always allowed, except remote calls
-(`prim::rpc_*`), which must be listed.
 
-Operators that write files (`aten::save`) are allowed only if they are listed by name, without wildcards. The
-policy of a program's own code (`UNRESTRICTED`) allows them.
+Operators of the language itself, such as `prim::If`, are always allowed. Remote calls (`prim::rpc_*`) must be
+listed. Operators that write files (`aten::save`) must be listed without wildcards.
+
+`UNRESTRICTED`, the policy of a program's own code, allows all operators.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Types of modules, with type sharing between equal instances: the description of a module instance.
 
-In: an instance of `ts.nn.Module`.  Out: its `ConcreteModule`, whose `type` is a `ModuleType`:
+An instance of `ts.nn.Module` (left) has a `ConcreteModule` (right), whose `type` is a `ModuleType`:
 
     class Net(Module):                              concrete = concrete_module(Net())
         __constants__ = ["steps"]                   concrete.type.attributes   {"weight": TENSOR, ...}
@@ -8,10 +8,11 @@ In: an instance of `ts.nn.Module`.  Out: its `ConcreteModule`, whose `type` is a
             self.weight = Parameter(...)            concrete.type.methods      {}, filled on demand
             self.steps = 3
 
-Attributes are parameters, buffers, submodules, and other instance attributes with an annotated or inferred
-type.  For an attribute without a type, the reason is stored, and reported if compiled code uses the
-attribute. Two instances of one class have the same type if their descriptions are equal: the names and types
-of attributes, and the names and values of constants.
+Attributes are parameters, buffers, submodules, and other instance attributes with a known type. An attribute
+without a known type is an error only if compiled code uses it.
+
+Two instances of one class have the same type if their descriptions are equal. A description contains the
+names and types of attributes, and the names and values of constants.
 """
 
 from __future__ import annotations
@@ -242,9 +243,11 @@ def concrete_module(
 ) -> ConcreteModule:
     """Return the description of a module instance.
 
-    With `share_types`, return the description of an earlier instance if it is equal, so that both instances
-    have one type. With `traced`, the description contains no hooks. `enclosing` are the modules that contain
-    `instance`: a module that contains itself is an error.
+    share_types    return the description of an earlier instance if it is equal, so that both have one type
+    traced         omit hooks from the description
+    enclosing      modules that contain `instance`
+
+    Raise RuntimeError if a module contains itself, or has uninitialized parameters.
     """
     existing_description = getattr(instance, "_concrete", None)
     if isinstance(existing_description, ConcreteModule):

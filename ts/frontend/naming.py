@@ -2,9 +2,10 @@
 
     qualified_name(f)             "__torch__.package.module.f"
     unique_name(name)             the name, mangled with a number if it is in use
-    register_live(script)             registers a type or function for `find_live(name)`, by a weak reference
+    register_live(script)         registers a type or function by a weak reference
+    find_live(name)               the registered type or function
 
-The runtime registers its constructor of script functions here, because the frontend must not import
+The runtime also registers its constructor of script functions here, because the frontend must not import
 `ts.runtime`.
 """
 

@@ -9,9 +9,9 @@
     def twice(x):                     # compiled once for each declaration
         return x + x
 
-In: declarations, stored by qualified name until compiled code calls the function.  Out: one compiled function
-per declaration, in order, with the declaration's types and defaults and the implementation's body.  Methods
-are declared with `overload_method` in the body of their class (`overloads_of_method`).
+Each compiled function has the types and defaults of its declaration, and the body of the implementation. It
+is compiled when compiled code calls the function. Methods are declared with `overload_method` in the body of
+their class.
 """
 
 from __future__ import annotations
@@ -111,8 +111,8 @@ def parse_overload(
 
     `self_type` is the type of `self` if the implementation is a method.
 
-    The declaration may omit trailing parameters if the implementation gives them a default and a type. A
-    default in the implementation is used if it has the type that the declaration gives to the parameter.
+    The declaration may omit trailing parameters that have a default and a type in the implementation. A
+    default of the implementation is used if it has the type in the declaration.
     """
     declared = parse.function_def(declaration, signature_only=True)
     parsed = parse.function_def(implementation)

@@ -1,14 +1,14 @@
 """Parsing of source text to Python's abstract syntax tree (AST), with errors for unsupported constructs.
 
-In: a live function, or a string of definitions.  Out: a `ParsedFunction`, which contains the
-`ast.FunctionDef`, its `Source`, and the `Resolver` for names that are defined outside of the function.
+A `ParsedFunction` contains the `ast.FunctionDef`, its `Source`, and the `Resolver` for names that are defined
+outside of the function:
 
     parsed = parse.function_def(fn)
-    parsed.node.body, parsed.range(parsed.node.body[0]).highlight()
+    parsed.node.body                                      syntax trees of the statements
+    parsed.range(parsed.node.body[0]).highlight()         the source of the first statement, underlined
 
-The frontend has no other syntax tree: this module checks the `ast` once and raises an error for every
-unsupported construct, with its name, source location and an alternative.  The emitter may assume that all
-nodes are supported.
+The parser raises an error for each unsupported construct, with its location and an alternative. Therefore,
+the emitter may assume that all nodes are supported.
 """
 
 from __future__ import annotations

@@ -1,13 +1,11 @@
 """Python's parser, protected by a lock.
 
-In: text.  Out: the tree, or the SyntaxError that `ast.parse` raises.
-
     module("def f(): ...")             ast.Module
     expression("List[int]")            ast.expr
     function_type("(int) -> int")      ast.FunctionType
 
-Python versions before 3.11.8 and 3.12.2 count the nesting depth of a tree in a variable that all threads
-share, so that concurrent parsing in two threads can raise SystemError.
+The functions raise SyntaxError like `ast.parse`. The lock is necessary for Python before 3.11.8 and 3.12.2,
+where concurrent parsing in two threads can raise SystemError.
 """
 
 from __future__ import annotations

@@ -1,12 +1,13 @@
 """Name resolution: the Python objects that the free names in scripted functions are bound to.
 
-In: a function (its closure, globals and the builtins) or the frame that compiles a string.  Out: the Python
-object bound to a name, `Resolver.lookup`.  Objects of `torch` are replaced by objects of the same name in
-`ts`, so that source with `torch.relu` compiles whether or not PyTorch is installed.
+`Resolver.lookup` searches the closure and globals of a function, or the frame that compiles a string, and
+then the builtins. Objects of `torch` are replaced by objects of the same name in `ts`:
 
     import torch                    lookup("torch")         the module `ts`
     from torch import relu          lookup("relu")          `ts.relu`
     import math                     lookup("math")          the module `math`
+
+Therefore, source with `torch.relu` compiles whether or not PyTorch is installed.
 """
 
 from __future__ import annotations

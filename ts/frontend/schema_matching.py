@@ -1,14 +1,16 @@
 """Schema matching (overload resolution, type coercion): select the overload of a call, convert arguments.
 
-In: schemas in the registry's order, and arguments. An argument is a graph value or a `Literal`, a Python
-constant that becomes a node when a schema is tried, as in PyTorch. Out: the inputs of the node, in the
-schema's order, and its result types, or an error that lists the candidates.
-
     match_schemas([add.Tensor, add.Scalar, ...], graph, range, [%x, %1], {})
-        add.Tensor: %1 is not a Tensor, add.Scalar: matches, with a new constant for alpha
 
-There are two rounds. The first one tries all schemas without implicit conversions, except a number to a list
-of fixed size (`int[2]`), a tuple to a list, and an empty list literal to any list type.  The second one also
+In this example, `add.Tensor` does not match, because %1 is not a Tensor. `add.Scalar` matches. The result
+contains the inputs of the node in the schema's order, with a new constant for alpha, and the result types. An
+error lists the candidates if no schema matches.
+
+An argument is a graph value or a `Literal`. A `Literal` is a Python constant, which becomes a node when a
+schema is tried, as in PyTorch.
+
+There are two rounds. The first one tries all schemas with a few implicit conversions: a number to a list of
+fixed size (`int[2]`), a tuple to a list, and an empty list literal to any list type. The second one also
 converts Tensor to number, bool to int, str to device, and trailing positional arguments to a list.
 """
 
@@ -451,9 +453,9 @@ _MAX_LISTED_OVERLOADS: Final = 6  # maximum number of overloads in an error mess
 def _closest_mismatches(failures: Sequence[tuple[int, str]]) -> str:
     """Return a text with the reasons why no schema matches a call.
 
-    `failures` are (number of matched arguments, mismatch message) pairs, one for each schema. For more than
-    `_MAX_LISTED_OVERLOADS` schemas, the text contains only the messages of the schemas with the most matched
-    arguments, and the number of the other schemas.
+    `failures` has a pair for each schema: number of matched arguments, mismatch message. If there are more
+    than `_MAX_LISTED_OVERLOADS` schemas, only the messages of the schemas with the most matched arguments are
+    listed.
     """
     if len(failures) <= _MAX_LISTED_OVERLOADS:
         return _indented(message for _, message in failures)

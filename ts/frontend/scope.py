@@ -1,16 +1,14 @@
 """Lexical scoping of variables (variable scope, symbol table) in one graph block during emission.
 
-In: assignments and uses of names. Out: `prim::Store` and `prim::Load` nodes for variables with graph values.
-The conversion to SSA removes these nodes. Names of other objects (a module, a function) exist only in the
-scope.
+The statement `x = x + 1` becomes these nodes, of which the conversion to SSA removes the first and the last:
 
-    x = x + 1        %x : int = prim::Load[name="x"]()
-                     %2 : int = aten::add(%x, %1)
-                      = prim::Store[name="x"](%2)
+    %x : int = prim::Load[name="x"]()
+    %2 : int = aten::add(%x, %1)
+     = prim::Store[name="x"](%2)
 
-Each block of the graph (branch, loop body) has a scope, in which the variables of enclosing scopes are
-visible. A load gets the name of the variable, and an earlier value of this name is renamed, for example to
-`%x.1`.
+Names of objects without graph value (a module, a function) exist only in the scope. Each block of the graph
+(branch, loop body) has a scope, in which the variables of enclosing scopes are visible. A load gets the name
+of the variable. An earlier value of this name is renamed, for example to `%x.1`.
 """
 
 from __future__ import annotations
@@ -107,8 +105,8 @@ class Scope:
         """Assign to a name.
 
         At the top level of a function, an assignment may change the type of a variable. In a branch or loop,
-        the variable must keep the type that it has in the enclosing scope. Otherwise, the type after the
-        block would depend on the executed path.
+        the variable must keep its type in the enclosing scope. Otherwise, its type after the block would
+        depend on the executed path.
         """
         value = assigned if isinstance(assigned, Value) else assigned.simple
         if (

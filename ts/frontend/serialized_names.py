@@ -1,8 +1,9 @@
 """Resolution of names in printed source, the source of `fn.code` and of archives.
 
-In: the constants without a literal (`CONSTANTS.c0`), and a function that finds objects called `__torch__.…`.
-Out: a `SerializedResolver`, the resolver for such source.
+A `SerializedResolver` receives the constants of an archive, and a function `find` for names that begin with
+`__torch__.`. It resolves the names on the left to the objects on the right:
 
+    CONSTANTS.c0                     a constant of the archive
     torch.add(x, 1)                  the operator aten::add
     ops.prim.max(a, b)               the operator prim::max
     __torch__.model.helper(x, )      a function or class returned by `find`

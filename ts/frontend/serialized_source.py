@@ -1,13 +1,11 @@
 """Lazy parsing of printed source files, whose definitions are parsed on first use.
 
-In: the `Source` of a file. Out: its functions and classes by name, and separately the methods of a class:
-
     file = PrintedFile(source)
     file.definition("Net")              ast.ClassDef: bases and attributes
     file.methods("Net")                 [("forward", <function that returns its ast.FunctionDef>), ...]
 
-Loading needs the attributes of all classes, but few methods. Definitions are located by lines that begin with
-`class` and `def`. Text in a layout other than the printer's is parsed as a whole.
+Definitions are located by lines that begin with `class` and `def`. Text in another layout than the printer's
+is parsed as a whole.
 """
 
 from __future__ import annotations

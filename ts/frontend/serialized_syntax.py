@@ -1,13 +1,13 @@
 """Parser for printed source, which contains names that Python's grammar does not allow.
 
-In: text.  Out: its Python syntax tree, in which these names have their original spelling:
+The parser returns Python's syntax tree, in which these names have their original spelling:
 
     ^tally()(xs, 2)                    a Python function: `^tally()` returns it, the second call runs it
     ^<lambda>()(x)                     a Python function without a name
     __torch__.programs.elif.sign       an attribute that is a keyword
     Tuple[]                            the type of () in old archives
 
-Before parsing, each of these names is replaced by an identifier of equal length, so that source locations
+Before parsing, each of these names is replaced by an identifier of equal length. Therefore, source locations
 stay valid.
 """
 

@@ -1,12 +1,12 @@
 """Signatures: parameters of a definition with types and defaults, and the return type.
 
-In: a `ParsedFunction`.  Out: its parameters, and its return type if it is annotated:
+For this function, `signature` returns the parameters and the return type below:
 
     def f(x, n: int = 3, names: Optional[List[str]] = None) -> Dict[str, Tensor]:
-    signature(...)  [x: Tensor, n: int = 3, names: str[]? = None], Dict(str, Tensor)
+    [x: Tensor, n: int = 3, names: str[]? = None], Dict(str, Tensor)
 
-Types come from annotations or from a type comment. Unannotated arguments are Tensors. An unannotated return
-type is inferred from the returned values.
+Types come from annotations or from a type comment. Parameters without annotation are Tensors. A return type
+without annotation is inferred from the returned values.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Import of archive source: types and functions, created at the first use of their names.
 
-In: the source files (`code/__torch__/model.py` defines `__torch__.model.…`), the constants without a literal,
-the operator version, and the load policy.  Out: `ArchiveUnit.find`, which returns types and functions:
+The file `code/__torch__/model.py` of an archive defines the names `__torch__.model.…`. `ArchiveUnit.find`
+returns the object of a name:
 
     unit = ArchiveUnit(sources, constants, version)
     unit.find("__torch__.model.Net")        a `ModuleType` with slots, parameters, buffers, methods
@@ -10,7 +10,7 @@ the operator version, and the load policy.  Out: `ArchiveUnit.find`, which retur
     unit.find("__torch__.model")            None, because it is a namespace
     unit.type("Dict[str, __torch__.model.Mode]")
 
-Classes with equal names in two archives are different types.  Methods and functions are compiled at their
+Classes with equal names in two archives are different types. Methods and functions are compiled at their
 first call.
 """
 

@@ -1,15 +1,12 @@
 """Source ranges of syntax nodes, equal to TorchScript's.
 
-In: a node of Python's `ast` and the `Source` it was parsed from.  Out: the `SourceRange` that a message
-underlines and that a graph prints after a node:
+The `SourceRange` of a node is underlined in messages. For example, the range of this product begins with `a`
+and ends with `c`, without the outer brackets:
 
     y = (a + b) * torch.relu(c)
-         ~~~~~~~~~~~~~~~~~~~~~      range of the product: from `a` in the first operand to the last argument
-                                    of the last operand, without outer brackets
+         ~~~~~~~~~~~~~~~~~~~~~
 
 The range of a node is the smallest range that contains the token of the node and the ranges of its children.
-Therefore, the range excludes parentheses around an expression, and the range of a call ends with the last
-argument.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Conversion of Python's syntax error messages to PyTorch's messages, which name the expected token.
 
-In: Python's message, the text, and the offset of the error.  Out: the message:
+Python's message and the text (left) determine PyTorch's message (right):
 
     "invalid syntax" at `pass` in `x = 1 pass`     expected newline but found 'pass' here
     "cannot assign to literal here" in `3 = x`     unexpected expression on left-hand side of assignment

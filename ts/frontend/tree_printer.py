@@ -1,5 +1,7 @@
 """Printing of syntax trees (AST dump) as S-expressions in PyTorch's notation.
 
+The source on the left is printed as shown on the right:
+
     def f(x: int):            (def
         return x + 1            (ident f)
                                 (decl

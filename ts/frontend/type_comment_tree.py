@@ -1,6 +1,6 @@
 """Syntax trees of type comments, in the notation of PyTorch's `parse_type_comment`.
 
-In: the text of a comment.  Out: a tree, whose `str` has the same line breaks as PyTorch's:
+The printed tree has the same line breaks as in PyTorch:
 
     >>> print(parse_type_comment("# type: (int) -> Tensor"))
     (decl

@@ -1,11 +1,10 @@
 """Operator upgraders for backward compatibility (operator versioning): former semantics for older archives.
 
-In: the name of an operator in archive source, and the format version of the archive. Out: script functions
-with the semantics that the operator had in this version, one for each combination of argument types, or an
-empty list if the semantics have not changed since this version:
+`find_upgraders` receives the name of an operator and the format version of an archive. It returns script
+functions with the semantics of this version, one for each combination of argument types:
 
     find_upgraders("div", 3)        [div of two tensors, div of a tensor and a number, ...]
-    find_upgraders("div", 4)        []
+    find_upgraders("div", 4)        [], because the semantics have not changed since version 4
 """
 
 from __future__ import annotations

@@ -1,12 +1,13 @@
 """Weak-keyed side tables (ephemerons) of compilation results, as attributes of Python functions and classes.
 
-In: a function or class (the key), and its compilation result.  Out: the result, as long as the key exists:
+A function or class is the key. The table keeps the result as long as the key exists:
 
     scripted = WeakSideTable("script")
-    scripted[f] = ScriptFunction(...)        scripted.get(f)
+    scripted[f] = ScriptFunction(...)
+    scripted.get(f)
 
-A `WeakKeyDictionary` would be a memory leak: it keeps the results alive, and each result refers to its key,
-for example through the globals of methods.
+A `WeakKeyDictionary` would never free the results, because each result refers to its key, for example through
+the globals of methods.
 """
 
 from __future__ import annotations

@@ -1,8 +1,11 @@
 """Function transforms (gradients, tangents, Jacobians, batches), and functional calls of modules.
 
+Expressions (left) compute the values on the right:
+
 grad(loss)(parameters, x)                      gradient with respect to the first argument
 vmap(grad(loss), in_dims=(None, 0))(p, xs)     a gradient for each x
-jacfwd(f)(x), jacrev(f)(x), hessian(f)(x)      Jacobians and Hessian
+jacfwd(f)(x), jacrev(f)(x)                     Jacobian
+hessian(f)(x)                                  Hessian
 functional_call(net, parameters, (x,))         net(x) with the given parameters
 """
 

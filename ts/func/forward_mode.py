@@ -26,8 +26,7 @@ Function = Callable[..., Any]
 def jvp(func: Function, primals: Any, tangents: Any, *, strict: bool = False, has_aux: bool = False) -> Any:
     """Return func(*primals) and the Jacobian-vector product with `tangents`, a tree like `primals`.
 
-    strict   raise RuntimeError if a result does not depend on `primals`. Without `strict`, the derivative of
-             such a result is zero
+    strict   raise RuntimeError if a result does not depend on `primals` (False: its derivative is zero)
     has_aux  `func` returns (results, aux), and `jvp` returns (results, derivative, aux)
     """
     name = "jvp(f, primals, tangents)"

@@ -3,10 +3,9 @@
 >>> grad(lambda x: (x ** 3).sum())(ts.tensor([1.0, 2.0]))
 tensor([ 3., 12.])
 
-A transform calls the function to differentiate with new leaf tensors in place of the arguments, and records
-the operators of the function in the autograd graph. Afterwards, it detaches the results, unless an enclosing
-computation needs gradients. Tensors from the function's closure keep their autograd graph, so that transforms
-can be nested.
+A transform calls the function with new leaf tensors in place of the arguments, and records its operators in
+the autograd graph. Afterwards, the results are detached, unless an enclosing computation needs gradients.
+Tensors from the function's closure keep their autograd graph, so transforms can be nested.
 """
 
 from __future__ import annotations
@@ -164,9 +163,10 @@ def with_aux(outputs: Any, has_aux: bool, name: str) -> tuple[Any, Any]:
 def grad_and_value(func: Function, argnums: Any = 0, has_aux: bool = False) -> Function:
     """Return a function that computes (gradient, value): the gradient of `func` and the result of `func`.
 
-    `argnums` is the index of the differentiated argument, or a tuple of indices. With `has_aux`, `func`
-    returns (value, aux), and the new function returns (gradient, (value, aux)). The new function raises
-    RuntimeError if the value is not a scalar tensor.
+    argnums  index of the differentiated argument, or a tuple of indices
+    has_aux  `func` returns (value, aux), and the new function returns (gradient, (value, aux))
+
+    The new function raises RuntimeError if the value is not a scalar tensor.
     """
 
     @functools.wraps(func)
@@ -215,8 +215,9 @@ def vjp(func: Function, *primals: Any, has_aux: bool = False) -> Any:
     """Return func(*primals), and a function that computes vector-Jacobian products.
 
     The returned function maps gradients of the results to a tuple of gradients of `primals`. With `has_aux`,
-    `func` returns (results, aux), and `vjp` returns (results, function, aux). `vjp` raises RuntimeError if a
-    result is not a floating-point tensor.
+    `func` returns (results, aux), and `vjp` returns (results, function, aux).
+
+    Raise RuntimeError if a result is not a floating-point tensor.
     """
     _, results, function, aux = recorded_vjp(func, primals, has_aux)
     return (results, function, aux) if has_aux else (results, function)

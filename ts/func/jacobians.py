@@ -25,8 +25,8 @@ Function = Callable[..., Any]
 def units(tensors: list[Tensor]) -> list[Tensor]:
     """Return the columns of an identity matrix, split into one block for each of the tensors.
 
-    The matrix has size n, the number of elements of all tensors. The block of a tensor `x` has one column for
-    each element of `x`, in a tensor of shape (n, *x.shape).
+    The size n of the matrix is the number of elements of all tensors. The block of a tensor `x` has shape (n,
+    *x.shape), with one column for each element of `x`.
     """
     total, before, bases = sum(x.numel() for x in tensors), 0, []
     for x in tensors:
@@ -56,12 +56,14 @@ def jacrev(
 ) -> Function:
     """Return a function that computes the Jacobian of `func` with respect to `argnums` in reverse mode.
 
-    The new function computes one Jacobian for each pair of result and argument, a tensor of shape
-    `result.shape + argument.shape`. It returns a tree with the structure of the results. Each leaf of this
-    tree is a tree of Jacobians with the structure of the arguments.
+    Each pair of a result and an argument has one Jacobian of shape `result.shape + argument.shape`. The new
+    function returns a tree with the structure of the results. Each leaf of this tree is a tree of Jacobians
+    with the structure of the arguments.
 
     chunk_size  number of Jacobian rows computed together (1: sequentially, without `vmap`)
     has_aux     `func` returns (results, aux), and the new function returns (Jacobian, aux)
+
+    Raise ValueError if `chunk_size` is not positive.
     """
     if not (chunk_size is None or chunk_size > 0):
         raise ValueError("jacrev: `chunk_size` should be greater than 0.")

@@ -66,8 +66,9 @@ def replaced_members(
 def stack_module_state(models: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the stacked parameters and the stacked buffers of modules. All modules must have the same class.
 
-    The stacked parameters are leaf tensors. Raise RuntimeError for an empty list, for modules of different
-    classes or training modes, or if a parameter requires grad only in some of the modules.
+    Both are dictionaries from name to tensor. The stacked tensors are leaf tensors if the originals are.
+    Raise RuntimeError for an empty list, or for modules of different classes or training modes. Also raise it
+    if a parameter requires grad only in some of the modules.
     """
     models = list(models)
     if not models:

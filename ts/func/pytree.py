@@ -107,8 +107,9 @@ def map_leaves(function: Callable[[Any], Any], x: Any) -> Any:
 def broadcast(x: Any, shape: TreeSpec) -> list[Any] | None:
     """Return a list of values from `x`, with one value for each leaf of a tree with structure `shape`.
 
-    A leaf of `x` is repeated for all leaves of the corresponding subtree: for `x = (0, None)` and the
-    structure of `(a, (b, c))`, return `[0, None, None]`. Return None if the structure of `x` does not match.
+    A leaf of `x` is repeated for all leaves of the corresponding subtree. For example, `x = (0, None)` and
+    the structure of `(a, (b, c))` result in `[0, None, None]`. Return None if the structure of `x` does not
+    match.
     """
     if shape.kind is None:
         return [x] if _branches(x) is None else None

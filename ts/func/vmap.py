@@ -42,10 +42,10 @@ def vmap(
 ) -> Function:
     """Return a function that maps `func` over a dimension of the arguments and stacks the results.
 
-    in_dims     batch dimension of all arguments, or a tree with a dimension for each argument. None means
-                that an argument has no batch dimension
-    out_dims    batch dimension of the results. None means that an unbatched result is returned unchanged
-    randomness  "error", "different" for each element, or "same"
+    in_dims     batch dimension of all arguments, or a tree with a dimension for each argument (None: no batch
+                dimension)
+    out_dims    batch dimension of the results (None: return an unbatched result unchanged)
+    randomness  "different" (random numbers differ between elements), "same", or "error" (raise RuntimeError)
     chunk_size  number of elements computed together
 
     Raises ValueError for invalid dimensions, and RuntimeError for operations that do not support batches.

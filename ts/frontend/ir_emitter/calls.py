@@ -1,6 +1,8 @@
 """Emission of calls and special forms. A special form inspects the syntax of its arguments.
 
-f(x, k=1)                 emits callee and arguments, then calls `call` of the sugared callee
+The emitter translates the calls on the left as stated on the right:
+
+f(x, k=1)                 emits callee and arguments, then calls the method `call` of the callee
 range, zip, enumerate     iterables for loops
 list(xs), dict(xs)        aten::list, or a comprehension
 annotate(List[int], [])   the second argument, converted to the type

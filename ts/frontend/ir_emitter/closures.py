@@ -2,12 +2,11 @@
 
     def f(x):
         y = torch.tanh(x)
-        def backward(grad):             only checked for errors, `f` cannot call it
+        def backward(grad):             checked for errors, but never called
             return grad * (1 - y * y)
         return y
 
-As in PyTorch, the name of the nested function refers to a closure, which programs cannot call.  In live
-functions, the parser rejects nested functions.
+As in PyTorch, programs cannot call nested functions. Live functions must not contain nested functions.
 """
 
 from __future__ import annotations

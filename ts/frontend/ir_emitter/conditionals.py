@@ -1,10 +1,10 @@
 """Emission of branches (short-circuit evaluation, static if), `assert`, conditional expressions.
 
-    a and b          prim::If with b in its true branch and the type refinements of `a`
+    a and b          prim::If, with b in the true branch, where the type refinements of `a` are valid
     x if c else y    prim::If, whose output has the unified type of x and y
 
-A condition that is known at compile time (`x is None` for a Tensor x, `torch.jit.is_scripting()`) emits only
-the branch that is taken.
+If a condition is known at compile time, only the branch that is taken is emitted. Examples are `x is None`
+for a Tensor x, and `torch.jit.is_scripting()`.
 """
 
 from __future__ import annotations
@@ -364,8 +364,8 @@ def branch(
 ) -> None:
     """Emit an `if` statement. `if_true` and `if_false` emit the statements of its branches.
 
-    A variable that a branch assigns is defined after the statement if it is defined at the end of each branch
-    that does not end with `return`, `raise`, `break` or `continue` (definite assignment analysis).
+    A variable is defined after the statement if it is defined at the end of both branches (definite
+    assignment analysis). A branch that ends with `return`, `raise`, `break` or `continue` is ignored.
     """
     if cond.static is not None:
         if cond.static:

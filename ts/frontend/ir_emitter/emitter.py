@@ -1,15 +1,13 @@
 """Emitter (visitor of the syntax tree): state of one function's emission, and dispatch by node class.
 
-In: a `ParsedFunction`.  Out: nodes in `emitter.graph`, inserted at the graph's insertion point.
+The emitter inserts nodes into `emitter.graph`, at the insertion point of this graph:
 
     emitter.statements(node.body)         emits statements
-    emitter.expr(node)                    emits an expression, returns its `Value`
+    emitter.expr(node)                    emits an expression, and returns its `Value`
     emitter.sugared(node)                 the same for any expression, such as a module: a `SugaredValue`
 
-The other modules of this package (`statements`, `conditionals`, `loops`, `expressions`, `calls`,
-`subscripts`) register an emitter function for each class of syntax nodes in the tables below. Values are
-numbered in order of creation, and graph text contains these numbers. Therefore, nodes are created in
-PyTorch's order, even if another order would be more natural.
+The other modules of this package register an emitter function for each class of syntax nodes in the tables
+below. Graph text contains the numbers of values. Therefore, nodes are created in PyTorch's order.
 """
 
 from __future__ import annotations

@@ -1,9 +1,13 @@
 """Emission of expressions with graph values: names, constants, operators, literals.
 
+Expressions (left) become nodes (right):
+
 a + b            aten::add, or a call of `__add__` for an object
 "%d" % n         aten::percentFormat
 -1               the constant -1, because constants are folded
-[a, b]           prim::ListConstruct       (a, b)   prim::TupleConstruct      {k: v}   prim::DictConstruct
+[a, b]           prim::ListConstruct
+(a, b)           prim::TupleConstruct
+{k: v}           prim::DictConstruct
 f"{n} of {m}"    aten::format("{} of {}", %n, %m)
 """
 

@@ -1,5 +1,7 @@
 """Desugaring of while loops, for loops and comprehensions to `prim::Loop` nodes.
 
+Statements (left) become nodes (right):
+
 while c: ...     prim::Loop with a block for the body and a block for c (convert_to_ssa joins the blocks)
 for x in xs      prim::Loop over aten::len(xs), where x is aten::__getitem__(xs, %trip)
 for x in (a, b)  no loop: the body is emitted for each element

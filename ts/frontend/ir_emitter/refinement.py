@@ -1,14 +1,14 @@
 """Flow-sensitive typing by type refinement (type narrowing): the variable types that a condition implies.
 
-In: a value's type and the tested types.  Out: its refined types in the true and the false branch.
+A condition (left) implies a type in the true branch and a type in the false branch:
 
     x : Union[int, str, None]
     x is None               true: no refinement  false: x is Union[int, str]
     isinstance(x, int)      true: x is int       false: x is Union[str, None]
 
-For `a and b`, the refinements of both operands are valid in the true branch. In the false branch, a
-refinement is valid only if both operands imply it when they are false. For `a or b`, the branches are
-exchanged. The emitter inserts refinements as `prim::unchecked_cast` at the beginning of a branch.
+In the true branch of `a and b`, the refinements of both operands are valid. In its false branch, a refinement
+is valid only if both operands imply it when they are false. For `a or b`, the branches are exchanged. The
+emitter inserts `prim::unchecked_cast` nodes at the beginning of a branch.
 """
 
 from __future__ import annotations

@@ -4,9 +4,9 @@
     %args : (Tensor) = prim::TupleConstruct(%x)
     %y : Future[Tensor] = prim::rpc_async(%to, %name, %args)
 
-The compiler matches the elements of the tuple to the callee's schema. The keywords in the dict are known only
-at run time. The node stores the callee as an attribute, but graph text does not show this attribute. As in
-PyTorch, the tuple is emitted twice: the first copy only determines the types.
+The compiler matches the tuple's elements to the callee's schema. Keywords in the dict are known only at run
+time. The node stores the callee in an attribute, which graph text does not show. As in PyTorch, the tuple is
+emitted twice: the first copy only determines the types.
 """
 
 from __future__ import annotations

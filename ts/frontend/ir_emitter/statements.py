@@ -1,6 +1,8 @@
 """Emission of simple statements, such as assignments with tuple unpacking (destructuring) and `return`.
 
-a, *b = t            %a, ... = prim::TupleUnpack(%t), a tuple of the rest, two stores
+Statements (left) become nodes (right):
+
+a, *b = t            prim::TupleUnpack(%t), a tuple of the values for b, two stores
 x += 1               aten::add_ for tensors and lists, otherwise aten::add
 x[0, 1:] = y         aten::select, aten::slice, aten::copy_
 d["k"] = v           aten::_set_item

@@ -1,9 +1,14 @@
 """Emission of subscripts, read and written: `x[i]`, `x[a:b]`, `x[..., None, 0]`.
 
-    xs[i] of a list  aten::__getitem__          t[1] of a tuple  prim::TupleIndex
-    xs[a:]           aten::slice                t[1:]            prim::TupleConstruct of the elements
+Subscripts (left) become nodes (right), for a list `xs`, a tuple `t` and a tensor `x`:
+
+    xs[i]            aten::__getitem__
+    xs[a:]           aten::slice
+    t[1]             prim::TupleIndex
+    t[1:]            prim::TupleConstruct of the elements
     x[0, 1:, None]   aten::select, aten::slice, aten::unsqueeze, from left to right
-    x[mask]          aten::index                x[mask] = y      aten::index_put_
+    x[mask]          aten::index
+    x[mask] = y      aten::index_put_
 
 After an ellipsis, dimensions are counted from the right.
 """

@@ -1,13 +1,15 @@
 """Emission of `with` statements (context managers).
 
+A statement (left) becomes nodes (right):
+
     with c as x, d:          %x = prim::Enter(%c)
         ...                  prim::Enter(%d)
                              ...
                              prim::Exit(%d)
                              prim::Exit(%c)
 
-`prim::Exit` runs in all cases after the body. For early exits, `passes/exit_transform.py` treats the nodes
-between enter and exit as a block. For exceptions, the bytecode records the entered objects.
+`prim::Exit` always runs after the body. For early exits, `passes/exit_transform.py` treats the nodes between
+enter and exit as a block. For exceptions, the bytecode records the entered objects.
 """
 
 from __future__ import annotations

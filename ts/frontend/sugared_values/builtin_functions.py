@@ -1,9 +1,9 @@
 """Builtin operators implemented in the script language, which are copied into the calling graph.
 
-In: the name of an operator.  Out: compiled functions, which a call is matched to after registered operators.
+If an expression (left) matches no registered operator, the compiler copies a function (right):
 
-    2 * x      aten::mul(Tensor, int)      copied from a function that swaps the operands
-    x.shape    aten::size(x)
+    2 * x      mul(a : int, b : Tensor), which returns b * a
+    x.shape    shape(a : Tensor), which returns a.size()
 """
 
 from __future__ import annotations
@@ -85,8 +85,8 @@ def _assert(condition : bool, message : str) -> None:
 class BuiltinFunction:
     """Builtin script function, which is compiled at the first matching call.
 
-    The methods import the compiler when they are called. An import at the top of the module would close an
-    import cycle, because schema matching uses these functions, and the compiler uses schema matching.
+    The methods import the compiler when they are called, because schema matching uses this class, and the
+    compiler uses schema matching.
     """
 
     def __init__(self, parsed: ParsedFunction) -> None:

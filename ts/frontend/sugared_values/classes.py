@@ -1,10 +1,10 @@
 """Constructors, method lookup, attributes and operator overloading of script classes in expressions.
 
-In: a Python class, or a value whose type is a script class.  Out: the nodes that PyTorch emits:
+For a script class `Counter` and its instance `c`, expressions (left) become the nodes that PyTorch emits:
 
     Counter(1)       %c = prim::CreateObject(), prim::CallMethod[name="__init__"](%c, %1)
     c.n              prim::GetAttr[name="n"](%c)
-    c.n = 2          prim::SetAttr[name="n"](%c, %2), which in `__init__` can declare n
+    c.n = 2          prim::SetAttr[name="n"](%c, %2). In `__init__`, it can declare n
     c.next()         prim::CallMethod[name="next"](%c)
     c + d            prim::CallMethod[name="__add__"](%c, %d)
 """

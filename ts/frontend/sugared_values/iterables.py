@@ -1,7 +1,6 @@
 """Compile-time values of `range`, `zip`, `enumerate`, `reversed` and `slice` calls.
 
-In: the call's arguments.  Out: sugared values, which loops, comprehensions and subscripts use without
-creating an object at run time.
+Loops, comprehensions and subscripts use these sugared values (right) without an object at run time:
 
     for i in range(2, n)         RangeValue: length aten::__range_length, elements aten::__derive_index
     for a, b in zip(xs, ys)      IterableTree([SimpleValue(%xs), SimpleValue(%ys)])

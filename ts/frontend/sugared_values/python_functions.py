@@ -1,6 +1,6 @@
 """Python functions and other Python objects used by compiled code.
 
-In: a Python object that is called or whose attributes are read.  Out: a `SugaredValue`:
+Each Python object (left) becomes a `SugaredValue` (right):
 
     def helper(x): ...              FunctionValue            compiled on demand
     @ignore def log(x): ...         PythonFunction           ^log[]()(%x): runs in Python
@@ -10,9 +10,8 @@ In: a Python object that is called or whose attributes are read.  Out: a `Sugare
     functools.partial(f, k=2)       PythonFunction           runs in Python
     other objects                   PythonObject             cannot be used as a value
 
-The arguments of a function that runs in Python are converted to Python objects, and its result must have the
-annotated type. Without annotations, all arguments and the result are tensors. If the result of a function
-without annotations is assigned to several names, it is a tuple of tensors.
+The result of a function that runs in Python must have the annotated type. Without annotations, all arguments
+and the result are tensors. If the result is then assigned to several names, it is a tuple of tensors.
 """
 
 from __future__ import annotations

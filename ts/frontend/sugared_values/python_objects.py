@@ -1,10 +1,13 @@
 """Conversion of Python objects referenced by a function to sugared values.
 
-In: the object bound to a name of the program.  Out: a `SugaredValue`:
+The object bound to a name (left) becomes a `SugaredValue` (right):
 
-    math.sqrt    BuiltinFunction("aten::sqrt")        torch.relu   BuiltinFunction("aten::relu")
-    3, "x"       SimpleValue(a constant)              helper       FunctionValue(compiled on demand)
-    ValueError   ExceptionClass                       math         PythonModule
+    math.sqrt    BuiltinFunction("aten::sqrt")
+    torch.relu   BuiltinFunction("aten::relu")
+    3, "x"       SimpleValue(a constant)
+    helper       FunctionValue(compiled on demand)
+    ValueError   ExceptionClass
+    math         PythonModule
 
 `GLOBALS` are the builtin names, which variables may shadow.
 """

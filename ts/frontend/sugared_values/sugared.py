@@ -1,12 +1,16 @@
 """Sugared values: the compile-time values of expressions, including expressions without a graph value.
 
-In: an emitted expression, or a Python object of an enclosing scope.  Out: a `SugaredValue`, which implements
-calls, iteration, indexing and attribute access:
+A `SugaredValue` implements calls, iteration, indexing and attribute access. Expressions (left) and their
+sugared values (right):
 
-    x                SimpleValue(%x)                       x.relu     BuiltinFunction("aten::relu", %x)
-    (a, b)           SugaredTuple, for elements without graph value   torch.relu BuiltinFunction("aten::relu")
-    range(3)         RangeValue (`iterables`)              int        CastValue(INT, "aten::Int")
-    helper           FunctionValue(compiled on demand)     math       PythonModule (`python_objects`)
+    x                SimpleValue(%x)
+    x.relu           BuiltinFunction("aten::relu", %x)
+    torch.relu       BuiltinFunction("aten::relu")
+    (a, b)           SugaredTuple, for elements without graph value
+    range(3)         RangeValue (`iterables`)
+    int              CastValue(INT, "aten::Int")
+    helper           FunctionValue(compiled on demand)
+    math             PythonModule (`python_objects`)
 
 The first argument of each method is the emitter. Methods insert nodes at its insertion point.
 """
