@@ -1,12 +1,11 @@
 """Late binding (dependency inversion, lazy import) of functions and modules of upper layers.
 
-Input: a name of the table `_PROVIDERS`.  Output: the function, class or module that the table gives for it.
+A lower layer cannot import an upper layer without an import cycle. Instead, it gets a function, class or
+module by its name in the table `_PROVIDERS`:
 
-    resolve("script_text")(x)          ts.runtime.tensor_str.script_text(x)
+    resolve("script_text")(x)          calls ts.runtime.tensor_str.script_text(x)
 
-A lower layer cannot import an upper one without an import cycle, and most programs never need these
-functions. This table is the only place where lower layers name upper ones. `tests/test_imports.py` checks
-that no other upward imports exist.
+`tests/test_imports.py` checks that no other upward imports exist.
 """
 
 from __future__ import annotations

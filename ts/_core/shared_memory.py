@@ -1,20 +1,15 @@
 """Memory mapping (mmap, memfd) of memory that several processes share.
 
-In: sizes in bytes, file descriptors, paths. Out: mappings, and byte arrays that share sections of their
-memory.
+The right column describes the results:
 
     mapping = create_mapping(1 << 20)              maps an unnamed file in memory (memfd)
     block = view_bytes(mapping, 4096, 0)           a NumPy array over the first page
     find_mapping(block)                            (mapping, 0)
     descriptor = create_sealed_file(4096)          an unnamed file of fixed size
 
-An unnamed file exists as long as a process has it open or mapped, even if other processes crash. Other
-processes must receive its descriptor from a process that has it open. A named file can be opened after its
-creator has ended. Its header contains the number of processes that use it, and the last of these removes the
-file:
-
-    named file      byte 0: number of users (int64) │ from PAGE_BYTES: the memory
-    unnamed file    the memory
+An unnamed file exists as long as a process has it open or mapped. Other processes must receive its
+descriptor. A named file can also be opened by its path. Its first eight bytes are the number of processes
+that use it, and its memory begins at offset PAGE_BYTES. The last of these processes removes the file.
 """
 
 from __future__ import annotations
@@ -92,10 +87,10 @@ class NotSharedMemoryError(ConnectionError):
 
 
 def open_sealed_file(process: int, process_fd: int) -> int:
-    """Open a sealed file of another process by its descriptor number. Raise OSError if this fails.
+    """Open a sealed file of another process of the same user by its descriptor number.
 
-    The process must belong to the same user. Other kinds of files are not opened, because opening a device, a
-    pipe or a leased file has side effects.
+    Raise OSError if this fails. Other kinds of files are not opened, because opening a device, a pipe or a
+    leased file has side effects.
     """
     path = os.open(f"/proc/{process}/fd/{process_fd}", os.O_PATH | os.O_CLOEXEC)
     try:

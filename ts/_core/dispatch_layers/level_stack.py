@@ -185,10 +185,10 @@ def call_decomposition(function: Callable[..., Any], args: list[Any]) -> Any:
 
 
 def layered(x: Tensor, layer: Layer, viewed: Tensor | None = None, of_batch: bool = False) -> Tensor:
-    """Return a new tensor without history, whose `layer` wraps `x`. It is a view of `viewed` if given.
+    """Return a new tensor whose `layer` wraps the tensor `x`. The new tensor has no autograd history.
 
-    Writes to `x` count as writes to the new tensor. If `of_batch`, the new tensor has the shape of `x`
-    without the first dimension.
+    If `viewed` is given, the new tensor is marked as its view. Writes to `x` count as writes to the new
+    tensor. If `of_batch`, the new tensor has the shape of `x` without the first dimension.
     """
     result = detached_array(x)
     if layer.hides_elements:

@@ -1,18 +1,8 @@
 """Layers of tensors whose class defines `__torch_dispatch__`. Operators on such tensors call this handler.
 
-    class Logging(ts.Tensor):
-        @staticmethod
-        def __new__(cls, inner):
-            x = ts.Tensor._make_wrapper_subclass(cls, inner.shape, dtype=inner.dtype)
-            x.inner = inner
-            return x
-
-        @classmethod
-        def __torch_dispatch__(cls, func, types, args=(), kwargs=None): ...
-
-In: a tensor of such a class. Out: the tensor with a layer of the level SUBCLASSES. A wrapper
-(`_make_wrapper_subclass`) has shape, strides, dtype and device, but no elements. Its array belongs to the
-meta backend. Other tensors of such classes (`as_subclass`, `_make_subclass`) have elements.
+Each tensor of such a class has a layer of the level SUBCLASSES. Tensors created by `_make_wrapper_subclass`
+have shape, strides, dtype and device, but no elements. Their arrays belong to the meta backend. Tensors
+created by `as_subclass` and `_make_subclass` have elements.
 """
 
 from __future__ import annotations

@@ -1,11 +1,12 @@
-"""Calls of `__torch_dispatch__` handlers of modes and tensor classes, which run operators.
+"""Calls of the `__torch_dispatch__` handlers of modes and tensor classes. The handlers run operators.
 
-In: an operator and its arguments, below autograd, transforms and autocast. A composite operator runs its
-decomposition. Other operators call handlers, with the arguments (func, types, args, kwargs): first the
-handler of the last mode of the thread, then the handlers of the classes of tensors in `args`. Out: the result
-of the first handler that does not return NotImplemented. An operator that writes to an argument returns this
-argument, whatever the handler returns. A mode is disabled inside of its handler, and autograd is disabled
-inside of all handlers.
+Handlers are called below autograd, transforms and autocast, with the arguments (func, types, args, kwargs).
+The handler of the thread's last mode is called first, then the handlers of the classes of tensors in `args`.
+The result of the operator is the first handler result that is not NotImplemented. An operator that writes to
+an argument returns this argument, whatever the handler returns.
+
+A composite operator runs its decomposition instead. A mode is disabled inside its handler, and autograd is
+disabled inside all handlers.
 """
 
 from __future__ import annotations

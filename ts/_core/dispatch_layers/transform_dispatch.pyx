@@ -1,11 +1,10 @@
 """Transform dispatch: decides whether an operator runs at the level of its tensors' layers before or after autograd.
 
-In: an operator and its registers. Out: its results, or the call of the next dispatch key.
+Autograd runs first only if a tensor argument of the highest level requires grad. Two cases of `x * y`, where
+`x` is a leaf that requires grad:
 
-    x a leaf, y batched       x * y: batching runs first, then autograd records the operator on the inner tensors
-    x a batched leaf          x * y: autograd runs first and saves tensors with their layers
-
-Autograd runs first only if a tensor of the highest level among the arguments requires grad.
+    y is batched      batching runs first, then autograd records the operator on the inner tensors
+    x is batched      autograd runs first, and saves tensors with their layers
 """
 
 from cpython.object cimport PyObject
@@ -61,9 +60,8 @@ cdef inline int level_of(Tensor t) noexcept:
 cdef int highest(Operator op, IValue *r, const int32_t *at, int own) noexcept:
     """Return the highest level of the tensor arguments if `own` is 0.
 
-    Otherwise, `own` is a level. Return 1 if a tensor argument of this level requires grad, else 0. In the
-    first case, autograd must record the operator. For the level SUBCLASSES, tensors of all levels count,
-    because autograd runs before `__torch_dispatch__`.
+    If `own` is a level, return 1 if a tensor argument of this level requires grad, else 0. For the level
+    SUBCLASSES, tensors of all levels count, because autograd runs before `__torch_dispatch__`.
     """
     cdef int i, result = 0
     cdef Py_ssize_t k

@@ -1,12 +1,10 @@
 """Conversion of arrays of other libraries (NumPy, CuPy, PyTorch, DLPack) and None to tensors.
 
-In: the arguments of a call that matched no signature, and the expected types. Out: the arguments, in which a
-tensor that shares the memory replaces each array, and the undefined tensor replaces None. If no argument is
-replaced, the result is None.
+Conversion is tried only after the arguments of a call matched no signature. Each array is replaced by a
+tensor that shares its memory, and None by the undefined tensor. If no argument is replaced, the result is
+None.
 
     f(np.ones(3))          equals f(ts.from_numpy(np.ones(3))) if f has a Tensor parameter
-
-Conversion is tried only after a mismatch, so that calls with tensors have no overhead.
 """
 
 from __future__ import annotations
@@ -55,8 +53,8 @@ def is_array(x: object) -> bool:
 def tensor_of(x: Any) -> Tensor | None:
     """Return a tensor that shares the memory of an array, or None if the array is unsupported.
 
-    If an object has only the method `__array__`, its elements may be copied instead. A PyTorch tensor that
-    requires grad is unsupported, because gradients would not reach it.
+    If an object has only the method `__array__`, its elements may be copied. A PyTorch tensor that requires
+    grad is unsupported, because gradients would not reach it.
     """
     try:
         if isinstance(x, np.ndarray):

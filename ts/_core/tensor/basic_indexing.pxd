@@ -6,9 +6,9 @@ from numpy cimport npy_intp
 from ts._core.tensor.ndarray cimport PyArrayObject
 from ts._core.tensor.tensor cimport Tensor
 
-# Return a new reference to a view of the CPU tensor `x`, on the memory of `a` at byte offset `offset`. `a` is
-# the current array of `x`, or an array that `x` had before: other threads and finalizers may replace the
-# array of `x`. Therefore, callers that create several views must hold a reference to `a`.
+# Return a new reference to a view of the CPU tensor `x`, on the memory of array `a` at byte offset `offset`.
+# `a` is the current or a previous array of `x`. Other threads and finalizers may replace the array of `x`, so
+# callers that create several views must hold a reference to `a`.
 cdef PyObject *strided_view(
     Tensor x, PyArrayObject *a, int nd, npy_intp *dims, npy_intp *strides, npy_intp offset
 ) except NULL

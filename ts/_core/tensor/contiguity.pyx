@@ -1,9 +1,10 @@
 """Fast contiguity test of NumPy arrays by their strides, for operator results and arguments.
 
-    are_contiguous(result, args)      True for np.ones((2, 3)) and [np.ones((2, 3)), 1.5], False if uncertain
+An example, for a result and a list of arguments:
 
-Unlike NumPy's flag, the test also checks the strides of dimensions of length 1, because layout rules depend
-on these strides.
+    are_contiguous(np.ones((2, 3)), [np.ones((2, 3)), 1.5])      True; False if uncertain
+
+Unlike NumPy's contiguity flag, the test also checks the strides of dimensions of length 1.
 """
 
 cimport numpy as cnp

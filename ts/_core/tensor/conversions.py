@@ -1,11 +1,11 @@
 """Conversions and copies of tensors, such as dtype conversion, device transfer and memory formats.
 
-In: tensors, or arrays of a backend. Out: converted tensors or arrays.
+The right column describes the results:
 
     to(x, (float64,), {})               x.to(float64)
-    copied(x, channels_last)            dense copy in a memory format
-    moved(x, device("cuda"))            x itself if it is on the device
-    cast_elements(array, bfloat16)      array with PyTorch's rounding
+    copied(x, channels_last)            a dense copy in a memory format
+    moved(x, device("cuda"))            a copy on the device, or x if it is already there
+    cast_elements(array, bfloat16)      a converted array, with PyTorch's rounding
 """
 
 from __future__ import annotations

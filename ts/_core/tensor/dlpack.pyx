@@ -1,10 +1,7 @@
 """DLPack exchange of host memory, including element types that NumPy does not support.
 
-In: arrays, or objects with the DLPack protocol. Out: capsules, or arrays that share memory with them.
-
-NumPy cannot exchange bfloat16. A bfloat16 array is exported as unsigned 16-bit integers, and then the element
-type in the capsule is set to DLPack's bfloat16. An import replaces bfloat16 in the capsule by unsigned 16-bit
-integers, and then converts the array.
+NumPy cannot exchange bfloat16. Therefore, a bfloat16 array is exported as unsigned 16-bit integers, and the
+element type in the capsule is set to bfloat16 afterwards. An import performs the inverse conversion.
 """
 
 import numpy as np

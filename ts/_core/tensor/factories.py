@@ -1,12 +1,10 @@
-"""Tensors from Python data.
+"""Tensors from Python data: numbers, nested sequences and arrays.
 
-In: numbers, nested sequences, arrays, tensors. Out: tensors, with PyTorch's rules for the inference of dtypes
-and shapes.
+Dtypes and shapes are inferred by PyTorch's rules:
 
-    tensor([1, 2.5])            float32: the highest category determines the dtype (for floats, the default
-                                dtype)
+    tensor([1, 2.5])            float32, the default dtype, because an element is a float
     tensor([[1, 2], [3]])       ValueError: expected sequence of length 2 at dim 1 (got 1)
-    as_tensor(numpy_array)      shares memory
+    as_tensor(numpy_array)      shares memory with the array
 """
 
 from __future__ import annotations
@@ -406,9 +404,9 @@ def legacy(
 ) -> Tensor:
     """Implement `Tensor(2, 3)` (with this shape) and `Tensor([1, 2])` (default dtype).
 
-    PyTorch does not initialize the elements of `Tensor(2, 3)`. Here they are zeros, so that modules which do
-    not initialize their parameters give the same results in each run. An active tracer records the tensor as
-    a result of `function`.
+    PyTorch does not initialize the elements of `Tensor(2, 3)`. Here they are zeros, so that modules with
+    uninitialized parameters give reproducible results. An active tracer records the tensor as a result of
+    `function`.
     """
     _warn_constructed(function)
     target_dtype = dtypes.get_default_dtype() if dtype is None else dtype

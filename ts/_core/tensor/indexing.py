@@ -1,12 +1,12 @@
 """Basic indexing and advanced indexing (fancy indexing) of tensors, decomposed into operators.
 
-In: a tensor and a subscript. Out: a view, or a copy if there are index tensors or lists. As in PyTorch, there
-are two stages. First, all items that can be computed as a view (integers, slices, None, `...`) are applied.
-Then all index tensors are applied together to the resulting view:
+The result is a view, or a copy if the subscript contains index tensors or lists. As in PyTorch, all other
+items (integers, slices, None, `...`) are applied first. Then all index tensors are applied together to the
+view:
 
-    x[1, :, [0, 2]]    ->    view = x[1];    aten::index(view, [None, [0, 2]])
+    x[1, :, [0, 2]]         view = x[1];    aten::index(view, [None, [0, 2]])
 
-NumPy would treat the 1 as an index array, and broadcast it with the list.
+NumPy would instead broadcast the 1 with the list.
 """
 
 from __future__ import annotations
@@ -159,10 +159,8 @@ class Indexing:
     def _apply(self, x: Tensor, index: Any, skip_whole: bool) -> tuple[Tensor, list[Tensor | None]]:
         """Apply all items of a subscript except index tensors.
 
-        Return the resulting view and the list of indices.
-
-        The list has the index tensors in order. Before an index tensor, it has None for each dimension of the
-        view that has no index tensor.
+        Return the resulting view, and an index tensor or None for each dimension of the view, for
+        `aten::index`. Dimensions after the last index tensor are omitted.
         """
         items = [self._item(item) for item in _items(index)]
         if not x.array.ndim and not isinstance(index, (tuple, Tensor)):

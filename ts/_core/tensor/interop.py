@@ -1,10 +1,10 @@
 """NumPy interoperability (array protocol), DLPack, pickling and deep copies, as methods of tensors.
 
-In: tensors. Out: arrays, DLPack capsules, values of `__reduce_ex__`, copies.
+The right column describes the results:
 
-    numpy.asarray(x), x.numpy()          share memory with x
-    pickle.loads(pickle.dumps([x, x[0]]))    returns two tensors that share memory, like the originals
-    copy.deepcopy([x, x[0]])                 returns two tensors that share memory
+    numpy.asarray(x), x.numpy()              arrays that share memory with x
+    pickle.loads(pickle.dumps([x, x[0]]))    two tensors that share memory with each other
+    copy.deepcopy([x, x[0]])                 two tensors that share memory with each other
 """
 
 from __future__ import annotations

@@ -2,14 +2,12 @@
 
 The results are PyTorch's.
 
-In: arrays of any dtype. Out: arrays of a narrow dtype, or of the dtype in which kernels compute.
-
     decode(x)              looks up the float32 values of 8-bit floats in a table of the 256 bit patterns
     encode(x, dtype)       converts to float32, then rounds to nearest even
 
-`ml_dtypes` rounds like PyTorch. This module corrects its other results to those of PyTorch: values
-too large for float8_e4m3fn saturate to its largest number, NaNs keep their sign and have all other bits set,
-and float8_e8m0fnu, which has no sign bit, encodes the absolute value.
+This module corrects results of `ml_dtypes` that differ from PyTorch's. Values too large for float8_e4m3fn
+saturate to its largest number. NaNs keep their sign and have all other bits set. float8_e8m0fnu has no sign
+bit, and encodes the absolute value.
 """
 
 from __future__ import annotations

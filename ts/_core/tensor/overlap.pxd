@@ -1,5 +1,7 @@
 """Memory overlap checks of arrays to be written.
 
+Each function returns whether the condition on its right holds:
+
     has_internal_overlap(a)       several elements of a share an address (an expanded tensor)
     has_partial_overlap(a, b)     a and b are dense blocks that overlap without being identical
     share_memory(a, b)            the address ranges of a and b intersect
@@ -10,9 +12,9 @@ from ts._core.tensor.ndarray cimport PyArrayObject
 cdef bint has_internal_overlap(PyArrayObject *a) noexcept nogil
 cdef bint has_partial_overlap(PyArrayObject *a, PyArrayObject *b) noexcept nogil
 cdef bint share_memory(PyArrayObject *a, PyArrayObject *b) noexcept nogil
-# Raise RuntimeError if `target` overlaps an array in `read` in such a way that a write to `target` could
-# change elements before they are read. If elements of `target` overlap each other, `rule` determines the
-# reaction: raise RuntimeError, return 1 (WARN), or do nothing (ALLOW).
+# Raise RuntimeError if a write to `target` could change elements of an array in `read` before they are read.
+# If elements of `target` overlap each other, `rule` selects the reaction: raise RuntimeError, return 1
+# (WARN), or do nothing (ALLOW).
 cdef int check_write(object target, list read, int rule) except -1
 
 cpdef enum:

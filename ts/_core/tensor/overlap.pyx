@@ -1,6 +1,6 @@
 """Memory overlap detection (internal overlap, partial overlap) before writes, with PyTorch's errors.
 
-In: the array to write, and the arrays to read. Out: nothing, or a RuntimeError.
+Calls that write to overlapping memory, and their errors:
 
     x[0].expand(2, 3).add_(1)      RuntimeError: unsupported operation: more than one element of the written-to tensor ...
     y[1:].add_(y[:-1])             RuntimeError: unsupported operation: some elements of the input tensor and ...

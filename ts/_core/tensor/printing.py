@@ -1,13 +1,11 @@
 """Tensor printing (scientific notation, summarization of large tensors), identical to PyTorch's.
 
-In: a tensor. Out: its `repr`.
-
     >>> ts.tensor([[1.5, 20.0]])
     tensor([[ 1.5000, 20.0000]])
 
-All elements of a tensor have one format: integers, whole floats (`2.`), fixed point, or scientific if fixed
-point would need too many digits.  The elements that are shown determine the format.  If there are more than
-`threshold` elements, only `edgeitems` elements at both ends of each dimension are shown.
+All elements of a tensor have one format, which depends on the elements that are shown: integers, whole floats
+(`2.`), fixed point or scientific. A tensor with more than `threshold` elements shows only `edgeitems`
+elements at both ends of each dimension.
 """
 
 from __future__ import annotations

@@ -1,20 +1,16 @@
 """Move the memory of tensors to shared memory, and pickle tensors for other processes.
 
-In: tensors and storages. Out: the same objects with shared memory, and their reductions (values of
-`__reduce__`) for pickles that are sent to other processes.
-
     x = ts.zeros(4);  y = x[2:]
     x.share_memory_()                           y is still a view of x
     os.fork()                                   the parent process sees writes of the child to x
 
-A tensor wraps an array. The tensor's storage is the array that owns the memory. When a storage is moved, each
-tensor of the storage gets an array in the new memory. Arrays have no list of their views. If reference counts
-show that other tensors may use the storage, these tensors are searched among all objects that the garbage
-collector tracks.
+A storage is the array that owns the memory of one or several tensors. When a storage is moved, each of its
+tensors gets an array in the new memory. If reference counts show that other tensors may use the storage, they
+are searched among all objects that the garbage collector tracks.
 
 Pickles of `multiprocessing` (queues, pipes, arguments of processes) contain a file mapping and an offset
-instead of elements. The receiver maps the file. A cache of blocks makes tensors of one storage share memory
-in the receiver, even if they arrive in separate messages.
+instead of elements. In the receiver, tensors of one storage share memory, even if they arrive in separate
+messages.
 """
 
 from __future__ import annotations
@@ -63,8 +59,8 @@ def share_memory(values: Sequence[Tensor | UntypedStorage], sendable: bool = Fal
 
     Memory that is already shared is not moved.
 
-    If `sendable`, also move shared memory that a pickle cannot identify: files that other code has mapped,
-    and the memory of a `DataLoader` batch, which the worker of the batch overwrites later.
+    If `sendable`, also move shared memory that a pickle cannot identify. Examples are files that other code
+    has mapped, and a `DataLoader` batch, whose memory its worker overwrites later.
     """
     owners: dict[int, Any] = {}
     has_views = False
@@ -317,9 +313,9 @@ def register_class(cls: type) -> None:
 def reduce_unregistered(x: UntypedStorage) -> tuple[Any, ...] | None:
     """Register reductions if `multiprocessing` runs the pickler, and return the reduction of a storage.
 
-    Return None for other callers of the pickler. `ts` does not import `multiprocessing`, because this import
-    takes longer than the rest of `import ts`. If a program imports `multiprocessing` after `ts`, the
-    reductions are not registered yet when the program first pickles a storage.
+    A reduction is the result of `__reduce__`. Return None for other callers of the pickler. `ts` does not
+    import `multiprocessing`, because this import is slow. Therefore, the reductions may not be registered yet
+    when a program first pickles a storage.
     """
     module: Any = sys.modules.get("multiprocessing.reduction")
     if module is None:

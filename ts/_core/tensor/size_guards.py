@@ -1,16 +1,16 @@
 """Queries on symbolic sizes, for all code that depends on the size of a dimension.
 
-In: sizes, which are ints or symbols. A symbol is an object with `+ - * //` and comparisons that stands for an
-unknown number. Out: sizes, or bools.
+A size is an int or a symbol. A symbol is an object with `+ - * //` and comparisons that stands for an unknown
+number. Results for a symbol `n`:
 
-    product((2, n, 1))        2*n, a symbol if n is a symbol
+    product((2, n, 1))        2*n
     equal(n, 3)               n == 3, for preconditions of operators. Adds a guard if it is not provable.
     evaluate_guard(n == 3)    n == 3, for branches. Adds a guard, or raises for a data-dependent symbol.
     is_provably_equal(n, 3)   True if n == 3 is provable. It neither raises nor adds a guard.
-    known_one(n)              True if n == 1 is provable: the dimension broadcasts, its stride is irrelevant
+    known_one(n)              True if n == 1 is provable, so that the dimension broadcasts
 
-`is_symbol` distinguishes symbols from numbers. A symbol may define `is_provably_equal(other) -> bool`.
-Without this method, a symbol is provably equal only to itself.
+A symbol may define `is_provably_equal(other) -> bool`. Without this method, a symbol is provably equal only
+to itself.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 """Storages: the memory that a tensor and its views share.
 
-In: arrays of any backend. Out: the memory block of an array, or other views of this block.
+The right column describes the results:
 
     x = ts.arange(6).view(2, 3);  y = x[1, 1:]
-    owning_array(y.array) is owning_array(x.array)       the array that owns the memory
-    strided(y.array, (2,), (16,), 0)                     elements 0 and 2 of the block
-    y.untyped_storage().nbytes() == 48
+    y.untyped_storage().nbytes()                         48: x and y share a block
+    owning_array(y.array) is owning_array(x.array)       True: the array that owns the block
+    strided(y.array, (2,), (16,), 0)                     a view with elements 0 and 2 of the block
 
 `strided` raises RuntimeError for a view that would exceed its block.
 """

@@ -1,7 +1,5 @@
 """Strides in elements, for memory formats and for copies that preserve the dimension order (stride order).
 
-In: shapes and strides. Out: strides.
-
     >>> contiguous((2, 3, 4)), channels_last((2, 3, 4, 5))
     ((12, 4, 1), (60, 1, 15, 3))
     >>> preserve_format_strides((2, 3), (1, 4))      # the dimension order of strides (1, 4), without gaps

@@ -1,18 +1,15 @@
 """Parser of tensor subscripts with slices, newaxis, ellipsis and boolean masks: a list of steps.
 
-In: the items of a subscript, and the number of dimensions of the tensor. Out: one step for each item, a tuple
-(kind, dim, axis, item). The step applies to dimension `dim` of the view that the previous steps compute. This
-is dimension `axis` of the tensor. The item of an ellipsis is the number of dimensions that it selects. If a
-subscript has no ellipsis, a step with an ellipsis is appended. As in PyTorch, if a subscript has several
-ellipses, each of them selects the same number of dimensions. Later steps may then have dimensions that do not
-exist.
+`parse_subscript` returns one step (kind, dim, axis, item) for each item. The step applies to dimension `dim`
+of the view that the previous steps compute. This is dimension `axis` of the tensor. The item of an ellipsis
+is the number of dimensions that it selects. If a subscript has no ellipsis, a step with an ellipsis is
+appended. An example for a tensor with four dimensions:
 
     parse_subscript((0, None, ..., slice(1, 2)), 4, kind_of)
     [(INTEGER, 0, 0, 0), (NEW_DIM, 0, 1, None), (ELLIPSIS, 1, 1, 2), (SLICE, 3, 3, slice(1, 2))]
 
-Eager tensors and traces (`ts._core.tensor.indexing`), arrays without elements (`backends.meta.array`) and the
-emitter of scripts (`ts.frontend.ir_emitter.subscripts`) execute the steps. For views of CPU tensors,
-`basic_indexing` executes them without a list.
+As in PyTorch, several ellipses of a subscript select the same number of dimensions each. Later steps may then
+have dimensions that do not exist.
 """
 
 
@@ -20,8 +17,8 @@ def parse_subscript(items, ndim, kind_of):
     """Return the steps (kind, dim, axis, item) of a subscript.
 
     items       sequence of the items
-    ndim        number of dimensions of the tensor, or None if it is unknown. If it is None, dimensions after an
-                ellipsis are negative
+    ndim        number of dimensions of the tensor. If it is None, the number is unknown, and dimensions after
+                an ellipsis are negative
     kind_of     function that returns the kind of an item which is not an int, slice, bool, None or `...`
 
     Raise IndexError for too many items.

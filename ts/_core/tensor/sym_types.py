@@ -1,7 +1,7 @@
 """Symbolic integers, symbolic floats and symbolic booleans (`SymInt`, `SymFloat`, `SymBool`).
 
-A symbol has a node, which implements its arithmetic and decides conditions.  This module only maps Python
-operators to calls of the node, so that programs without symbols do not import the symbolic algebra.
+A symbol has a node, which implements its arithmetic and decides conditions. This module only maps Python
+operators to calls of the node:
 
     n = x.shape[0]            during an export: a SymInt
     n * 2 + 1                 a SymInt: node.operate("add", n * 2, 1)

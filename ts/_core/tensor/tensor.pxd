@@ -51,8 +51,9 @@ cdef class Tensor:
     cdef bint of_inference             # True for inference tensors: created in inference mode, without a version counter
     cdef CreationMeta creation         # origin of a view
     cdef AutogradMeta history               # None if the tensor has no autograd metadata
-    # Version counter of the memory, used if `owner` is None. A view has an owner: its `version` is the version of the
-    # memory for which its backward node is valid. With another version of the memory, the view needs a new node.
+    # Version counter of the memory if `owner` is None. Otherwise, the tensor is a view, and `version` is the
+    # version of the memory for which its backward node is valid. If the memory has another version, the view
+    # needs a new node.
     cdef int version
     # None if this tensor has the version counter of its memory. Otherwise, another tensor on the same memory.
     # That tensor either has the counter, or refers to the tensor with the counter by its own `owner`.

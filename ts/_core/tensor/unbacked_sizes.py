@@ -7,8 +7,8 @@ They are created by shape rules of operators and by fake implementations of cust
         count = ts.library.get_ctx().new_dynamic_size()
         return x.new_empty(count, x.dim(), dtype=ts.int64)
 
-During an export, they are symbols.  On the meta device without an export, creating them raises
-DataDependentOutputException.
+During an export, the sizes and numbers are symbols. On the meta device without an export, their creation
+raises DataDependentOutputException.
 """
 
 from __future__ import annotations
