@@ -1,13 +1,11 @@
 """Steps of `vmap`, as functions that programs can replace.
 
-`tensordict` replaces them to support its containers.
+`ts.func.vmap` calls these functions only if a program, such as `tensordict`, has replaced one of them:
 
     size, dims, leaves, spec = _process_batched_inputs(0, (x, y), f)
     level = _vmap_increment_nesting(size, "error")
     results = f(*_create_batched_inputs(dims, leaves, level, spec))
     _unwrap_batched(results, 0, level, size, f)
-
-`ts.func.vmap` calls these functions if a program has replaced any of them.
 """
 
 from __future__ import annotations

@@ -1,10 +1,11 @@
 """Alias tracking of the tensors that share memory, derived from the schemas of executed operators.
 
-The schemas are needed because arrays of the meta device have no memory addresses to compare.
+Arrays of the meta device have no memory addresses to compare. In the example, `y` is the result of each call,
+and the right column holds afterwards:
 
-shared = Aliases()
-shared.record_operator(aten::view, [x, [6]], y)         shared.root(y) == shared.root(x)
-shared.record_operator(aten::add_, [y, 1, 1], y)        shared.written == [shared.root(x)]
+    shared = Aliases()
+    shared.record_operator(aten::view, [x, [6]], y)         shared.root(y) == shared.root(x)
+    shared.record_operator(aten::add_, [y, 1, 1], y)        shared.written == [shared.root(x)]
 """
 
 from __future__ import annotations

@@ -1,9 +1,11 @@
 """Automatic functionalization of custom operators that write to arguments (their functional form).
 
+An example for an operator `bump` that writes to its argument `x`:
+
     operators.auto_functionalized_v2(mine.bump.default, k=3, _x_base_index=0, _all_bases=[y])
 
-returns the result of `bump` (None if it has none) and modified copies of the tensors in `_all_bases`. Each
-argument that `bump` writes to, such as `x`, is described as a view of one of these bases:
+The call returns the result of `bump` (or None) and modified copies of the tensors in `_all_bases`. Each
+argument that `bump` writes to is described as a view of one of these bases:
 
     _x_base_index=0                                   the base itself (None for an argument that is None)
     _x_alias=True                                     the same memory as the base

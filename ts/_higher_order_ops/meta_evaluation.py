@@ -3,7 +3,7 @@
     evaluator = MetaEvaluator()
     evaluator.evaluate(branch, (x,))        the `SubgraphResult`: shapes, dtypes, aliases, mutations
 
-The evaluation does not change tensors or random number generators of the program, and raises
+The evaluation does not change tensors or random number generators of the program. It raises
 `DataDependentError` if the result depends on tensor elements. Each combination of functions and kinds of
 operands is checked once.
 """

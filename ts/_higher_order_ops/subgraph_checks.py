@@ -1,8 +1,8 @@
 """Checks of the functions that higher-order operators call. The checks raise PyTorch's errors.
 
-Input: the `SubgraphResult` of each function on meta tensors. An export obtains this result by recording the
-function, and eager code computes it before it executes the function. Output: None, or an error if a function
-is not supported.
+Each check takes the `SubgraphResult` of a function, and raises an error if the function is not supported. An
+export obtains this result by recording the function, and eager code by evaluating the function on meta
+tensors.
 """
 
 from __future__ import annotations

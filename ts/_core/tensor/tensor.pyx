@@ -1,16 +1,12 @@
 """The class Tensor: wrapping of arrays, and performance-critical methods that are not operators.
 
-In: arrays of any backend. Out: tensors.
-
     x = from_numpy(numpy.ones((2, 3)))      shares memory: x.array is a view of the array
-    x.t()                                   a method defined by an operator record and added by install_methods
+    x.t()                                   a method that `install_methods` adds from an operator record
     x + 1                                   the operator aten::add, through operator_function("add")
 
-Python operators and indexing are defined here, because they are type slots. Every other operator becomes a
-method when the registry calls `install_methods`. Other modules add methods and attributes to the type:
-`tensor_metadata` (device, autograd), `layout` (storages, strides, memory formats), `interop` (NumPy, DLPack,
-pickles, copies) and `tensor_conversion_methods` (dtypes, Python values, strings). `tensor_type` has the
-constructor and the metaclass.
+Python operators and indexing are type slots, which only the class itself can define. Each other operator
+becomes a method when the registry calls `install_methods`. The modules `tensor_metadata`, `layout`, `interop`
+and `tensor_conversion_methods` add methods and attributes. `tensor_type` has the constructor and the metaclass.
 """
 
 import operator as python_operator

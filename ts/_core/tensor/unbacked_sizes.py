@@ -25,8 +25,9 @@ _current: ContextVar[FakeImplCtx | None] = ContextVar("fake_context", default=No
 class FakeImplCtx:
     """Context of one call of a fake implementation. It creates the symbols of the call.
 
-    `new_size(least, most)` and `new_number(kind)` create a symbol, or are None if symbols are unavailable.
-    `kind` is the kind character of a NumPy dtype: "f" for a float, "b" for a bool, others for an int.
+    `new_size(least, most)` creates a symbolic size, and `new_number(kind)` a symbolic number. Both are None
+    if symbols are unavailable. `kind` is the kind character of a NumPy dtype: "f" for a float, "b" for a
+    bool, others for an int.
     """
 
     def __init__(

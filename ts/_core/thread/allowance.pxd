@@ -50,9 +50,8 @@ cdef int take_text(Py_ssize_t size) except -1
 cdef object as_limit(error)
 
 # `take_program` counts the memory of a new forked task, and `credit_program` subtracts it when the task ends.
-# If a fork exceeds the budget, all further forks fail until every running task has ended. Without this rule,
-# a script that forks without end would never stop, because each task that fails would free the memory for the
-# next task.
+# If a fork exceeds the budget, all further forks fail until every running task has ended. Otherwise, a script
+# that forks without end would never stop, because each failed task frees memory for the next.
 cdef int take_program(Py_ssize_t size) except -1
 cdef void credit_program(Py_ssize_t size) noexcept
 

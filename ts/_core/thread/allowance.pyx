@@ -5,16 +5,12 @@
     take_text(n)       counts a new string of n bytes
 
 A memory handler of NumPy counts arrays on threads with a budget. In nested `ts.limits` blocks, an allocation
-counts in the budgets of all blocks. A block may free memory that was allocated before the block, and was thus
-not counted in its budget. In this case, `used` stays zero instead of becoming negative.
+counts in the budgets of all blocks. If a block frees memory that was allocated before the block, `used` stays
+zero instead of becoming negative.
 
-Python does not report when a string is freed, so `take_text` adds up the sizes of all new strings. If this
-sum and the counted bytes exceed the budget, the bytes in use are estimated: by the growth of the process's
-resident memory (/proc on Linux) since the budget was set. If the estimate exceeds the budget, free memory is
-returned to the system, and the memory is measured again. Without /proc, only the size of a single string is
-limited.
-
-If no thread has a budget, an allocation only reads `limited`, which is 0.
+Python does not report freed strings, so `take_text` adds up the sizes of all new strings. If this sum and the
+counted bytes exceed the budget, the growth of the process's resident memory since the start of the budget is
+checked instead. Without /proc, only the size of a single string is limited.
 """
 
 import os

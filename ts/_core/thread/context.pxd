@@ -1,6 +1,6 @@
 """Context of each thread: mode flags, tracer and limits.
 
-    flags       one word, which is 0 in most programs, so a check costs one load and one branch
+    flags       one word, which is 0 in most programs
     tracer      the object that records the thread's operators, if TRACING is set
     limits      the limits of `ts.limits`, if LIMITED is set
 

@@ -1,15 +1,14 @@
 """Per-thread context (thread-local storage): one word of mode flags, read on the operator path.
 
     set_grad_enabled(False)           sets the grad mode of the calling thread
-    with GradMode(False): ...         sets it for a block, as `InferenceMode(True)` does for inference mode
-    with TracingScope(tracer): ...    `tracer` (a `ts.tracing.tracer.Tracer`, or None) records operators, conversions to
-                                      Python, and calls of scripted functions and modules
-    context_flags()                   in C: the flags of the thread, such as GRAD_DISABLED | TRACING
+    with GradMode(False): ...         sets the grad mode for a block
+    with TracingScope(tracer): ...    `tracer` (or None) records the operators, conversions to Python, and calls of
+                                      scripted functions in the block
+    context_flags()                   returns the flags of the thread, such as GRAD_DISABLED | TRACING (C only)
 
-`__enter__` and `__exit__` of the blocks are C functions.  No signal handler runs inside of them, so an interrupt
-cannot leave the flags of a block set after its end.
-
-A tracer records one thread. Tasks that this thread forks are not recorded.
+`__enter__` and `__exit__` of the blocks are C functions, in which no signal handler runs. Therefore, an
+interrupt cannot leave the flags of a block set after its end. Tasks that a traced thread forks are not
+recorded.
 """
 
 from cpython.ref cimport Py_INCREF, Py_XDECREF, PyObject

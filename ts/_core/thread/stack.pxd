@@ -1,12 +1,9 @@
 """Stack overflow check for recursive code in C or Python: tests whether this thread has little C stack left.
 
-Python's recursion limit counts calls, not bytes. If a program increases the limit, or on a thread with a
-small stack, recursion could crash the process. Therefore, functions whose recursion runs Python code or
-descends into nested values call this check.
+Python's recursion limit counts calls, not bytes, so recursion on a small stack could crash the process.
+Functions whose recursion runs Python code or descends into nested values call this check:
 
     if stack_is_low(): raise RecursionError(...)
-
-A check costs a load and a comparison. Each module computes the stack end of a thread once.
 """
 
 cdef extern from *:

@@ -1,12 +1,12 @@
 """Protocol of tracers: objects that receive the tensor operations of a thread instead of executing them.
 
+Tracers of `ts.jit.trace` and exports, fake tensor modes, evaluation on meta tensors, and dispatch modes
+inherit from this protocol. If a tracer does not override a method, the body in the protocol is used.
+
+Callers check the kind of a tracer before they call a method that only this kind has:
+
     tracer = current_tracer()
     if tracer is not None and tracer.is_export: ...
-
-The tracers of `ts.jit.trace`, exports, fake tensor modes, evaluation on meta tensors and dispatch modes
-inherit from this protocol. If a tracer does not override a method, the body in the protocol is used. Callers
-read only attributes that the protocol declares. Before they call a method that only one kind of tracer has,
-they check the kind (`is_trace`, `is_export`, `is_decomposition`).
 """
 
 from __future__ import annotations

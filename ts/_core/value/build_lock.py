@@ -1,14 +1,11 @@
 """Global reentrant lock (recursive mutex) under which shared tables (operators, types, code) are built.
 
-A table is read-only after it is built. While it is built, incomplete entries are visible. For example, a
-class is declared before its methods are compiled, because the methods refer to the class. So only one thread
-at a time may build:
+A table is read-only after it is built. While it is built, incomplete entries are visible, so only one thread
+at a time may build. Reading a complete entry needs no lock.
 
     with build_lock():                    waits until no other thread holds the lock, and can be nested
         ...
         Thread(target=with_build_lock_ownership(work))   `work` runs with the lock of this thread
-
-Reading a complete entry needs no lock.
 """
 
 from __future__ import annotations
@@ -40,8 +37,8 @@ def import_lock() -> AbstractContextManager[Any]:
     """Return a context manager that serializes lazy imports with the build lock.
 
     Cyclic imports, such as NumPy's, fail if two threads enter the cycle at different modules. A thread that
-    is already importing a module does not wait for the build lock, because the thread that holds it may be
-    waiting for an import lock of this thread.
+    is already importing a module does not wait for the build lock. Otherwise, a deadlock is possible: the
+    thread that holds the lock may wait for this import.
     """
     frame = sys._getframe(1)
     while frame is not None:

@@ -1,6 +1,6 @@
 """Containers of scripts, which own C arrays of IValues, with accessors by borrowed references.
 
-This module exports `lists`, `dicts` and `objects` for cimport.
+This module exports `lists`, `dicts` and `objects` for cimport. The containers and their memory:
 
     List    items -> [ IValue | IValue | IValue | spare ... ]            size, capacity (unboxed numbers: `lists.pxd`)
     Tuple   items -> [ IValue | IValue ]  inside the object up to four   size
@@ -8,29 +8,25 @@ This module exports `lists`, `dicts` and `objects` for cimport.
             entries -> [ check key value | check key value | ... ]       in insertion order
     Object  slots -> [ IValue | IValue ]                                 attributes of a scripted class
 
-A container owns its IValues. Inline accessors take a borrowed `PyObject *`, the payload of a register. The
-caller guarantees that the object has the class that the function expects, which static types determine, and
-holds the GIL. Accessors that return `IValue *` return a borrowed address, valid until the next change of the
-container. For a missing element, they return NULL, and the caller raises the error by a `raise_` function.
+A container owns its IValues. Inline accessors take a borrowed `PyObject *`. The caller holds the GIL, and
+guarantees the class of the object. Accessors that return `IValue *` return a borrowed address, or NULL for a
+missing element. For NULL, the caller raises the error by a `raise_` function.
 
 Threads share containers. Another thread can run during any operation that may run Python code:
 
     releasing a reference
     comparing, hashing or printing a value that is neither a number nor a string
-    creating an object that the garbage collector tracks (a container, tensor, Python list or tuple), because a
-    collection may call finalizers
+    creating an object that the garbage collector tracks, because a collection may call finalizers
 
 Therefore:
 
-    an address of an element is valid only until such an operation, so copy and retain values that are needed
-    longer
-    remove an element from its container first, and release it when the container is consistent again (`copy_value`)
+    an address of an element is valid only until such an operation: copy and retain values that are needed longer
+    remove an element from its container first, and release it when the container is consistent (`copy_value`)
     a loop over a container reads its size and its memory again in each iteration
-    assign related fields (an array and its dtype, a class and its method) without such an operation in between, and
-    hold a reference to the old values
+    assign related fields (an array and its dtype) without such an operation in between, and hold a reference to
+    the old values
 
-Registers belong to one program, which runs on one thread: the address of a register is valid as long as its
-frame.
+Registers belong to one program on one thread. The address of a register is valid as long as its frame.
 """
 
 from ts._core.value.dicts cimport (

@@ -1,14 +1,14 @@
 """Dict, an insertion-ordered hash table with open addressing, probing of slot groups and tombstones.
 
-As in CPython's dict, entries are stored in insertion order, and an index with open addressing contains their
-numbers. Removed entries are marked, and dropped when the table is resized (memory layout: `container.pxd`).
+As in CPython's dict, entries are stored in insertion order, and an index contains their numbers. Removed
+entries are dropped when the table is resized.
 
     index   -> [ hash_bits entry | hash_bits entry | ... 8 slots: a group ] [ ... ]     a group is one cache line
     entries -> [ check key value | check key value | ... ]
 
-A search probes all slots of a group before the next group.  It reads an entry only if the 32 hash bits in the slot
-(`hash_bits`) equal those of the key.  The checksum (`check`) of a string of up to 7 ASCII characters contains
-the whole string, so a search for such a string reads a slot and an entry, but not the string key.
+A search probes all slots of a group before the next group. It reads an entry only if the slot's 32 hash bits
+(`hash_bits`) equal those of the key. The checksum `check` of an ASCII string of up to 7 characters contains
+the whole string, so the search does not read the string object.
 
 Keys are int, float, bool, str or complex, compared by value, or tensors, compared by identity.
 """

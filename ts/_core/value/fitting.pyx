@@ -1,14 +1,13 @@
 """Subtyping of types, joins (least upper bounds) at control-flow merges, and Optional refinement.
 
-In: TypeSpecs.  Out: a bool, or a TypeSpec:
+Functions, and their results:
 
     is_subtype(List[int], Optional[List[int]])        True: a List[int] is a valid Optional[List[int]]
     common_supertype(int, NoneType)                   Optional[int]
     present(Optional[str])                            str
 
-`is_subtype` tests only the properties that typed instructions rely on.  The class of a method's receiver and the
-result type of a future are checked at run time, so an object of any class is accepted for an interface.
-`type_of.conforms` tests the same properties of a value.
+`is_subtype` tests only the properties that typed instructions rely on. It accepts an object of any class for
+an interface, because the class of a method's receiver is checked at run time.
 """
 
 from ts._core.value.objects cimport ObjectClass

@@ -1,10 +1,8 @@
 """Cyclic garbage collection of reference cycles through containers, by their type slots `tp_traverse`.
 
-In: the complete container classes. Out: nothing. The slots of their types are replaced.
-
-Cython generates traversal only for attributes that are Python objects. Therefore, the import of this module
-replaces the two slots of each class by functions that also visit the C arrays. The classes are final, so no
-subclass inherits the old slots.
+Cython generates traversal only for attributes that are Python objects. The import of this module therefore
+replaces the slots `tp_traverse` and `tp_clear` of each container class. The new functions also visit the C
+arrays. The classes are final, so no subclass inherits the old slots.
 """
 
 from cpython.ref cimport PyObject

@@ -1,19 +1,17 @@
 """Boxing and unboxing: conversion of values between Python objects and IValues, by type descriptors.
 
-Unboxing converts a Python object to an IValue, by the TypeSpec of the parameter that gets the object. Boxing is the
-inverse:
+Unboxing converts a Python object to an IValue, by the TypeSpec of the parameter that gets the object. Boxing
+is the inverse. Examples and their results:
 
     unbox(3, FLOAT)                  payload 3.0, TAG_FLOAT
     unbox([1, 2], List[int])         a core List with two unboxed ints, TAG_OBJECT
     unbox(1.5, INT)                  TypeError: Unable to cast Python instance of type <class 'float'> to int
     box(...)                         a Python list, dict, tuple, int ...
 
-A container that occurs several times in a nested value is converted only once, so the cost of a conversion is
-proportional to the number of distinct containers.
+A container that occurs several times in a nested value is converted only once. Each type accepts the same
+values as in PyTorch's scripted functions:
 
-A value is accepted for a type as in PyTorch's calls of scripted functions:
-
-    int      bool, objects with `__index__` or `__int__` (NumPy scalars, tensors of one element, dtypes), no Python float
+    int      bool, objects with `__index__` or `__int__` (NumPy scalars, tensors of one element, dtypes), no float
     float    every number
     bool     every object with a truth value, except str and containers
     list     collections and generators, except str, dict and tensors
@@ -526,7 +524,7 @@ cdef object box(IValue *x):
 cdef object box_inside(IValue *x, PyObject **copies):
     """Box a value and its elements. A container that occurs several times is converted once.
 
-    `copies` maps addresses of core containers to (container, Python copy), where the reference to the container
+    `copies` maps addresses of core containers to (container, Python copy). The reference to the container
     prevents the reuse of its address. `copies` is NULL until a container with other references is found.
     """
     cdef object o = box_shallow(x)

@@ -1,12 +1,11 @@
 """The types List and Tuple. `container.pxd` describes the properties of all containers.
 
-The element layout of a list depends only on the list's type and never changes:
+The element layout of a list depends only on the list's type and never changes. Memory and tag of the items,
+by type:
 
     List[int], List[float]    items -> [ int64 | int64 | ... ]        item TAG_INT, TAG_FLOAT
     List[bool]                items -> [ byte | byte | ... ]          item TAG_BOOL
     any other                 items -> [ IValue | IValue | ... ]      item TAG_NONE: each item has its own tag
-
-Only this file, `lists.pyx`, operators on whole lists of numbers, and machine code depend on this layout.
 """
 
 cimport cython

@@ -1,10 +1,8 @@
 """Prevention of object creation from Python, for classes whose fields are set by C code after creation.
 
-    seal(List)        List(), List.__new__(List), copies and pickles raise TypeError, also for subclasses of List
-
-Python code can then never obtain an object with unset fields, so methods of a sealed class need no checks.
-The file that defines the class creates objects by `List.__new__(List)`, which Cython compiles to a call of
-the C function. Classes that Python code may instantiate set their fields in `__cinit__`, which always runs.
+After `seal(List)`, `List()`, `List.__new__(List)`, copies and pickles raise TypeError, also for subclasses of
+List. Therefore, methods of a sealed class need no checks for unset fields. The file that defines the class
+creates objects by `List.__new__(List)`, which Cython compiles to a C call.
 """
 
 from cpython.object cimport PyObject

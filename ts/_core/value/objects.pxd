@@ -3,8 +3,8 @@
     ObjectClass  names, specs: the attributes by slot        tags -> [ tag | tag ]     of a new object's slots
     Object       slots -> [ IValue | IValue ]                cls: its ObjectClass
 
-In a new object, the slot of a number attribute already has the tag of its type, so typed code copies only the 8-byte
-payload.  The slot of an object attribute is NULL until it is assigned.
+In a new object, the slot of a number attribute already has the tag of its type. Typed code then copies only
+the 8-byte payload. The slot of an object attribute is NULL until it is assigned.
 """
 
 cimport cython

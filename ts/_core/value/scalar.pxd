@@ -1,19 +1,19 @@
 """Arithmetic on unboxed ints (two's complement, wraparound at integer overflow), IEEE 754 floats and bools.
 
-The functions compute with C integers and doubles.  The interpreter's opcodes and the kernels of
-`builtin_ops/scalar.pyx` call them, so constant folding, eager calls and the interpreter give bit-identical results.
+The functions compute with C integers and doubles. Constant folding, eager calls and the interpreter use these
+functions, so their results are bit-identical. Ints have 64 bits.
 
     floordiv_int(-7, 2) == -4        mod_int(-7, 2) == 1        pow_int(2, 10) == 1024
 
-Ints have 64 bits and wrap around (the build uses -fwrapv).  A function that can fail writes its result to `out` and
-returns a Status, so that code without the GIL can jump to one error exit, which calls `raise_status`:
+A function that can fail writes its result to `out` and returns a Status. The error exit acquires the GIL and
+calls `raise_status`:
 
     status = floordiv_int_checked(a, b, &q)
-    if status: goto error                     # the error exit acquires the GIL and calls raise_status
+    if status: goto error
 
 Differences from Python follow PyTorch: float division by zero returns inf or nan, `round` returns a float,
-`int(nan)` is the smallest int, and shift counts are taken modulo 64. In PyTorch, `x % 0` and `INT_MIN // -1`
-are undefined and terminate the process. Here, `x % 0` raises an error, and `INT_MIN // -1` wraps around to INT_MIN.
+`int(nan)` is the smallest int, and shift counts are taken modulo 64. `x % 0` raises an error, and `INT_MIN //
+-1` is INT_MIN. In PyTorch, both terminate the process.
 """
 
 from libc.math cimport NAN, ceil, floor, fmod, isnan, pow

@@ -4,9 +4,9 @@
     |  v.i  v.f  v.o   8 bytes |  tag             8 bytes |
     +--------------------------+--------------------------+
 
-An int, float or bool is stored in the payload.  With TAG_OBJECT, the payload is an owned reference to a Python object
-(a Tensor, str, List, Dict, Tuple, complex ...), or NULL in a register that is not written yet. None has a separate
-tag, so an Optional[int] needs no Python object.  Bools are 0 or 1 in `v.i`.
+An int, float or bool is stored in the payload. Bools are 0 or 1 in `v.i`. With TAG_OBJECT, the payload is an
+owned reference to a Python object (a Tensor, str, List, Dict, Tuple, complex ...). It is NULL in a register
+that is not written yet. None has a separate tag, so an Optional[int] needs no Python object.
 """
 
 from cpython.ref cimport PyObject

@@ -6,9 +6,8 @@
     conforms(v, List[int])      True if v is the IValue of this list
     conforms(v, List[str])      False. Without this check, an instruction would read the ints as string pointers.
 
-`conforms` tests all properties that typed instructions rely on. It checks each item of a tuple. For lists, dicts
-and objects, it compares the type or class that they store, instead of their items. The result of a future is
-checked when it is read.
+`conforms` tests all properties that typed instructions rely on. It checks each item of a tuple. For lists,
+dicts and objects, it compares the type or class that they store, instead of their items.
 """
 
 from collections import namedtuple

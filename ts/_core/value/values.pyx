@@ -305,8 +305,8 @@ cdef Py_ssize_t MAX_TEXT_CHARS = <Py_ssize_t>1 << 60
 cdef Py_ssize_t min_text_size(IValue *x, PyObject **sizes) except -1:
     """Return a lower bound of the length of a value's string.
 
-    The bound lets the caller refuse a string that shared containers make exponentially long, before the
-    string is built. Each container is visited once. `sizes` maps visited containers to their bounds, or is
+    Shared containers can make a string exponentially long. With the bound, the caller refuses the string
+    before it is built. Each container is visited once. `sizes` maps visited containers to their bounds, or is
     NULL.
     """
     cdef object o, sizes_by_id

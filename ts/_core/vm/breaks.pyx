@@ -5,10 +5,9 @@ A BREAK instruction contains the number of a stop point. If a program stops ther
 
     breaks = Breakpoints(on_stop, on_failure)
     stop_point = breaks.add_stop_point(armed=False)       the lowering emits a BREAK with this number
-    breaks.arm(stop_point, True)                     sets a breakpoint: all programs stop at it
-    breaks.request_stop(stopped, 2)                       the program `stopped` stops at the next stop point of call depth <= 2
-
-The Breakpoints are in the function table of debug code, so programs without debugging have no overhead.
+    breaks.arm(stop_point, True)                          sets a breakpoint: all programs stop at it
+    breaks.request_stop(stopped, 2)                       the program `stopped` stops at the next stop point of
+                                                          call depth <= 2
 """
 
 from cpython.bytearray cimport PyByteArray_AS_STRING

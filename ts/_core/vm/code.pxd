@@ -4,8 +4,8 @@ A Code is verified when it is created, and does not change later.
 
     registers    [ parameters | locals | constants ]        `template` has their initial values with tags
 
-In `instructions`, a register operand is a byte offset (16 times the register number), and a jump is the
-distance in bytes from the instruction itself. A register list in `operand_pool` is a count n, then n register
+In `instructions`, a register operand is a byte offset (16 times the register number). A jump operand is the
+distance in bytes from its instruction. A register list in `operand_pool` is a count n, followed by n register
 numbers.
 """
 
@@ -26,10 +26,9 @@ cdef struct Instruction:
     int32_t c
 
 
-# Function with the machine code of the loops of a scripted function. Execution enters it at the LOOP
-# instruction `at`. The upper 32 bits of the result are an exit status, and the lower 32 bits are the index of
-# the next instruction. The machine code writes the registers and the remaining `budget` back to memory before
-# it returns.
+# Machine code of the loops of a scripted function. Execution enters it at the LOOP instruction `at`. The
+# upper 32 bits of the result are an exit status, and the lower 32 bits are the index of the next instruction.
+# The machine code writes the registers and the remaining `budget` back to memory before it returns.
 ctypedef int64_t (*Native)(
     char *r, int64_t *budget, void **table, const Instruction *instructions, const Instruction *at
 ) noexcept nogil

@@ -1,11 +1,11 @@
 """Executable code: instructions, registers, constant pool and tables, verified against the opcode table.
 
-In: the instructions and tables that `ts.bytecode.lower` creates from a graph.  Out: a verified `Code`.
+`ts.bytecode.lower` creates the instructions and tables from a graph:
 
     Code("double", [(ADD_I64, 1, 0, 0), (RETURN, 1, 0, 0)], classes="ii", parameters=[INT], result=INT)
 
-`verifier` proves all properties that the interpreter loop relies on, so code from any source, such as a file, is safe
-to execute.
+`verifier` proves all properties that the interpreter loop relies on, so code from any source is safe to
+execute.
 """
 
 from cpython.ref cimport PyObject
@@ -65,8 +65,8 @@ cdef class Code:
         `parameters` are the types of the first registers, `constants` the values of the last registers.
         `lines` has one item per instruction, or is empty.
 
-        `handlers` are tuples (start, end, register, function), the innermost first: if an instruction in the range
-        start to end fails, the function is called with the object in the register.
+        `handlers` are tuples (start, end, register, function), the innermost first. If an instruction in the
+        range start to end fails, the function is called with the object in the register.
         """
         self.name = name
         self.classes = classes

@@ -1,18 +1,18 @@
 """Driver (trampoline) of the interpreter loop, with stack unwinding after errors and suspended coroutines.
 
-In: a State with a frame.  Out: the result in the State, or PyTorch's exception with the stack of the script.
+The loop returns with an exit status. For each status, the driver performs one action:
 
-    loop -> METER_ZERO   -> check_signals_and_limits (signals, limits), continue the loop
-            CALL_SLOW_PATH  -> compile the callee or allocate a chunk for frames, continue
-            DONE         -> state.result
-            FORKING      -> queue a new program for the thread pool, continue
-            HOT          -> request machine code, continue
-            WAITING      -> continue with the result of the future, or block or park the program until it is finished
-            BREAKING     -> call the debugger if it must stop here, continue
-            others       -> raise an exception with the location in the script
+    METER_ZERO       check signals and limits, continue the loop
+    CALL_SLOW_PATH   compile the callee or allocate a chunk for frames, continue
+    DONE             return; the result is in the State
+    FORKING          queue a new program for the thread pool, continue
+    HOT              request machine code, continue
+    WAITING          continue with the result of the future, or block or park the program until it is finished
+    BREAKING         call the debugger if it must stop here, continue
+    others           raise PyTorch's exception with the location in the script
 
-A program called from Python blocks its thread while it waits.  A `ScriptCoroutine` returns to its caller instead, and
-any thread may resume it:
+A program called from Python blocks its thread while it waits. A `ScriptCoroutine` returns to its caller
+instead, and any thread may resume it:
 
     e = f.start(10)             e.run(steps=1000)           False: suspended after about 1000 steps
                                 e.run()                     True: finished
@@ -229,8 +229,8 @@ cdef object show_to_debugger(State *state, object error):
 cdef object leave_contexts(State *state, object error):
     """Call `__exit__` of the context managers that failing frames have entered, innermost first.
 
-    Return the exception to raise: `error`, or, as in Python, the last exception that an `__exit__` raised. As in
-    PyTorch, the arguments of `__exit__` are None, and its result does not suppress the exception.
+    Return the exception to raise: `error`, or the last exception that an `__exit__` raised. As in PyTorch,
+    the arguments of `__exit__` are None, and its result does not suppress the exception.
     """
     cdef Frame *frame = state.frame
     cdef Code code
@@ -263,7 +263,7 @@ cdef Callee callee_of(State *state, object called):
 
 
 cdef int call_slow_path(State *state) except -1:
-    """Make it possible to execute a call instruction that the interpreter loop could not execute.
+    """Prepare the execution of a call instruction that the interpreter loop could not execute.
 
     Depending on the cause, compile the callee, select specialized code, refill the budget or grow the stack.
     The loop then repeats the instruction. Return SUSPENDED if the program must be suspended.
@@ -522,9 +522,8 @@ cdef class ScriptCoroutine:
     def run(self, steps=None):
         """Run to the end, or for about `steps` backward jumps and calls. Return whether the program ended.
 
-        Block while the program waits for a future.  `future` receives the program's result or exception.
-        The limits of the calling thread apply. Grad mode is that of the thread that created the program, unless the
-        program changes it.
+        Block while the program waits for a future. `future` receives the program's result or exception. The
+        limits of the calling thread apply, but the grad mode of the thread that created the program.
         """
         cdef int64_t slice = INT64_MAX if steps is None else <int64_t>steps
         if slice < 1:

@@ -1,10 +1,11 @@
 """Call stack of a running program on the heap, with bump allocation of stack frames: a list of frames.
 
+Frames are stored in a list of chunks. The layout of a chunk:
+
     chunk   [ frame | registers ][ frame | registers ][ ...  free ... ]        top: address of the next frame
 
-Frames are pushed to and popped from a list of chunks, so a call only increments a pointer and copies the
-register template of the callee. A State belongs to one program at a time. The States of finished programs are
-reused. All functions require the GIL, or a State that no other thread can access.
+A State belongs to one program at a time. The States of finished programs are reused. All functions require
+the GIL, or a State that no other thread can access.
 """
 
 from cpython.pystate cimport PyThreadState
@@ -80,8 +81,8 @@ cdef inline Frame *push_frame(State *state, Code code) noexcept nogil:
 
 
 # Replace the code of the innermost frame, which has not executed anything yet. The new code has the same
-# parameters. Return NULL if the chunk has too little memory for the registers of the new code. The function
-# is not inlined, because the loop would then need more machine registers.
+# parameters. Return NULL if the chunk has too little memory for its registers. The function is not inlined,
+# because the loop would then need more machine registers.
 cdef Frame *exchange_code(State *state, Code code) noexcept nogil
 
 

@@ -1,8 +1,8 @@
 """Segmented stack of call frames (activation records): allocation of States and of chunks for frames.
 
-    state = allocate_state()          returns a State with an empty chunk, from the free list if possible
+    state = allocate_state()      returns a State with an empty chunk, from the free list if possible
     push_frame(state, code)       NULL if the chunk is full: call enter_chunk(state, size) and try again
-    release_state(state)             returns the State to the free list, with one chunk
+    release_state(state)          returns the State to the free list, with one chunk
 """
 
 from libc.stdint cimport INT64_MAX

@@ -1,16 +1,16 @@
 """Compiled functions that Python can call: unboxes the arguments into a frame, runs it, and boxes the result.
 
-In: Python arguments.  Out: a Python value, or PyTorch's exception.
+A subclass defines `_prepare`, which the first call runs:
 
     class ScriptFunction(Function):
-        def _prepare(self): return lower(optimised_graph)          # called once, by the first call
+        def _prepare(self): return lower(optimised_graph)
 
     f = ScriptFunction("f", [("x", INT_SPEC), ("y", INT_SPEC, 2)], "f(int x, int y=2) -> int")
     f(1), f(1, y=3)
 
-A call runs one of the graph variants of the function.  If optimization is disabled (`set_optimizing`) or autocast is
-active, this is the unoptimized graph, because the optimizer assumes dtypes that autocast changes.  If autograd records
-the call, it is the differentiated graph.  Otherwise it is the optimized graph.
+A call runs one of three graph variants. If optimization is disabled (`set_optimizing`) or autocast is active,
+this is the unoptimized graph, because the optimizer assumes dtypes that autocast changes. If autograd records
+the call, it is the differentiated graph. Otherwise, it is the optimized graph.
 """
 
 from cpython.long cimport PyLong_CheckExact

@@ -1,16 +1,15 @@
 """Futures (promises), with the interface of `torch.futures.Future`.
 
-In: a result or an exception, set once. Out: this result or exception, for all waiting scripts and threads.
+A future receives a result or an exception once, and returns it to all waiting scripts and threads:
 
     f = Future()
     g = f.then(lambda f: f.value() + 1)
     f.set_result(1)
     g.wait()                    2
 
-A `wait` in a script parks the program of the script (`execution`). A `wait` in Python blocks the thread, but
-first runs the programs that the future depends on, unless a thread of the pool has started them. Therefore,
-if a thread forks a program and immediately waits for it, the program runs on this thread, and nested forks
-need only one thread.
+A `wait` in a script parks the script's program. A `wait` in Python blocks the thread. Before it blocks, the
+thread runs the programs that the future depends on, unless the thread pool has started them. Therefore,
+nested forks need only one thread.
 """
 
 import threading

@@ -37,8 +37,8 @@ from ts._core.vm.making cimport is_instance, is_of_type, make_dict, make_list, m
 from ts._core.vm.operand_macros cimport I, O, R
 
 # Types of functions that need the GIL and may set an exception. They are declared `noexcept nogil`, because
-# the loop runs without the GIL and checks return values itself. If a function sets an exception, it stays set
-# until the loop exits.
+# the loop runs without the GIL and checks return values itself. An exception that is set stays set until the
+# loop exits.
 ctypedef int (*KernelCall)(PyObject *op, IValue *r, const int32_t *at) noexcept nogil
 ctypedef int (*InvokeCall)(PyObject *op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) noexcept nogil
 ctypedef int (*GrowCall)(PyObject *x, Py_ssize_t size) noexcept nogil

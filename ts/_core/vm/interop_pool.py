@@ -1,10 +1,9 @@
 """Thread pool (inter-op parallelism, task queue) of daemon threads for forked programs (fork-join).
 
-In: queued `ScriptCoroutine` objects. Out: nothing. A thread of the pool runs each of them.
-
-Each queued program starts a new thread until the pool has `get_num_interop_threads()` threads. A program that
-waits does not occupy a thread, so one thread is sufficient for any number of programs. A thread that waits
-for a queued program may run this program itself. The pool then skips the program.
+The pool runs queued `ScriptCoroutine` objects. Each queued program starts a new thread until the pool has
+`get_num_interop_threads()` threads. A program that waits occupies no thread, so one thread is sufficient for
+any number of programs. A thread outside of the pool that waits for a queued program may run the program
+itself.
 """
 
 from __future__ import annotations

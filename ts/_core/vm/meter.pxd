@@ -9,10 +9,10 @@ from ts._core.vm.frame cimport State
 cdef void start_meter(State *state) noexcept nogil
 # Subtract the steps since `start_meter` from the step limits of the thread and from `state.slice`.
 cdef void charge(State *state) noexcept nogil
-# Run signal handlers and check limits when the budget is used up. Return 0 after setting a new budget, 1 if
-# the program must be suspended, or -1 if an exception is set. If `may_release` and the result is 0, the
-# program continues without the GIL. The caller must hold the GIL unless `state.thread` is set. If the result
-# is -1, the GIL is held afterwards and `state.thread` is NULL.
+# Run signal handlers and check limits when the budget is used up. The caller must hold the GIL unless
+# `state.thread` is set. Return 0 after setting a new budget, 1 if the program must be suspended, or -1 if an
+# exception is set. After 0, the program continues without the GIL if `may_release`. After -1, the GIL is held
+# and `state.thread` is NULL.
 cdef int check_signals_and_limits(State *state, bint may_release) noexcept nogil
 
 # Return a new reference to the limits of this thread, for a program that another thread will run. Return NULL if there

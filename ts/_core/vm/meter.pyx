@@ -1,14 +1,13 @@
 """Interpreter meter (fuel), with safepoint polling for signal handling, limits and preemption.
 
-A backward jump or a call counts 1, an operator 16. At zero, the loop handles signals (Ctrl-C), lets other
-threads run, and checks the limits of the thread:
+A backward jump or a call counts 1, an operator 16. When the budget is used up, the loop handles signals
+(Ctrl-C), lets other threads run, and checks the limits of the thread:
 
     with LimitsBlock(fuel, seconds, bytes, depth):       each argument is a number or None, and blocks can be nested
         ...
 
-Code without object operands releases the GIL at its first check. Short calls end before the first check, so
-they do not spend time on releasing the GIL. At later checks, at least 20 ms apart, the code acquires the GIL
-to run signal handlers.
+Code without object operands releases the GIL at its first check. At later checks, at least 20 ms apart, it
+acquires the GIL to run signal handlers.
 """
 
 from cpython.pystate cimport PyThreadState

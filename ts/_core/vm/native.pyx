@@ -1,6 +1,6 @@
 """Callback table for machine code, and hot-loop detection by back-edge counters, which requests compilation.
 
-In: a Code that has executed many loop iterations.  Out: a call of the registered compiler with the Code.
+A registered compiler is called with each Code that has executed many loop iterations:
 
     register_compiler(request, 65536)       request(code) is called at the first meter check after 65536 backward jumps
     layout()                                byte offsets of the fields of lists, objects and tensors

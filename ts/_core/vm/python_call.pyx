@@ -1,13 +1,12 @@
 """Calls of Python from scripts (foreign function interface): wraps a Python callable as an operator.
 
-In: registers.  Out: the result of the callable, whose type is checked.
+The operator checks the type of the callable's result:
 
     op = PythonOperator(function, 2, INT_SPEC)      runs `function(a, b)`, which must return an int
 
-Containers are copied in both directions, as in all conversions between scripts and Python. If the callable
-raises, the script raises a RuntimeError with this exception as the cause. The message contains the
-exception's class, message and Python stack. Errors of `ts.limits`, and exceptions that do not derive from
-`Exception` (KeyboardInterrupt), propagate unchanged.
+Containers are copied in both directions. If the callable raises, the script raises a RuntimeError with this
+exception as the cause. Errors of `ts.limits`, and exceptions that do not derive from `Exception`
+(KeyboardInterrupt), propagate unchanged.
 """
 
 from warnings import warn_explicit

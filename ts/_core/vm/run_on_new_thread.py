@@ -1,6 +1,6 @@
 """Synchronous execution of a function on a new thread with a given stack size.
 
-In: a function. Out: its result, or the exception that it raises.
+The call returns the function's result, or raises its exception:
 
     run_on_new_thread(lambda: compile(text), "ts-deep-stack", 512 << 20)
 

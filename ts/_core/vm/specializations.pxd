@@ -1,14 +1,15 @@
 """Specializations of a function by type guards, with a recompilation limit and generic fallback code.
 
-The kind of a guarded argument is a 32-bit guard word.  Code is specialized for one combination of guard words:
+Code is specialized for one combination of guard words, one for each guarded argument. The 32-bit guard word
+depends on the kind of the argument (with the number of bits of each field):
 
     tensor    1 | gradient:1 | backend:6 | device number + 1:8 | dimensions:8 | ScalarType:8
     None      IS_NONE
     other     A_VALUE + tag: a number, a bool, or any other object
 
-Sizes, strides and elements of a tensor are not guarded.  ENTER_SPECIALIZATION is the only instruction of a function
-with specializations.  It turns the frame that the call has pushed into a frame of the selected code, so a call needs
-only one push.
+Sizes, strides and elements of a tensor are not guarded. A function with specializations consists of the
+instruction ENTER_SPECIALIZATION. It turns the frame that the call has pushed into a frame of the selected
+code.
 """
 
 cimport cython

@@ -1,10 +1,10 @@
 """Function multiversioning: selection of specialized code by type guards on the arguments of a call.
 
-In: the arguments, in the first registers of a frame.  Out: the specialization whose guards match, or
-general code, which the first call compiles (double-checked locking).
+The arguments are in the first registers of a frame. The selected code is the specialization whose guards
+match, or general code. A specialization is compiled at the first call with its combination of guards:
 
     specializations = Specializations("f", specs, result, [0, 2], make, make_general)       guards x and b of f(x, n, b)
-    make([x, b])                  called at the first call with a combination of guards. Later calls reuse the code.
+    make([x, b])                                                                            compiles a specialization
 """
 
 from ts._core.tensor.ndarray cimport PyArrayObject, ndim_of

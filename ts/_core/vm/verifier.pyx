@@ -1,23 +1,22 @@
 """Bytecode verifier (forward data-flow analysis): proves operand types once, instead of run-time checks.
 
-In: the instructions and tables of a `Code`. Out: nothing, or an InternalError with the invalid instruction
-and the reason.
+The verifier raises InternalError with the invalid instruction and the reason.
 
-First, the verifier checks each instruction: registers exist and have the class of the operand format,
-constants are not written, jumps stay inside of the function, backward jumps are metered, and indices of
+First, it checks each instruction alone. Registers exist and have the class of the operand format, and
+constants are not written. Jumps stay inside of the function, and backward jumps are metered. Indices of
 operators, functions, types and pool entries are valid.
 
-Then the verifier infers the types of object registers along all control-flow paths:
+Then the verifier infers the types of object registers along all control-flow paths. The right column states
+the result of each step:
 
     0  LIST_NEW        r1, List[int], ()       r1: List[int]
     1  LIST_GET_SCALAR r2, r1, r0              an int, the class of r2
     2  DROP            r1                      r1: unset
     3  LIST_LEN        r2, r1                  error: r1 may be unset
 
-Where paths merge, a register is unset if it is unset on one of the paths. Any other register gets the common
-supertype of its types on the paths. Types only become more general, so the fixed point is valid for all
-paths. A value whose type is known only at run time (an `Any` argument, a member of a union) needs a CAST
-before typed instructions read it.
+Where paths merge, a register that is unset on one path is unset. Any other register gets the common supertype
+of its types on the paths. A value whose type is known only at run time (an `Any` argument, a member of a
+union) needs a CAST before typed instructions read it.
 """
 
 from ts._core.dispatch.operator cimport Operator
