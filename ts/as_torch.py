@@ -8,8 +8,8 @@
     python -m ts.as_torch -m module ARGUMENTS
 
 `torch` and its submodules are the module objects of `ts`, not copies. `torch.__version__` and the metadata of
-the distribution `torch` state the PyTorch version that `ts` implements, even if no distribution `torch` is
-installed. Missing features raise an error when they are used (`ts.unsupported`).
+the distribution `torch` state the PyTorch version that `ts` implements. Missing features raise an error when
+they are used (`ts.unsupported`).
 
 C++ extensions linked with PyTorch's libraries and packages that require its compiler do not work.
 """

@@ -116,8 +116,8 @@ def check_call(operator: str, function: Any, args: Iterable[Any]) -> None:
 def check_memory(operator: str, subgraph: SubgraphResult, writable: Callable[[Tensor], bool]) -> None:
     """Raise UncapturedHigherOrderOpError for an unsupported use of memory by a function.
 
-    A function must not return the memory of outside tensors, or return the same memory twice. Of the outside
-    tensors, it may only write to those for which `writable` returns True.
+    A function must not return memory of outside tensors, or return the same memory twice. It may write to an
+    outside tensor only if `writable` returns True for it.
     """
     aliases = subgraph.aliases
     roots = {aliases.root(x) for x in subgraph.outside}

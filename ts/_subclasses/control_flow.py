@@ -3,8 +3,8 @@
     cond           both branches run and must have results of equal shapes. Gradients flow to both branches
     while_loop     the body runs once, and carried values keep their shapes
 
-If PyTorch's operators do not support the given functions, the operators raise an error, as in eager code and
-exports. `map` and `scan` need no rule for fake tensors, because their numbers of iterations are sizes.
+As in eager code and exports, functions that PyTorch's operators do not support cause an error. `map` and
+`scan` need no rule for fake tensors, because their numbers of iterations are sizes.
 """
 
 from __future__ import annotations

@@ -6,10 +6,11 @@
     sum(p.nbytes for p in model.parameters())
 
 Operators run on the meta device, but results have the requested device, which need not exist. Operations that
-depend on elements raise an error. Within its `with` block, the mode (`FakeTensorMode`) intercepts all
-operators and makes their results fake. A fake tensor has an array of the meta device and the layer
-`Fake(device, mode)`. Because of this layer, operators and derivative formulas with fake arguments call the
-mode outside of the block, too (`ts._core.dispatch_layers.level_stack`).
+depend on elements raise an error.
+
+A fake tensor has an array of the meta device and the layer `Fake(device, mode)`. Within its `with` block, the
+mode (`FakeTensorMode`) intercepts all operators. Outside of the block, operators with fake arguments also
+call the mode, because of the layer.
 """
 
 from __future__ import annotations

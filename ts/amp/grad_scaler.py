@@ -1,16 +1,11 @@
 """Gradient scaler (loss scaling), which keeps small gradients from underflow in 16 bits.
 
-Input: losses and optimizers. Output: optimizer steps with unscaled gradients. A step is skipped if a gradient
-is not finite.
-
     scaler = GradScaler("cpu")
     scaler.scale(loss).backward()
     scaler.unscale_(optimizer)          only to inspect or clip the gradients
     scaler.step(optimizer)              skipped if a gradient is inf or nan
     scaler.update()                     shrinks the scale after a skipped step, grows it after
                                         `growth_interval` steps with finite gradients
-
-The state of an optimizer since the last `update` is its `_OptimizerState`: READY -> UNSCALED -> STEPPED.
 """
 
 from __future__ import annotations

@@ -1,12 +1,13 @@
 """Alias analysis (flow-insensitive points-to analysis): values that may share memory, nodes that write it.
 
-In: a graph. Out: an `AliasDb` that answers whether two values may alias, whether a value is ever written to,
-and whether a node may move past another node. An `AliasDb` stays valid when nodes move, and when a pass
-reports its new values (`replace_with_new_value`). All other changes of the graph require a new `AliasDb`.
+An `AliasDb` answers whether two values may alias, whether a value is ever written to, and whether a node may
+move past another node. It stays valid when nodes move, and when a pass reports its new values
+(`replace_with_new_value`). All other changes of the graph require a new `AliasDb`.
 
-Memory is modelled by *locations*. Each operator that returns new memory creates a fresh location. Values from
-outside (graph inputs, results of calls) have the *wildcard* location of their type, since any two of them may
-be the same object. A value points to a set of locations. A container's location in turn contains locations:
+Memory is modelled by *locations*, and a value points to a set of locations (a bit mask). An operator that
+returns new memory creates a location. Values from outside (graph inputs, results of calls) point to the
+*wildcard* location of their type, since any two of them may be the same object. The location of a container
+contains the locations of its elements:
 
     graph(%a : Tensor, %b : Tensor):           points to         contains
       %c : Tensor = aten::add(%a, %b, %1)      {c}
@@ -15,13 +16,17 @@ be the same object. A value points to a set of locations. A container's location
       %e : Tensor = aten::select(%l, %0)       {c}                              an element of the list
       %a and %b                                {any Tensor}                     may alias each other, not %c
 
-Sets of locations are bit masks in Python integers. A result that nothing aliases gets no location. The
-analysis is flow-insensitive: it iterates over all nodes until a fixed point, because loops and containers
-feed values back. It uses the alias annotations of schemas: values with the annotation `(a)` share memory, a
-value with `(a!)` is written to, one with `(*)` may be any memory reachable from outside or from the
-arguments, and one with `(a -> *)` is stored into a container. A result without annotation is new memory. A
-node without a schema, or with an operator that runs other programs, may return any memory that it can reach,
-and write to it if it has side effects (`_visit_unknown`).
+The analysis repeats until a fixed point, because loops and containers feed values back. It uses the alias
+annotations of schemas:
+
+    (a)         values with this annotation share memory
+    (a!)        the value is written to
+    (*)         the value may be any memory reachable from outside or from the arguments
+    (a -> *)    the value is stored into a container
+    none        a result is new memory
+
+A node without a schema, or with an operator that runs other programs, may return any memory that it can
+reach. If the node has side effects, it may also write to this memory.
 """
 
 from __future__ import annotations

@@ -1,10 +1,12 @@
 """Effect analysis (purity) of nodes: the effects that a node has besides computing its outputs.
 
-`has_side_effects(node)` is true for effects outside the function (printing, raising, calling). Such nodes are
-never removed, moved or constant-folded. Writes to tensors and containers do not count, because
-`ts.analysis.alias` tracks them. `is_nondeterministic(node)` is true if results differ between runs.
-`may_raise(node)` is true for nodes that raise an error for some inputs. If the results of such a node are
-unused, PyTorch removes it, although Python would execute it.
+    has_side_effects(node)       true for effects outside the function (printing, raising, calling). Such
+                                 nodes are never removed, moved or constant-folded.
+    is_nondeterministic(node)    true if results differ between runs
+    may_raise(node)              true for nodes that raise an error for some inputs. As in PyTorch, such a
+                                 node is removed if its results are unused.
+
+Writes to tensors and containers are no side effects, because `ts.analysis.alias` tracks them.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """Type checker for graphs: declared types of values must match the schemas of operators.
 
-In: an untrusted graph, from text or the graph API. Out: nothing. A `CompilationError` is raised for the first
-node whose inputs or outputs do not match its schema. The interpreter relies on static types: it would crash
-on a list whose type is declared as int. The outputs of casts and of uninitialized values are checked at run
-time (`Node.needs_type_check`).
+A `CompilationError` is raised for the first node whose inputs or outputs do not match its schema. The check
+is necessary for untrusted graphs (from text or the graph API), because wrong types could crash the
+interpreter. The outputs of casts and of uninitialized values are checked at run time.
 
     %1 : int = aten::len(%xs)          accepted
     %1 : str = aten::len(%xs)          rejected: aten::len returns int, not str

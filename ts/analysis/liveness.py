@@ -1,9 +1,9 @@
 """Liveness analysis (live-variable analysis) of graphs: the last uses of values.
 
-In: a graph. Out: a `Liveness`, which returns the values of a node's block that are dead after the node. A
-read inside the blocks of a node counts as a read by that node. Therefore, if a loop body reads a value from
-outside of the loop, the value is live until the loop ends. The inputs of a block (loop-carried values, graph
-parameters) belong to this block.
+A `Liveness` of a graph returns the values of a node's block that are dead after the node. A read inside the
+blocks of a node counts as a read by that node. Therefore, an outer value that a loop body reads is live until
+the loop ends. The inputs of a block (loop-carried values, graph parameters) belong to this block. The right
+column shows the values that die at each node:
 
     graph(%a : int):                         dying
       %b : int = aten::add(%a, %a)           %a

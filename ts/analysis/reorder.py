@@ -1,17 +1,15 @@
 """Code motion (reordering of nodes) in a block, subject to data dependences, memory dependences and effects.
 
-In: an `AliasDb`, a node and a target. Out: True if the node was moved, False if the move would change the
-program's results.
+`AliasDb` provides the dependences. A move returns False if it would change the program's results. Nodes
+between the node and the target that depend on the node move together with it:
 
     move `node` after `target`:       node             dependents             node            node
                                       target    =>     target      or         dependents =>   target
                                       (before)         node                   target          dependents
 
-Nodes between the node and the target that depend on the node move together with it. If the node is already on
-the desired side of the target, only the dependent nodes move past the target. Writes to the same memory keep
-their order, reads do not move past writes to the memory that they read, and nodes with side effects keep
-their order. The cost is linear in the number of nodes between node and target, because each of them is
-compared once with the combined reads, writes and dependencies of the moving group.
+In the second case, the node is already on the desired side of the target, and only the dependent nodes move.
+Writes to the same memory keep their order, and nodes with side effects keep theirs. Reads do not move past
+writes to the memory that they read. The cost is linear in the number of nodes between node and target.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Report of the features that an archive needs and `ts` lacks, without executing code of the archive.
 
-Input: a path or an open file. Output: a record for each missing feature, with its locations:
+`missing` takes a path or an open file, and returns a record for each missing feature, with its locations:
 
     for each in missing("model.pt"):
         print(each)
@@ -11,9 +11,8 @@ Input: a path or an open file. Output: a record for each missing feature, with i
         code/__torch__/net.py:4
         data.pkl
 
-First, the names in the syntax trees of the code and in the pickles are checked. Then the functions without
-missing names are compiled to graphs, without generation of bytecode, to find calls without a matching
-overload.
+First, the names in the code and in the pickles are checked. Then the functions without missing names are
+compiled to graphs, to find calls without a matching overload.
 """
 
 from __future__ import annotations
@@ -46,9 +45,13 @@ Definition = ast.ClassDef | ast.FunctionDef
 class MissingFeature:
     """Feature that an archive requires and `ts` lacks.
 
-    kind      "version" of the format, "operator", "overload" of an operator (none accepts the arguments),
-              "class" that neither the archive nor `ts` defines, "backend" to which the model delegates a
-              part, "code" that fails to compile for another reason
+    kind      one of these strings:
+              "version"   the version of the format
+              "operator"  an operator
+              "overload"  an operator without an overload that accepts the arguments
+              "class"     a class that neither the archive nor `ts` defines
+              "backend"   a backend to which the model delegates a part
+              "code"      code that fails to compile for another reason
     name      `aten::relu`, `__torch__.torch.classes.quantized.Conv2dPackedParamsBase`, ...
     locations uses of the feature: source lines (`code/__torch__/net.py:12`) and pickles (`data.pkl`)
     why       the compiler's message, for "overload" and "code"

@@ -1,8 +1,8 @@
 """Debug information of archives (source map with a string table): locations of offsets in a source file.
 
-Input: sorted (offset, range) pairs of a source file. Output: the bytes of the debug record, and the inverse:
+A debug record stores the (offset, range) pairs of a source file, sorted by offset:
 
-    write_source_locations([(192, range)])            b"..."
+    write_source_locations([(192, range)])            bytes of the record
     read_source_locations(data)(200)                  range with equal source text, or None
 
 A record contains each source line once, in a string table. If a record is damaged, only its source locations

@@ -2,7 +2,7 @@
 
 `torch.save` also writes it with `_use_new_zipfile_serialization=False`.
 
-A file consists of five consecutive pickles, followed by the storages:
+A file consists of five consecutive pickles, followed by the storages. The left column shows the data:
 
     0x1950a86a20f9469cfc6c                  magic number
     1001                                    version of the format
@@ -11,7 +11,7 @@ A file consists of five consecutive pickles, followed by the storages:
     ["0", ...]                              storage keys in order
     6 as eight bytes, and 24 bytes          each storage: number of elements, and elements
 
-All numbers in a file are untrusted: they are checked against the value and against the size of the file.
+Numbers in files are untrusted, and are checked against the value and the size of the file.
 """
 
 from __future__ import annotations

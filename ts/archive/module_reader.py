@@ -1,8 +1,10 @@
 """Archive reader for TorchScript: ZIP files written by `torch.jit.save` or `ts.jit.save`.
 
-Input: a path or an open file. Output: the script object of the module:
+`read` takes a path or an open file, and returns the script object of the module:
 
     handle = read("model.pt", map_location="cpu", extra_files={"labels.txt": ""})
+
+Records of an archive:
 
     model/data.pkl                  the module with its objects, containers and tensors
     model/data/0                    a storage of tensors

@@ -1,13 +1,13 @@
 """Archive writer for TorchScript: ZIP files for `ts.jit.load` and for PyTorch's `torch.jit.load`.
 
-Input: the object of a scripted module, and a path or an open file. Output: the file:
+`write` takes the object of a scripted module, and a path or an open file:
 
     write(module.archived(), "model.pt", {"labels.txt": "cat\\ndog"})
     to_bytes(module.archived())                                         archive as bytes
 
 `ts.archive.module_reader` describes the layout. The contents of each record begin at a multiple of 64 bytes,
-so that they can be mapped into memory. A file is written under a temporary name in the same folder and
-replaces the old file when it is complete.
+so that they can be mapped into memory. A file is written under a temporary name, and replaces the old file
+when it is complete.
 """
 
 from __future__ import annotations
@@ -118,9 +118,8 @@ class ArchiveWriter:
     def check(self, function: Any) -> None:
         """Raise ArchiveError if `function` calls a Python function.
 
-        Otherwise, increase `version` to the first format version that has all operators of `function`, unless
-        it already is higher. The archive thus gets the lowest possible version, which also old releases of
-        PyTorch can load.
+        Otherwise, increase `version`, if necessary, to the first format version that has all operators of
+        `function`. Old releases of PyTorch can load archives with low versions.
         """
         graph: Graph = function.graph
         for node in graph.all_nodes():

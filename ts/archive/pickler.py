@@ -1,12 +1,12 @@
 """Pickler (pickle protocol 2, memo) of script values in the layout of PyTorch's archives.
 
-Input: a value and its type. Output: the bytes of a pickle of protocol 2:
+The pickler takes a value and its type:
 
     Pickler(names.format_type, names.name, storages.storage_ref).dump(module, module_type)
 
-An object is written as class name and dictionary of attributes, a list or dictionary together with its type
-as text, and a tensor as a storage reference. A value that is referenced several times is written once, so
-that it is shared again after reading.
+An object is written as its class name and a dictionary of attributes. A list or dictionary is written
+together with its type as text, and a tensor as a storage reference. A value that is referenced several times
+is written once.
 """
 
 from __future__ import annotations

@@ -1,14 +1,13 @@
 """Quantized tensors and packed parameters in archives, and their dequantization when they are read.
 
-Input: pickled arguments of a quantized tensor, or the state of an object of a C++ class of PyTorch. Output: a
-float32 tensor whose values are on the quantization grid (`ts.ops.quantizer`), or an object of
-`ts.ops.packed_params`:
+The pickles of quantized values have these contents:
 
     torch._utils._rebuild_qtensor(storage, 0, (2, 3), (3, 1), (torch.per_tensor_affine, 0.1, 10), False, ...)
     __torch__.torch.classes.quantized.LinearPackedParamsBase, (weight, bias)
 
-Files are untrusted: scales must be finite and positive, and their number must equal the size of the quantized
-axis.
+The first becomes a float32 tensor whose values are on the quantization grid (`ts.ops.quantizer`), the second
+an object of `ts.ops.packed_params`. Files are untrusted: scales must be finite and positive, and their number
+must equal the size of the quantized axis.
 """
 
 from __future__ import annotations

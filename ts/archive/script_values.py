@@ -1,7 +1,6 @@
 """Writer of script values for the operator `aten::save`.
 
-Input: a value of a script, whose lists, dictionaries and tuples know their types, and a path. Output: a ZIP
-file as `torch.save` writes it, which `torch.load` and `ts.load` read:
+The written ZIP file has the format of `torch.save`. `torch.load` and `ts.load` can read it:
 
     save_script_value(value, "state.pt")
 

@@ -1,6 +1,6 @@
 """Storage sharing (deduplication) in archives: each storage is one record, which several tensors can share.
 
-Input: tensors. Output: bytes and storage references. The reader performs the inverse conversion.
+The writer converts a tensor to a storage reference, and the reader performs the inverse conversion:
 
     StorageWriter().storage_ref(x[1:])        TensorStorageRef("0", "FloatStorage", "cpu", 3, 1, (2,), (1,))
     view(storage, 1, (2,), (1,))              the elements of the tensor

@@ -1,6 +1,6 @@
 """Removal (stripping) of debug information from archives. The smaller archive has no source locations.
 
-Input: the records of an archive, and a path. Output: a file that contains all other records, unchanged.
+The new file contains all other records, unchanged:
 
     with open("model.pt", "rb") as file, ZipRecords(file) as records:
         strip_debug(records, "small.pt")

@@ -1,17 +1,19 @@
 """Serialization (`ts.save`) and deserialization (`ts.load`) of values in the ZIP format of `torch.save`.
 
-Input: a value, and a path or an open file. Output: the file. `load` performs the inverse conversion.
+The example writes a file that `torch.load` can read, and reads it. `load` also reads files of `torch.save`.
 
-    ts.save({"weight": x, "step": 3}, "state.pt")          readable by torch.load
-    ts.load("state.pt", map_location="cpu")                also reads files of torch.save
+    ts.save({"weight": x, "step": 3}, "state.pt")
+    ts.load("state.pt", map_location="cpu")
+
+Records of the file:
 
     state/data.pkl        the pickled value, with tensors as storage references
     state/data/0          the bytes of a storage, shared by several tensors
 
-Security: reading constructs only objects of listed types, like `weights_only=True` in PyTorch: numbers,
-strings, containers, tensors, parameters, dtypes, devices, shapes. With `weights_only=False` all classes and
-functions named in the file are imported and called, including `ts.nn` modules: use it only for trusted files.
-Classes of `ts` have PyTorch's names in files, so that PyTorch can read modules of `ts` and the reverse.
+Security: as with `weights_only=True` in PyTorch, reading constructs only objects of listed types: numbers,
+strings, containers, tensors, parameters, dtypes, devices, shapes. With `weights_only=False`, all classes and
+functions named in the file are imported and called: use it only for trusted files. Classes of `ts` have
+PyTorch's names in files, so that PyTorch can read modules of `ts` and the reverse.
 """
 
 from __future__ import annotations

@@ -1,16 +1,14 @@
 """Restricted unpickler (safe deserialization, stack machine) of archives, with an allowlist of types.
 
-Only objects of allowed types are constructed.
-
-Input: the bytes of a pickle, a function that resolves global names, and a function that returns storages.
-Output: the value:
+The unpickler takes the bytes of a pickle, a function that resolves global names, and a function that returns
+storages. It constructs only objects of allowed types:
 
     Unpickler(data, names, storages).load()
 
-Python's own unpickler calls any global that a pickle names. Here, `names(module, name)` raises an error or
-returns a `Global`. The `Global` implements three opcodes: REDUCE calls it, NEWOBJ creates an object with it,
-and BUILD sets the state of this object. Allocations are proportional to the number of bytes read. The opcodes
-of protocol 2 that PyTorch writes and the short forms of protocol 4 are supported.
+`names(module, name)` raises an error for a name that is not allowed, or returns a `Global`. The `Global`
+implements three opcodes: REDUCE calls it, NEWOBJ creates an object with it, and BUILD sets the state of this
+object. Allocations are proportional to the number of bytes read. Supported opcodes are those of protocol 2
+that PyTorch writes, and the short forms of protocol 4.
 """
 
 from __future__ import annotations

@@ -1,17 +1,14 @@
 """Reader of PyTorch's ZIP archives with zip bomb checks, CRC checks and memory-mapped files (mmap).
 
-It returns records by name, and tensors in storages.
-
-Input: an open file. Output: the contents of its records, and tensors on their target devices:
+The reader returns records by name, and tensors in storages on their target devices:
 
     with ZipRecords(file) as records:
         records.read("data.pkl")
         TensorLoader(records, "cpu").storage("data", ("storage", Global("FloatStorage"), "0", "cpu", 12))
 
-Sizes are checked before memory is allocated. With `mapped`, large uncompressed records are mapped into memory
-copy-on-write instead of being read, and their CRC is not checked. All processes that map the file share
-unmodified pages. While a file is mapped, it may be replaced by another file, but it must not be truncated or
-overwritten.
+Sizes are checked before memory is allocated. With `mapped`, large uncompressed records are mapped
+copy-on-write instead of being read, and their CRC is not checked. A mapped file may be replaced by another
+file, but must not be truncated or overwritten.
 """
 
 from __future__ import annotations
