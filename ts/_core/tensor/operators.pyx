@@ -99,7 +99,7 @@ cdef object binary(str name, object a, object b):
 cdef object call_reflected(str name, str direct, object a, object b):
     """Evaluate `b` <operator> `a` for a reflected method of tensor `a`, such as `__radd__`.
 
-    If `b` is a tensor too, run the operator `direct`. Python calls the reflected method of `a` for two
+    If `b` is a tensor too, run the operator `direct`. Python calls the reflected method for two
     tensors if the class of `a` is a subclass of the class of `b`.
     """
     return binary(direct, b, a) if is_tensor(b) else binary(name, a, b)
