@@ -6,7 +6,7 @@ stops before the first line of the function and reads commands:
     ts.debug(f)(27)                             commands from the terminal
     run = ts.debug(f, ["b 9", "c"])             commands from a list. Then the program continues
     run(27)
-    run.transcript                              the output of the debugger
+    run.transcript                              the executed commands and their output
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
     match_schemas([add.Tensor, add.Scalar, ...], graph, range, [%x, %1], {})
 
 In this example, `add.Tensor` does not match, because %1 is not a Tensor. `add.Scalar` matches. The result
-contains the inputs of the node in the schema's order, with a new constant for alpha, and the result types. An
+contains the result types, and the inputs of the node in the schema's order, with a new constant for alpha. An
 error lists the candidates if no schema matches.
 
 An argument is a graph value or a `Literal`. A `Literal` is a Python constant, which becomes a node when a

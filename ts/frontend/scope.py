@@ -1,6 +1,6 @@
 """Lexical scoping of variables (variable scope, symbol table) in one graph block during emission.
 
-The statement `x = x + 1` becomes these nodes, of which the conversion to SSA removes the first and the last:
+The statement `x = x + 1` becomes three nodes. The conversion to SSA removes `prim::Load` and `prim::Store`:
 
     %x : int = prim::Load[name="x"]()
     %2 : int = aten::add(%x, %1)

@@ -6,8 +6,7 @@ A function or class is the key. The table keeps the result as long as the key ex
     scripted[f] = ScriptFunction(...)
     scripted.get(f)
 
-A `WeakKeyDictionary` would never free the results, because each result refers to its key, for example through
-the globals of methods.
+A `WeakKeyDictionary` would never free the results, because each result refers to its key.
 """
 
 from __future__ import annotations

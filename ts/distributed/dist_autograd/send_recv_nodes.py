@@ -5,7 +5,7 @@
     value, context_id = codec.unpack(encoded)           in the receiver: x has a backward node
 
 Outside a context, `wire_values` encodes values. Tensors that require grad share no memory in the receiver,
-even if they do in the sender, because a write to shared memory could not be differentiated.
+because a write to shared memory could not be differentiated.
 """
 
 from __future__ import annotations

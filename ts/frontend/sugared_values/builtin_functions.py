@@ -85,8 +85,8 @@ def _assert(condition : bool, message : str) -> None:
 class BuiltinFunction:
     """Builtin script function, which is compiled at the first matching call.
 
-    The methods import the compiler when they are called, because schema matching uses this class, and the
-    compiler uses schema matching.
+    The methods import the compiler when they are called, to avoid an import cycle: the compiler uses schema
+    matching, which uses this class.
     """
 
     def __init__(self, parsed: ParsedFunction) -> None:
