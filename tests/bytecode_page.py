@@ -16,9 +16,9 @@ HEAD = """\
 # Bytecode
 
 This page lists the instructions of the interpreter. An instruction has four 32-bit words: the opcode and the operands `a`, `b` and `c`.
-`r[a]` is the register with the number in operand `a`. Each constant also has a register. `pool[a]` is the list of registers with the index in
-operand `a`. Instructions with the suffix `_I64` operate on 64-bit integers, those with `_F64` on 64-bit floats, and those with `_SCALAR` on
-numbers of any type. This page is generated from `ts/bytecode/opcodes.py` by `python -m tests.regenerate`.
+`r[a]` is the register with the number in operand `a`. Each constant also has a register. `pool[a]` is the list of registers with the index
+in operand `a`. Instructions with the suffix `_I64` operate on 64-bit integers, those with `_F64` on 64-bit floats, and those with `_SCALAR`
+on numbers of any type. This page is generated from `ts/bytecode/opcodes.py` by `python -m tests.regenerate`.
 [Reading graphs and bytecode](../explanation/reading-ir-and-bytecode.md) explains a listing.
 
 | Operand format | Meaning |

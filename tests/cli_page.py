@@ -21,7 +21,7 @@ TABLE = ("| Argument | Meaning |", "|---|---|")
 HEAD = """\
 # Command line
 
-This page lists the commands and options of `ts`. `python -m ts` is the same program. This page is generated from the argument parsers by
+This page lists the commands and options of `ts`. `python -m ts` is the same program. The page is generated from the argument parsers by
 `python -m tests.regenerate`.
 
 A command prints its result to standard output, and errors to standard error. The exit code is 0 for success, 1 if the program or file has an
