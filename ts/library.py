@@ -464,7 +464,7 @@ def opcheck(
     `test_utils` contains the names of the checks to run, by default all:
 
     - `test_schema` checks mutation and aliasing.
-    - `test_autograd_registration` checks the registration of the backward function.
+    - `test_autograd_registration` checks that results that require grad have gradients.
     - `test_faketensor` checks the fake kernel.
     - `test_aot_dispatch_dynamic` checks export.
 

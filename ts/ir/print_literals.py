@@ -3,7 +3,7 @@
 `ts.ir.python_print` applies these rules. Each line shows printed source and the rule:
 
     [1, 2]                    a list literal whose type can be inferred has no annotation
-    annotate(List[Any], [1])  other list literals have one
+    annotate(List[Any], [1])  other list literals have an annotation
     torch.add(x, y)           an argument that equals its default (alpha = 1) is omitted
     CONSTANTS.c0              a constant without a literal
 """

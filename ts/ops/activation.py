@@ -504,9 +504,11 @@ def _masked_softmax(
 ) -> Array:
     """Compute softmax over the elements whose mask is False.
 
-    `mask_type` determines the shape of the mask. It is 0 for an attention mask (L, S), 1 for a padding mask
-    (N, S), and 2 for a mask with the shape of `self`. Masks of types 0 and 1 are broadcast to the shape (N,
-    heads, L, S) of `self`.
+    `mask_type` determines the shape of the mask:
+
+    - 0: an attention mask (L, S), broadcast to the shape (N, heads, L, S) of `self`
+    - 1: a padding mask (N, S), broadcast to this shape
+    - 2: a mask with the shape of `self`
     """
     if mask.dtype != common.BOOL:
         raise RuntimeError("Mask should be a boolean tensor")

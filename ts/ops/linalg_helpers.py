@@ -1,7 +1,7 @@
 """Internal operators of `linalg` functions, whose results include the factors that backward needs.
 
-The results are the value, then packed L and U, LAPACK's pivots, and one error code per matrix (`info`, 0 for
-success). Each line shows a call and its results or error:
+The first result is the value. Further results are packed L and U, LAPACK's pivots, and one error code per
+matrix (`info`, 0 for success). Each line shows a call and its results or error:
 
     _linalg_det(A)                                      det, LU, pivots
     _linalg_check_errors(info, "linalg.inv", ...)       the error that linalg.inv raises

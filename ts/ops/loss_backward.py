@@ -151,8 +151,8 @@ def _multilabel_margin(
     """Return the gradient of the multilabel margin loss.
 
     Consider the pairs (target, other class) within the margin. The gradient of a class is proportional to the
-    number of pairs that contain the class, with a negative sign for a target. A target that is listed twice
-    counts twice.
+    number of pairs that contain the class. The gradient of a target has a negative sign. A target that is
+    listed twice counts twice.
     """
     x = self if self.ndim == 2 else self.reshape(1, -1)
     labels, holds = target.reshape(x.shape), is_target.reshape(x.shape)

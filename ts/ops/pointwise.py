@@ -143,6 +143,7 @@ def number_first(name: str, body: Body, cuda: str, unsupported: UnsupportedKinds
 
 
 # Dict from the argument `overloads` of `binary` to a tuple of overloads. Each of these consists of the
+# Dict from the argument `overloads` of `binary` to a tuple of overloads. Each of these consists of the
 # overload name, the type of the second argument, and the overload name of the `out=` variant. A final "=" is
 # not part of the name. It means that PyTorch's `out=` variant computes a new result and copies it to the
 # output.

@@ -32,8 +32,8 @@ def _cdf_derivative(
 ) -> Array:
     """Return dF/da, computed from the derivative of log F or of log(1 - F).
 
-    `below` is the function F of a, and `above` is 1 - F. For each element, the smaller of F and 1 - F is
-    used, because the derivative of its logarithm is more accurate.
+    `below` is the function F of a, and `above` is 1 - F. The logarithm of the smaller of these numbers is
+    used for each element, because this is more accurate.
     """
     low, high = below(a), above(a)
     return xp.where(low < high, low * _log_derivative(xp, below, a), -high * _log_derivative(xp, above, a))

@@ -1,7 +1,7 @@
 """Recurrent neural networks: cells, and stacks of layers over sequences.
 
-One list contains the weights of all layers. For each layer and direction, it contains w_ih and w_hh, then
-b_ih and b_hh if there are biases, then w_hr for an LSTM with projections. The input is padded (time, batch,
+One list contains the weights of all layers. The weights of a layer and direction are w_ih and w_hh, then b_ih
+and b_hh if there are biases. An LSTM with projections also has w_hr. The input is padded (time, batch,
 features) or packed (`ts.ops.packed_sequence`).
 """
 

@@ -9,8 +9,8 @@ A `Diagram` is plain data without positions. The right side shows the diagram of
                                                  [return]
 
 Constants, lists of constants and module attributes are written in the boxes that use them (``weight =
-self.conv.weight``). Arguments with default values are not written. If a value is defined in an outer block or
-many layers above, a small box repeats its name near the user.
+self.conv.weight``). Arguments with default values are not written. If a box uses a value of an outer block,
+or of a box many layers above, a small box repeats the name of the value.
 """
 
 from __future__ import annotations

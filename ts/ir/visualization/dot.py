@@ -1,6 +1,6 @@
 """Output of diagrams in the DOT language of Graphviz, which computes the layout.
 
-In: a `Diagram` without a layout.  Out: the text::
+The input is a `Diagram` without a layout. An output for one operator::
 
     digraph "graph" {
       n1 [label="%x : Tensor" ...];

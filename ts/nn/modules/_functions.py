@@ -15,7 +15,7 @@ from ts.autograd.function import Function, once_differentiable
 class CrossMapLRN2d(Function):
     """Local response normalization over channels, as in Lua's Torch: `x * scale ** -beta`.
 
-    `scale[c]` is `k + alpha / size` times the sum of squares of channels `c - r` to `c + r`, where `r` is
+    `scale[c]` is `k + alpha / size` times the sum of squares of channels `c - r` to `c + r`. Here, `r` is
     `(size - 1) // 2`. As in PyTorch, each sum also contains the square of channel 0. The gradient is not
     exact: it omits channel 0 and uses windows of `size` channels.
     """

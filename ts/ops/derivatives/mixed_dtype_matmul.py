@@ -21,8 +21,11 @@ compose(
 def grouped_product(self: Tensor, mat2: Tensor, offs: Tensor | None) -> Tensor:
     """Return the grouped matrix product, which consists of one product for each group.
 
-    The offsets in `offs` split a dimension into groups. The dimension is that of the rows of `self` (2-d @
-    3-d), of the columns of `mat2` (3-d @ 2-d), or the contracted dimension (2-d @ 2-d).
+    The offsets in `offs` split a dimension into groups:
+
+    - 2-d @ 3-d: the rows of `self`
+    - 3-d @ 2-d: the columns of `mat2`
+    - 2-d @ 2-d: the contracted dimension
     """
     if offs is None:
         return ts.bmm(self, mat2)

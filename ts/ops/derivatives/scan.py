@@ -19,7 +19,7 @@ def of_products(grad: Tensor, x: Tensor, result: Tensor, dim: int) -> Tensor:
     """Return the gradient of the input `x` of cumprod.
 
     If `x` contains no zero, divide by the elements. Otherwise, the gradient of element i is s[i] times the
-    product of all previous elements, where s[i] = grad[i] + x[i + 1] * s[i + 1].
+    product of all previous elements. Here, s[i] = grad[i] + x[i + 1] * s[i + 1].
     """
     if not bool(ts.ops.aten._is_any_true(x == 0)):
         return sums_from(grad * result.conj(), dim) / x.conj()

@@ -95,8 +95,8 @@ class _PartitionTable:
     def _creates_cycle(self, nodes: dict[Node, int | None]) -> bool:
         """Return True if a path along uses leaves the set `nodes` and returns to the set.
 
-        Each step of a path leads from a node to one of its users. A path that enters another partition may
-        leave this partition from any of its nodes, because the partition later becomes a single node.
+        Each step of a path leads from a node to one of its users. A partition later becomes a single node.
+        Therefore, a path that enters another partition may leave it from any of its nodes.
         """
         todo = [user for node in nodes for user in node.users if user not in nodes]
         seen: set[Node] = set(todo)
