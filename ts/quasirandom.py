@@ -1,9 +1,10 @@
 """Sobol sequences (quasi-random, low-discrepancy sequences) for quasi-Monte Carlo integration.
 
-Their points fill the unit cube more evenly than random points.
+Their points fill the unit cube more evenly than random points. Here, `draw` returns a tensor (8, 3). The next
+call continues the sequence:
 
     engine = SobolEngine(dimension=3, scramble=True, seed=1)
-    engine.draw(8)                        a tensor (8, 3). The next call continues the sequence
+    engine.draw(8)
 
 The direction numbers of Joe and Kuo are read from SciPy's data file.
 """

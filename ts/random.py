@@ -5,8 +5,8 @@
     with ts.random.fork_rng():                              # restores the state at its end
         ts.rand(2)
 
-The generators are implemented in `ts.ops.generator`. CPU generators produce PyTorch's numbers and have the
-same state format, so that states can be exchanged with PyTorch.
+CPU generators produce PyTorch's numbers and have the same state format. States can therefore be exchanged
+with PyTorch.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Types and schemas of TorchScript as objects.
 
-Input: element types, or the text of a schema. Output: the type objects that graphs, schemas and passes use:
+Graphs, schemas and passes use these type objects:
 
     >>> from ts.types import DictType, IntType, ListType, StringType, parse_schema
     >>> DictType(StringType.get(), ListType(IntType.get())).annotation_str

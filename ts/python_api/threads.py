@@ -1,12 +1,10 @@
 """Number of threads of CPU operators: `ts.set_num_threads` and `ts.get_num_threads`.
 
-    ts.set_num_threads(1)            matrix products, convolutions, fusion groups ... run on one thread
-    ts.get_num_threads()             1
+The number limits the threads that run the partitions of kernels (`ts.backends.cpu.thread_pool`). Forked tasks
+(`ts.jit.fork`) run on other threads (`ts.set_num_interop_threads`).
 
-The number limits the threads of `ts.backends.cpu.thread_pool`, which run the partitions of kernels. It does
-not apply to BLAS and LAPACK: a BLAS or LAPACK call inside of an operator uses one thread
-(`ts.backends.cpu.kernels.blas_thread_limit`), and the program's own NumPy calls use the number that the
-library is configured for. Forked tasks (`ts.jit.fork`) run on other threads (`ts.set_num_interop_threads`).
+The number does not apply to BLAS and LAPACK. Within operators, they use one thread. For the program's own
+NumPy calls, they use the number of threads for which they are configured.
 """
 
 from __future__ import annotations

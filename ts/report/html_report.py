@@ -1,8 +1,7 @@
 """Conversion of report data to one self-contained HTML page, with HTML escaping (against XSS).
 
-Input: `ReportData`. Output: the text of a file. Security: the contents are untrusted. All text is escaped,
-and the content security policy of the page allows only the script and the style of the page, by hash, and no
-requests.
+The input is a `ReportData`. Its contents are untrusted, so all text is escaped. The content security policy
+of the page forbids requests. It allows only the page's own script and style, by hash.
 """
 
 from __future__ import annotations

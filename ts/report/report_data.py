@@ -1,6 +1,7 @@
 """Data of the report on a function: the functions that it calls, their source lines and times.
 
-Input: a function or method, with arguments for the measurement. Output: `ReportData`, plain data:
+`collect` measures a function or method with given arguments. It returns plain data. The attributes of
+`ReportData` and of its parts are:
 
     ReportData
       call                   seconds of a call without profiler (minimum of several calls)
@@ -11,11 +12,10 @@ Input: a function or method, with arguments for the measurement. Output: `Report
       modules                of a method: the module tree, with the functions of each module
       operators              sorted by time, with their kernels
 
-Line times: operators are measured in a profiled call, where the time of a fusion group is divided equally
-among the lines of its operators. An unprofiled call takes longer than its operators. The difference is
-interpreter time, which is divided among the lines in proportion to the number of instructions that they
-execute. A third call counts these instructions. All times are scaled so that their sum is the time of the
-unprofiled call.
+Line times are computed from three calls. A profiled call measures operators. The time of a fusion group is
+divided equally among the lines of its operators. An unprofiled call also contains interpreter time. It is
+divided among the lines in proportion to the number of instructions, which the third call counts. All times
+are scaled so that their sum is the time of the unprofiled call.
 """
 
 from __future__ import annotations

@@ -1,10 +1,12 @@
 """Autocast regions at run time: objects that replace PyTorch's autocast objects in executed graphs.
 
+In a graph that will be executed, `_Block` objects enter and exit the regions. This example shows a `with`
+block and its nodes:
+
     with torch.autocast("cpu"):        %b = _Block(%c.device, %c.fast_dtype, %c._enabled)
         ...                            prim::Enter(%b) ... prim::Exit(%b)
 
-Input: a copy of a graph that will be executed. Output: the same graph with `_Block` objects. Printed and
-saved graphs still contain PyTorch's autocast objects, whose methods have no effect.
+Printed and saved graphs still contain PyTorch's autocast objects, whose methods have no effect.
 """
 
 from __future__ import annotations

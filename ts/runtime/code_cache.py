@@ -1,19 +1,17 @@
 """Code cache (compilation cache, compile cache): compiled code, stored on disk for later processes.
 
-Input: a function of an archive at its first call, or a Python function when it is scripted. Output: its code
-if an earlier process stored it:
+The cache stores functions of archives, and scripted Python functions:
 
     entry = entry_of(function, ...)     None if the cache does not store this function
-    entry.read()                        the Code, or None
-    entry.store(program)                store it for later processes
+    entry.read()                        the Code, or None if no process has stored it
+    entry.store(program)                stores it for later processes
 
-    ~/.cache/ts/1f/9a…c3.json           the path, see `bytecode/disk_cache`
+The name of a file is the hash of all inputs of the compilation. They include the build of `ts` and the
+default dtype. For an archive, they include its source and constants. For a Python function, they include its
+source and the values of its globals (`function_fingerprint`).
 
-The name of a file is the hash of all inputs of the compilation. The inputs are this build of `ts`, the
-default dtype, and either the source and constants of the archive, or the source of the function and the
-values of its globals (`function_fingerprint`). The content is untrusted: its hash must match, names are
-resolved in the loaded archive, and `Code` verifies the instructions. Files that fail a check are ignored.
-Only a folder owned by the user is used.
+Files are untrusted, and invalid files are ignored. The hash of the content must match, names are resolved in
+the loaded archive, and `Code` verifies the instructions. Only a folder owned by the user is used.
 """
 
 from __future__ import annotations
@@ -131,8 +129,8 @@ def entry_of(
 ) -> Entry | None:
     """Return the cache file for a function's code, or None if the cache does not store this function.
 
-    `variant` is the name of a graph variant (`GraphVariant`). To read cached code, `Entry.read` calls
-    `prepare(graph, name)` to compile each subgraph, and `plans` to create the table of specializations.
+    `variant` is the name of a graph variant (`GraphVariant`). `Entry.read` calls `prepare(graph, name)` to
+    compile each subgraph, and `plans` to create the table of specializations.
     """
     # The cache does not store functions in which all calls are inlined (`set_inline_everything_mode`). This
     # mode is off if the module `inline`, which implements it, was not imported.

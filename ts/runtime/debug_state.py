@@ -1,10 +1,11 @@
 """Debug state of compiled functions, with the interface of PyTorch's `GraphExecutorState`.
 
-Input: a scripted function.  Output: the graph that it executes, and its execution plans:
+The debug state of a scripted function contains the graph of the last call and the execution plans. After the
+first call, there is one plan:
 
     state = scripted.get_debug_state()
     state.graph                                   the graph of the last call, optimized
-    (plan,) = state.execution_plans.values()      one plan, after the first call
+    (plan,) = state.execution_plans.values()
     plan.graph                                    the same graph
     plan.code.num_bailouts()                      0, because execution never leaves specialized code
 """

@@ -1,14 +1,11 @@
 """Large stack for deep recursion of the compiler.
 
-Input: a function that recurses over syntax or graphs. Output: its result, or `NestingError` instead of
-`RecursionError`.
-
     run_with_large_stack(lambda: compile(text))
 
-The function is first called in this thread. If it reaches Python's recursion limit, it is called again in a
-thread with a large stack and a higher limit, which suffices for 10,000 operators in one expression. Ctrl-C
-and `ts.limits` also interrupt that thread. Since the recursion limit applies to the whole process, it is
-restored when the last such thread ends.
+A function that reaches Python's recursion limit is called again in a thread with a large stack and a higher
+limit. The limit suffices for 10,000 operators in one expression. If the function exceeds it, `NestingError`
+is raised. Ctrl-C and `ts.limits` also interrupt that thread. The recursion limit applies to the whole process
+and is restored when the last such thread ends.
 """
 
 from __future__ import annotations

@@ -1,11 +1,8 @@
 """Deep copies of script values.
 
-Input: a script value, and the memo of `copy.deepcopy`. Output: an equal value that shares no memory with the
-input:
-
-    deep_copy(object_get(handle, slot, False), memo)
-
-If several values refer to one object, the object is copied once, even in separate calls with the same memo.
+`deep_copy` receives a script value, and the memo of `copy.deepcopy`. It returns an equal value that shares no
+memory with the input. An object that several values refer to is copied once, even in separate calls with the
+same memo.
 """
 
 from __future__ import annotations

@@ -1,12 +1,11 @@
 """Graph executor with lazy compilation: copies, optimizes and lowers a graph to executable code.
 
-Input: a `ScriptFunction`. Output: its `Code`, created at the first call.
+The first call of a `ScriptFunction` creates its `Code` in these steps:
 
     graph -> a copy -> passes.pipelines.OPTIMIZE -> bytecode.lower -> Code
 
-The function's own graph does not change: `f.graph` shows the output of the frontend. Two variants of a
-function have separate code: `Unoptimized` runs within `optimized_execution(False)`, and `Differentiated` runs
-while autograd records.
+`f.graph` remains the output of the frontend. Two variants of a function have separate code: `Unoptimized`
+runs within `optimized_execution(False)`, and `Differentiated` runs while autograd records.
 """
 
 from __future__ import annotations
@@ -67,10 +66,9 @@ def optimized_execution(should_optimize: bool) -> Iterator[None]:
 def set_fusion_strategy(strategy: Sequence[tuple[str, int]]) -> Strategy:
     """Set the fusion strategy and return the previous one, for compatibility with PyTorch.
 
-    In PyTorch, the strategy limits the number of specializations for fixed sizes ("STATIC") and for any sizes
-    ("DYNAMIC"). Here it has no effect: a fusion group has one plan per combination of dtypes, which checks
-    sizes at run time. Raise TypeError if `strategy` is not a list of pairs of a str and a non-negative int,
-    and ValueError for names other than "STATIC" and "DYNAMIC".
+    The strategy is a list of pairs such as ("STATIC", 2) or ("DYNAMIC", 10). It has no effect, because a
+    fusion group checks sizes at run time. Raise TypeError if `strategy` is not a list of pairs of a str and a
+    non-negative int, and ValueError for other names.
     """
     global _strategy
     if isinstance(strategy, str | bytes) or not isinstance(strategy, Sequence):

@@ -1,6 +1,7 @@
 """Executed graphs with PyTorch's executor nodes: type checks, fusion groups and fallback functions.
 
-Input: an optimized graph, and the `Code` that executed it.  Output: the graph with explicit checks:
+An optimized graph, and the `Code` that executed it, are converted to a graph with explicit checks. A fusion
+group of %a becomes these nodes:
 
     %a1 : Float(3, ...), %ok : bool = prim::TypeCheck[types=[Float(3, ...)]](%a)
     %y : Tensor = prim::If(%ok)
@@ -13,10 +14,8 @@ Input: an optimized graph, and the `Code` that executed it.  Output: the graph w
         %y2 : Tensor = prim::TupleUnpack(%r)
         -> (%y2)
 
-In bytecode, these checks are part of the operators `prim::FusionGroup` and `prim::DifferentiableGraph`. The
-checked types are those of the call that created the group's execution plan (`FusedPlan`). Unlike these
-checks, the plan also accepts tensors of other sizes with the same dtypes. A group that did not run is
-replaced by its nodes.
+The checked types are those of the call that created the group's execution plan (`FusedPlan`). The plan itself
+also accepts tensors of other sizes with the same dtypes. A group that did not run is replaced by its nodes.
 """
 
 from __future__ import annotations

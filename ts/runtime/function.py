@@ -1,15 +1,15 @@
 """Scripted functions, the result of `ts.jit.script`.
 
-Input: a Python function, or the text of definitions. Output: a `ScriptFunction`, which is called like the
-Python function and shows each stage of its compilation:
+A `ScriptFunction` is created from a Python function or the text of definitions. It is called like the Python
+function, and shows each stage of its compilation:
 
     f.graph, f.inlined_graph       the graph after the frontend, and with calls inlined
     f.code                         the graph as source
     f.schema                       name, parameters, results
     f.bytecode                     the disassembly of the executed code
 
-A function is compiled to a graph on first use (also by the compilation of a caller), and to bytecode at its
-first call. Recursive calls require an annotated return type.
+A function is compiled to a graph on first use or when a caller is compiled. Bytecode is created at the first
+call. Recursive calls require an annotated return type.
 """
 
 from __future__ import annotations
@@ -230,9 +230,9 @@ class ScriptFunction(Function):
     def peak_memory(self, *args: Any, **kwargs: Any) -> int:
         """Return the peak memory of a call in bytes, including results and excluding arguments.
 
-        The function is called twice and the second call is measured, so that the compilation is not
-        counted. Only CPU memory that this thread allocates is counted. Afterwards, `plan` shows the number.
-        Raise RuntimeError while a profiler runs.
+        The function is called twice. The second call is measured, so the compilation is not counted. Only CPU
+        memory that this thread allocates is counted. Afterwards, `plan` shows the number. Raise RuntimeError
+        while a profiler runs.
         """
         from ts.runtime.plan_report import peak_of_call
 
@@ -481,8 +481,8 @@ def compile_function(
 ) -> ScriptFunction:
     """Return the scripted function for a Python function, and compile the function if it is not cached.
 
-    If `declaration` (by `ts.jit.overload`) is passed, the function has its types, and the result is not
-    cached. If the compilation fails, the functions that it has added to the cache are removed.
+    `declaration` (by `ts.jit.overload`) replaces the types of the function. The result is then not cached. If
+    the compilation fails, the functions that it has added to the cache are removed.
     """
     function = inspect.unwrap(function)
     if declaration is not None:

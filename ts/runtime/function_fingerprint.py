@@ -5,10 +5,9 @@
     fingerprint.frozen                            copy of the function with its current globals
     fingerprint.source                            its current source
 
-The following values can be encoded: numbers, strings, and tuples of both, dtypes, devices, types in
-annotations, functions and operators of `ts`, functions of `math`, builtins, and scripted functions that have
-a fingerprint. Functions that use other values (for example a class or a list) are not stored in the code
-cache.
+Globals can be numbers, strings, tuples of both, dtypes, devices, types in annotations, builtins, or functions
+of `ts` and `math`. They can also be scripted functions that have a fingerprint. For functions with other
+values, such as a class or a list, the result is None. The code cache does not store them.
 """
 
 from __future__ import annotations

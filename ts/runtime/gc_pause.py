@@ -3,12 +3,10 @@
     with gc_disabled():
         compile(...)
 
-A compilation or import creates tens of thousands of objects, most of which stay alive: syntax, graph, code.
-Python's collector would scan them repeatedly, for a third of the time, and find little garbage. Inside the
-context, the collector is disabled. Afterwards, new objects are promoted to the oldest generation without a
-scan. Copies of graphs become cyclic garbage, which is in the oldest generation, too. Therefore, a full
-collection runs when the objects promoted in this way are more than a quarter of all objects. Python's own
-collector has the same rule.
+A compilation or import creates tens of thousands of objects, most of which stay alive. Python's collector
+would scan them repeatedly, for a third of the time. After the block, new objects are promoted to the oldest
+generation without a scan. Some are garbage, such as copies of graphs. Therefore, a full collection runs when
+more than a quarter of all objects were promoted in this way.
 """
 
 from __future__ import annotations

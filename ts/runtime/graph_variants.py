@@ -1,6 +1,6 @@
 """Graph variants of functions, as written, optimized or differentiated, and their code.
 
-Input: the graph of a function.  Output: a transformed copy of the graph, and the `Code` of this copy.
+Each variant is a transformed copy of the function's graph. The optimized variant is created in these steps:
 
     graph -> a copy -> passes.pipelines.OPTIMIZE -> bytecode.lower -> Code
 

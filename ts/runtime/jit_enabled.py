@@ -1,9 +1,8 @@
 """Switch of the process that enables or disables scripting.
 
-    ts.jit.disable()        `script` returns its argument from now on, so programs run in Python
-    TS_JIT=0                environment variable (PYTORCH_JIT=0 applies if TS_JIT is not set)
-
-As in PyTorch, the values `no` and `false` mean 0, `yes` and `true` mean 1, and others raise ValueError.
+After `ts.jit.disable()`, or if the environment variable TS_JIT is 0, `script` returns its argument. Programs
+then run in Python. PYTORCH_JIT applies if TS_JIT is not set. As in PyTorch, `no` and `false` mean 0, `yes`
+and `true` mean 1. Other values raise ValueError.
 """
 
 from __future__ import annotations

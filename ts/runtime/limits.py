@@ -3,15 +3,18 @@
     with ts.limits(fuel=1_000_000, seconds=0.5, bytes=64 << 20):
         untrusted(x)                    # raises ts.errors.LimitExceeded if a limit is exceeded
 
-`fuel` counts interpreter work: 1 for a backward jump or a call of a scripted function, 16 for a call of an
-operator on objects (tensors, lists, strings), 0 for arithmetic on numbers. `seconds` is elapsed time. An
-operator whose estimated time exceeds the remaining time is not started. `bytes` is the memory of lists,
-dicts, tuples, objects, strings and CPU tensors of the program, including temporaries of operators. It is
-checked before each allocation. `bytes` may be a string with a unit: "64M". `depth` is the number of nested
-calls, at most 65,536 even without a limit.
+`fuel` counts interpreter work. A backward jump or a call of a scripted function costs 1. A call of an
+operator on tensors, lists, strings or other objects costs 16. Arithmetic on numbers costs 0.
 
-Limits nest: an inner limit cannot exceed what an outer one has left.  They apply to the thread that entered
-them and to tasks that its programs fork.
+`seconds` is elapsed time. An operator whose estimated time exceeds the remaining time is not started.
+
+`bytes` is the memory of all values of the program, including temporaries of operators. It is checked before
+each allocation. `bytes` may be a string with a unit: "64M".
+
+`depth` is the number of nested calls, at most 65,536 even without a limit.
+
+An inner limit cannot exceed what an outer limit has left. Limits apply to the thread that entered them and to
+tasks that its programs fork.
 """
 
 from __future__ import annotations
@@ -35,10 +38,12 @@ def bytes_in(size: str) -> int:
 class limits(LimitsBlock):
     """Context manager for resource limits: `with limits(fuel=..., seconds=..., bytes=..., depth=...)`.
 
-    fuel      backward jumps and calls of functions (1 each), operators on objects (16 each)
-    seconds   elapsed time
-    bytes     memory of the program's values and operators' temporaries (an int, or a string such as "64M")
-    depth     nested calls
+        fuel      number of backward jumps and function calls, plus 16 for each operator call on objects
+        seconds   elapsed time
+        bytes     memory of all values and temporaries, as an int or a string such as "64M"
+        depth     number of nested calls
+
+    Raises ValueError for negative limits and invalid strings, and TypeError for limits of other types.
     """
 
     def __init__(

@@ -1,7 +1,7 @@
 """Scripted modules, the result of `ts.jit.script` for an instance of `ts.nn.Module`.
 
-Input: an instance. Output: a `RecursiveScriptModule`. Its attributes are the slots of a script object, so
-Python and compiled code see each other's assignments:
+The result is a `RecursiveScriptModule`. Its attributes are the slots of a script object. Python and compiled
+code therefore see each other's assignments:
 
     scripted = ts.jit.script(net)
     scripted(x)                                    runs the compiled `forward`

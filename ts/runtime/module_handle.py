@@ -1,7 +1,7 @@
 """Handles of scripted modules (`_c`), with the interface of PyTorch's `torch._C.ScriptModule`.
 
-Input: a scripted module. Output: a handle with its script attributes and methods, but without the methods of
-`nn.Module`:
+A handle has the script attributes and methods of the module, but not the methods of `nn.Module`. The right
+column describes the effect or result of a call:
 
     handle = scripted._c
     handle.hasattr("weight"), handle.getattr("weight"), handle._get_method("forward").graph

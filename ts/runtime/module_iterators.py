@@ -1,6 +1,7 @@
 """Lists of children, modules, parameters, buffers and attributes of a scripted module.
 
-Input: a scripted module or its handle (`_c`). Output: the result of PyTorch's `_jit_debug_module_iterators`:
+`debug_module_iterators` receives a scripted module or its handle (`_c`). It returns the result of PyTorch's
+`_jit_debug_module_iterators`: a dictionary of lists, such as
 
     debug_module_iterators(scripted)["named_parameters_r"]      [("weight", ...), ("sub.bias", ...)]
 

@@ -1,14 +1,10 @@
 """Conversion (marshalling) of script objects between Python and scripts.
 
-Input: an instance of a Python class that is passed to a script, or a script object that is returned to
-Python. Output: the corresponding object:
+A script receives a script object for an instance of a Python class. Python receives an instance for a script
+object that a script returns. The attributes are copied, as in PyTorch. If a script changes its object, the
+Python instance does not change.
 
-    f(Counter(3))            the script gets a new object with the attributes of the instance
-    f.make()                 Python gets a new Counter with the attributes of the object
-    script(Counter(3))       a handle of an object, shared by both sides
-
-In the first two cases the attributes are copied, as in PyTorch: if a script changes its object, the Python
-instance does not change.
+In contrast, `script(Counter(3))` returns a handle of an object that Python and scripts share.
 """
 
 from __future__ import annotations

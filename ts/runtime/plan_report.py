@@ -1,5 +1,7 @@
 """Optimization report of a function (`fn.plan`): fusion groups, and why other nodes are not fused.
 
+The report lists the calls of each fusion group, then other nodes and loops:
+
     plan of f
       fused mul_add_tanh (lines 3 to 4)
         x float32, y float32, 2 (number): ran fused 12 times
@@ -11,8 +13,7 @@
       loops become machine code once they are hot (line 7)
       the loop in line 9 is interpreted: it prints (line 10)
 
-Profiles show the same names of groups (`mul_add_tanh`). Executions are counted at run time. Reasons are
-computed by running the passes again on a copy of the graph.
+Executions are counted at run time. Reasons are computed by running the passes again on a copy of the graph.
 """
 
 from __future__ import annotations

@@ -1,12 +1,11 @@
 """Allocation of a large chunk of Python's frame stack, which speeds up imports and compilations.
 
-    preallocate_frames(work, x)        work(x)
+`preallocate_frames(work, x)` returns work(x).
 
-CPython allocates the frames of a thread in chunks of 16 KB, and releases the last chunk as soon as it is
-empty. If a loop calls functions while the current chunk is almost full, each call allocates and releases a
-chunk. This happens about a thousand times during the import of NumPy, and costs 7 ms. A frame larger than a
-chunk gets a separate chunk of twice its size. The rest of this chunk holds the frames of the functions that
-are called from the large frame.
+CPython allocates frames in chunks of 16 KB, and releases the last chunk as soon as it is empty. If the
+current chunk is almost full, each function call in a loop allocates and releases a chunk. For the import of
+NumPy, this costs 7 ms. A frame larger than a chunk gets a chunk of twice its size. The rest of that chunk
+holds the frames of functions called from the large frame.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Methods of scripted modules, callable from Python.
 
-Input: a module and the compiled function of one of its methods. Output: a callable that shows the stages of
-its compilation:
+A `ScriptMethod` combines a module with the compiled function of one of its methods:
 
     scripted.method(x)                             calls the method with the module as `self`
     scripted.method.graph, scripted.method.code    stages of its compilation

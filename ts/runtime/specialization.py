@@ -1,15 +1,14 @@
 """Function specialization (type specialization): code for kinds of arguments, compiled at the first call.
 
-Input: a function whose graph branches on properties of its arguments (`x.dim()`, `x.dtype == ...`,
-`b is None`).  Output: the `Specializations` of the function, which are the table of the instruction
-ENTER_SPECIALIZATION, and the code of each specialization.
+A function is specialized if its graph branches on properties of its arguments (`x.dim()`, `b is None`). This
+example shows a function and three calls:
 
     def f(x, b: Optional[Tensor]):          f(ones(2, 3), None)      compiles for (x float32[2], b None)
         if x.dim() == 1: ...                f(ones(4, 5), None)      runs that code
         if b is not None: ...               f(ones(3), None)         compiles another specialization
 
-Calls run general code if the maximum number of specializations is reached, or if the properties of the
-arguments do not simplify the graph.
+The instruction ENTER_SPECIALIZATION selects the code from the function's `Specializations`. General code runs
+if the maximum number of specializations is reached. It also runs if the properties do not simplify the graph.
 """
 
 from __future__ import annotations

@@ -3,11 +3,11 @@
     asyncio.run(serve(Options(port=8000)))                       the playground
     asyncio.run(serve(Options(model="model.pt", port=8000)))     POST /predict
 
-| | playground | model |
-|---|---|---|
-| `GET /` | the page | inputs and outputs of the model |
-| `POST` | `/run` | `/predict` |
-| `GET /healthz`, `GET /metrics` | readiness, Prometheus metrics | as for the playground |
+The table shows the responses to requests in each of the two modes:
+
+| | playground | model | |---|---|---| | `GET /` | the page | inputs and outputs of the model | | `POST` |
+`/run` | `/predict` | | `GET /healthz`, `GET /metrics` | readiness, Prometheus metrics | as for the playground
+|
 
 Every error response is `{"error": {"status", "code", "message"}}`.
 """

@@ -5,8 +5,8 @@
     client.name                         "10.0.0.7": the address, or the value of a proxy's header
     client.is_trusted                   whether the latest requests succeeded within the usual time
 
-Trust belongs to a connection, because many clients may share an address.  With a proxy header, trust belongs
-to the named client, because a proxy shares its connections among clients.
+Trust belongs to a connection, because many clients may share an address. A proxy shares its connections among
+clients. With a proxy header, trust therefore belongs to the client that the header names.
 """
 
 from __future__ import annotations

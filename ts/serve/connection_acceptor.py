@@ -4,7 +4,7 @@
     acceptor.port
     acceptor.close()
 
-Between two admissions, the event loop serves the established connections, so that a flood of new connections
+The event loop serves the established connections between two admissions. A flood of new connections therefore
 cannot starve them.
 """
 

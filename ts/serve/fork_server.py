@@ -3,10 +3,10 @@
     python -m ts.serve.fork_server FD '{"kind": "program"}'
     python -m ts.serve.fork_server FD '{"kind": "model", "path": "model.pt", "method": "forward", ...}'
 
-FD is one end of a socket pair. Over this socket, the server sends a description of the loaded model or an
-error. Then it forks one worker for each socket that it receives. The server executes no untrusted input and
-has no threads, so that forking is safe. A worker starts within milliseconds, shares the loaded memory, and
-may crash without effect on the server.
+FD is one end of a socket pair. First, the server sends a description of the loaded model or an error. Then it
+receives sockets, and forks a worker for each of them. Forking is safe, because the server executes no
+untrusted input and has no threads. Workers share the loaded memory, and may crash without effect on the
+server.
 """
 
 from __future__ import annotations

@@ -1,12 +1,10 @@
 """Inter-process communication (IPC) between the HTTP process and worker processes by framed messages.
 
-A message consists of a JSON header and binary parts.
-
-    pack({"status": 200}, [b"abc"])
+A message consists of a JSON header and binary parts. `pack({"status": 200}, [b"abc"])` returns these bytes:
 
     | header length: 4 bytes, big-endian | header: JSON, with "sizes": [3] | parts: "abc" |
 
-Both ends are processes of `ts`. Only the parts contain untrusted data.
+Only the parts contain untrusted data, because both ends are processes of `ts`.
 """
 
 from __future__ import annotations

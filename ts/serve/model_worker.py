@@ -1,14 +1,14 @@
 """Batched inference in a worker process: decode requests, run the model, encode responses.
 
-Input: the undecoded bodies of a batch. Output: for each request the status, the body and the processor time
-in seconds, or the reason for a retry:
+A worker receives the undecoded bodies of a batch. For each request, it returns the status, the body and the
+processor time in seconds, or the reason for a retry:
 
     [{"status": 200, "type": "application/json", "seconds": 0.001}, {"retry": "slow", "seconds": 0.1}]
 
-Requests run one after the other, or stacked: the tensors of requests with equal dtypes and trailing sizes are
-concatenated along the first dimension, passed to one call, and the result is split again. If a stacked call
-fails, each of its requests runs alone, so that no request fails because of another. A request that exceeds
-the short time limit of the batch is returned to the scheduler, which retries it with the full limit.
+Requests run one after the other, or stacked. Stacking concatenates tensors with equal dtypes and trailing
+sizes along the first dimension, and splits the result of the call. If a stacked call fails, each of its
+requests runs alone. If a request exceeds the short time limit of the batch, the scheduler retries it with the
+full limit.
 """
 
 from __future__ import annotations
@@ -61,8 +61,8 @@ def error_body(status: int, code: str, message: str) -> bytes:
 def retry_result(header: dict[str, Any], used: float) -> Result | None:
     """Return the retry result of a request that exceeded its time limit, or None for no retry.
 
-    `used` is the processor time of the request in seconds. If `used` is at most half of the limit, other
-    processes occupied the processor, and the reason for the retry is "late". Otherwise, the reason is "slow".
+    `used` is the processor time of the request in seconds. The reason for the retry is "slow" if `used` is
+    more than half of the limit. Otherwise, other processes occupied the processor, and the reason is "late".
     After an attempt with the full limit, a request is retried only for the reason "late", and only once.
     """
     reason = "slow" if used > header["seconds"] / 2 else "late"
@@ -227,10 +227,8 @@ class ServedModel:
 def _stacking_key(inputs: dict[str, Any], index: int) -> Any:
     """Return the stacking key of a request, or `index` if it must run alone.
 
-    Requests with equal keys are stacked.
-
-    The key has the name, dtype and trailing sizes of each tensor, and the name, type and value of each other
-    argument.
+    Requests with equal keys are stacked. The key contains the name, dtype and trailing sizes of each tensor.
+    For each other argument, it contains the name, type and value.
     """
     rows = None
     key: list[Any] = []

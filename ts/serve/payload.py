@@ -1,13 +1,15 @@
 """Decoder of request bodies (input validation against a schema) and encoder of response bodies: JSON and npz.
 
+The second line shows the result of each call:
+
     decode_inputs(b'{"inputs": {"x": [[1, 2]]}}', "json", arguments, max_bytes=1 << 30)
         {"x": tensor([[1, 2]])}
     encode_response(result, "json", max_bytes=1 << 26)
         b'{"outputs": {"data": [[3]], "dtype": "int64", ...}}'
 
-JSON follows RFC 8259, without `NaN`: non-finite floats are the strings "NaN", "Infinity" and "-Infinity" in
-both directions. A tensor is nested lists, or {"data": nested lists, "dtype": "float32"}. An npz has one array
-per argument, by name or by position (`arr_0`). Headers are checked before any array is read.
+A JSON tensor is nested lists, or {"data": nested lists, "dtype": "float32"}. JSON follows RFC 8259, which has
+no `NaN`. Non-finite floats are the strings "NaN", "Infinity" and "-Infinity". An npz has one array per
+argument, by name or by position (`arr_0`). Headers are checked before any array is read.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """Formats of the requests and errors of the playground's `POST /run`.
 
-    body = validate_program(b'{"source": "def f() -> int: ...", "call": "f()"}')      HTTPError if invalid
-    report = killed_report()              JSON in the format of `ts.serve.sandboxed_program.report`
-
-Each program runs in a separate worker process, which exits after the run.
+`validate_program` parses the body of a request, such as `{"source": "def f() -> int: ...", "call": "f()"}`.
+It raises HTTPError if the body is invalid. `killed_report` returns the report for a killed worker, in the
+format of `ts.serve.sandboxed_program.report`. Each program runs in a separate worker process.
 """
 
 from __future__ import annotations

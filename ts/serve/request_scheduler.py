@@ -2,20 +2,19 @@
 
     scheduler = RequestScheduler(fork_server, limits)
     await scheduler.start()
-    status, type, body = await scheduler.submit(body, ("json", "json"), client)   HTTPError if a queue is full
+    status, type, body = await scheduler.submit(body, ("json", "json"), client)
 
-The queues, each of them a `FairQueue`:
+Each of the four queues is a `FairQueue`:
 
-    trusted     [c d e f]  of clients whose latest requests were fast, which have priority and a reserved
-                           worker
-    untrusted   [k l m]    of other clients
-    retry       [h]        after a worker exited or a batch exceeded its time limit (one at a time)
-    slow        [y z]      exceeded a short time limit (one at a time, in low-priority workers)
+    trusted     requests of clients whose latest requests were fast. They have priority and a reserved worker
+    untrusted   requests of other clients
+    retry       requests after a worker exited or a batch exceeded its time limit (one at a time)
+    slow        requests that exceeded a short time limit (one at a time, in low-priority workers)
 
-The scheduler does not delay requests to fill a batch: requests accumulate while all workers are busy, and an
-idle worker gets several requests, with a short time limit for each. A request that exceeds the short limit is
-retried in the slow queue with the full limit. If `limits.batch` is above 1, the requests of a message run as
-one call of the model, otherwise one after the other.
+Requests accumulate while all workers are busy. An idle worker gets several requests, with a short time limit
+for each. A request that exceeds the short limit is retried in the slow queue with the full limit. If
+`limits.batch` is above 1, the requests of a message run as one call of the model. Otherwise, they run one
+after the other.
 """
 
 from __future__ import annotations
@@ -40,9 +39,9 @@ _MIN_RETRY_SECONDS: Final = 0.5
 _WALL_CLOCK_FACTOR: Final = 3
 _FIRST_ATTEMPT_FACTOR: Final = 10  # time limit of an attempt as a multiple of the usual latency
 _INITIAL_LATENCY_SECONDS: Final = 0.01  # latency estimate before the first response
-# If a request is slower than the estimated latency, the estimate is multiplied by the growth factor, else it
-# is divided by the decay factor. The growth factor is about the square of the decay factor, so that in
-# equilibrium one of three requests is slower.
+# A request that is slower than the estimated latency multiplies the estimate by the growth factor. Other
+# requests divide it by the decay factor. The growth factor is about the square of the decay factor. In
+# equilibrium, one of three requests is therefore slower.
 _LATENCY_GROWTH: Final = 1.2
 _LATENCY_DECAY: Final = 1.1
 _MAX_BATCH_REQUESTS: Final = 16
@@ -293,9 +292,9 @@ class RequestScheduler:
     def _time_limit(self, attempts: int) -> float:
         """Return the time limit in seconds of the next attempt, after `attempts` failed ones.
 
-        0, 1        a multiple of the usual latency
-        2           the full limit of a request
-        3 or more   `_WALL_CLOCK_FACTOR` times the full limit, for a request that did not get the processor
+        For the first two attempts, the limit is a multiple of the usual latency. The third attempt has the
+        full limit of a request. A later attempt has `_WALL_CLOCK_FACTOR` times the full limit, because the
+        request did not get the processor.
         """
         if attempts > 1:
             return self._limits.seconds * (_WALL_CLOCK_FACTOR if attempts > 2 else 1)

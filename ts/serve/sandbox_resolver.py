@@ -1,14 +1,14 @@
 """Resolver of names in untrusted source: an allowlist of the scripted language, without access to Python.
 
-Input: functions and classes that the source defines. Output: a `Resolver` that finds these functions and
-classes, the scriptable parts of `torch` and `ts`, names of `math` and `typing`, and exception types.
+A `SandboxResolver` finds functions and classes that the source defines, and the scriptable parts of `torch`
+and `ts`. It also finds names of `math` and `typing`, and exception types. Other names raise an error:
 
     resolver = SandboxResolver({}, {})
     resolver.lookup("torch").relu            the function
     resolver.lookup("torch").hub             AttributeError: `hub` gives access to `os`
     resolver.lookup("open")                  KeyError
 
-Security: the ordinary `Resolver` has access to the whole process. With it, a default value could read
+The ordinary `Resolver` has access to the whole process. With it, a default value could read
 `torch.hub.os.environ["HOME"]`.
 """
 

@@ -1,13 +1,13 @@
 """Sandbox: compile, print and run an untrusted program without executing any part of it as Python.
 
-Input: the source, and the expression to evaluate, such as `collatz(27)`. Output: a report of JSON types:
+The input is the source and the expression to evaluate, such as `collatz(27)`. The expression is compiled,
+too. The result is a report of JSON types:
 
     {"functions": [{"name", "schema", "graph", "optimised", "bytecode"}], "result", "output", "error",
      "seconds"}
 
-Graphs and bytecode are lists of rows `[text, line]`, where `line` is the source line number, or 0 if it is
-unknown. The expression is compiled as scripted code as well. `ts.serve.sandbox_resolver` restricts the names
-that the source and the expression may use.
+Graphs and bytecode are lists of rows `[text, line]`. `line` is the source line number, or 0 if unknown.
+`ts.serve.sandbox_resolver` restricts the names that the program may use.
 """
 
 from __future__ import annotations

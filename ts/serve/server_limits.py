@@ -1,10 +1,11 @@
 """Limits of HTTP requests against denial of service, and checks of their host and origin (CSRF).
 
-Body size, memory and time are limited.  The checks reject DNS rebinding and cross-site requests.
+The limits apply to body size, memory and time. The checks reject DNS rebinding and cross-site requests. These
+calls raise HTTPError with a status and a code:
 
     limits = ServerLimits(body=1 << 20)
-    check_host(request, limits), check_origin(request)    raise HTTPError with a status and a code
-    body = await read_body(request, limits, budget)       raises HTTPError once the body exceeds its limit
+    check_host(request, limits), check_origin(request)
+    body = await read_body(request, limits, budget)
 
 In worker processes, `ts.limits` limits the time and memory of programs and models.
 """
@@ -75,9 +76,8 @@ class RequestMemoryBudget:
 def check_host(request: web.BaseRequest, limits: ServerLimits) -> None:
     """Raise HTTPError if the Host header does not name this server (DNS rebinding).
 
-    Without this check, the owner of another site could let the site's name resolve to the address of this
-    machine, and pages of the site could then read responses of this server. A host that is an IP address is
-    accepted, because no site can have it as a name.
+    Otherwise, another site could let its name resolve to this machine. The site's pages could then read
+    responses of this server. An IP address is accepted, because no site can have it as a name.
     """
     hosts = request.headers.getall("Host", [])
     if len(hosts) != 1:

@@ -1,7 +1,7 @@
 """Window functions (Hann, Hamming, Blackman, Kaiser, general cosine ...) for spectral analysis.
 
-Input: the length M, the parameters of the window, and `sym` (True: symmetric window, False: periodic window,
-for spectra). Output: a tensor in the default floating-point dtype or in `dtype`.
+A function receives the length M and the parameters of the window. With `sym=False`, the window is periodic,
+for spectra. The result is a tensor of dtype `dtype` (the default floating-point dtype if None).
 
     >>> ts.signal.windows.hann(5)
     tensor([0.0000, 0.5000, 1.0000, 0.5000, 0.0000])

@@ -1,10 +1,10 @@
 """Sparse tensors: `torch.sparse`.
 
-Input: sparse tensors of coordinates or compressed rows. Output: products, sums, and softmax over the stored
-elements.
+The functions compute products, sums, and softmax over the stored elements. Operands are sparse tensors of
+coordinates or compressed rows. In this example, `a.grad` is sparse, with the indices of `a`:
 
     a = ts.sparse_coo_tensor([[0, 1], [2, 0]], [3.0, 4.0], (2, 3), requires_grad=True)
-    ts.sparse.mm(a, ts.ones(3, 4)).sum().backward()      a.grad is sparse, with the indices of a
+    ts.sparse.mm(a, ts.ones(3, 4)).sum().backward()
 
 `sparse.FloatTensor` and the other tensor types are deprecated constructors.
 """

@@ -1,10 +1,12 @@
 """Constructors of sparse tensors: coordinates, and compressed rows or columns.
 
-    ts.sparse_coo_tensor([[0, 1], [2, 0]], [3.0, 4.0], (2, 3))      element (0, 2) is 3, element (1, 0) is 4
-    ts.sparse_csr_tensor([0, 1, 2], [2, 0], [3.0, 4.0], (2, 3))     the same elements in CSR
+Both calls construct a tensor whose element (0, 2) is 3 and whose element (1, 0) is 4:
 
-Indices are always checked against the sizes, also with `check_invariants=False`, because kernels read memory
-at these indices without another check.
+    ts.sparse_coo_tensor([[0, 1], [2, 0]], [3.0, 4.0], (2, 3))
+    ts.sparse_csr_tensor([0, 1, 2], [2, 0], [3.0, 4.0], (2, 3))
+
+Indices are always checked against the sizes, also with `check_invariants=False`. Kernels read memory at these
+indices without another check.
 """
 
 from __future__ import annotations

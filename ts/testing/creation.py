@@ -28,10 +28,12 @@ def make_tensor(
 ) -> Tensor:
     """Return a tensor with elements from the uniform distribution over [low, high).
 
-    The default limits are [-9, 9) for floating-point and complex dtypes, [-9, 10) for integers, [0, 10) for
-    uint8 and [0, 2) for bool. Limits outside the range of the dtype are clamped to this range. With
-    `noncontiguous`, the result is a view of every second element of the last dimension of a larger tensor.
-    `exclude_zero` replaces zeros by the smallest positive value.
+    The default limits are [-9, 9) for floating-point and complex dtypes, and [0, 2) for bool. They are [-9,
+    10) for signed and [0, 10) for unsigned integers. Limits are clamped to the range of the dtype.
+
+    With `noncontiguous`, the result is a view of every second element of the last dimension of a larger
+    tensor. `exclude_zero` replaces zeros by a small positive value. Raises ValueError for inconsistent
+    arguments.
     """
     if noncontiguous and memory_format is not None:
         raise ValueError(

@@ -1,10 +1,10 @@
 """FileCheck, which checks the order of texts in graphs and other multi-line strings.
 
     FileCheck().check("prim::If").check_next("block0").check_not("aten::add").check("return").run(graph)
-    FileCheck().run("# CHECK: prim::If\n# CHECK-NEXT: block0", graph)         checks in a comment
 
-Each check searches the part of the text after the match of the previous check. Rules and error texts are
-those of PyTorch's class, which follows LLVM's program FileCheck.
+Each check searches the text after the match of the previous check. `FileCheck().run(checks, text)` reads the
+checks from comments, such as `# CHECK: prim::If`. Rules and error texts are those of PyTorch's class, which
+follows LLVM's program FileCheck.
 """
 
 from __future__ import annotations

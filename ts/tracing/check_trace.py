@@ -1,7 +1,7 @@
 """Trace checking (detection of non-determinism): trace a function again, and compare traces and results.
 
-Input: a function, its trace, a callable for the second trace, and inputs. Output: a TracerWarning if results
-differ, or a TracingCheckError that lists the differences if the traces differ:
+The check receives a function, its trace, a callable for the second trace, and inputs. If results differ, it
+issues a TracerWarning. If the traces differ, it raises a TracingCheckError that lists the differences:
 
     Tracing failed sanity checks!
     ERROR: Graphs differed across invocations!

@@ -1,11 +1,12 @@
 """Trace functions of convolutions, which record the operators that PyTorch's traces contain.
 
+The call on the left is recorded as the operator on the right:
+
     conv2d(x, w)                  =>  aten::_convolution(x, w, None, [1, 1], [0, 0], [1, 1], False, ...)
     conv2d(x, w, padding="same")  =>  aten::_convolution_mode(x, w, None, [1, 1], "same", [1, 1], 1)
 
-If an input has no batch dimension, `aten::unsqueeze` is recorded to add one, and `aten::squeeze` to remove it
-from the result. The last four arguments of `aten::_convolution`, flags of the cuDNN library, have PyTorch's
-default values.
+The last four arguments of `aten::_convolution` are flags of cuDNN and have PyTorch's defaults. If an input
+has no batch dimension, `aten::unsqueeze` and `aten::squeeze` are recorded, too.
 """
 
 from __future__ import annotations

@@ -1,16 +1,16 @@
 """Trace guards, nodes which check that values read by Python code are the same as in the recording.
 
-Input: a tensor that is converted to a Python value during tracing, and the value.  Output: nodes by which the
-traced function raises an error (or warns) if the value differs in a later call:
+A guard is inserted when a tensor is converted to a Python value during tracing. If the value differs in a
+later call, the traced function raises an error (or warns). This example shows a test and its guard:
 
     if x.sum() > 0: ...       %1 : bool = aten::Bool(%sum)
                                = prim::If(%1)
                                 block0(): -> ()
                                 block1():  = prim::RaiseException("...")
 
-No guard is inserted if the value is always the same (tensors created outside the trace), or if another value
-would only raise an error (tests in functions of `ts`). Values computed from random numbers have no guard
-either, because they differ in each call. As in PyTorch, the trace keeps the recorded values.
+A value has no guard if it is always the same, as for tensors created outside the trace. Values computed from
+random numbers have no guard either. Tests in functions of `ts` need none if another value would only raise an
+error.
 """
 
 from __future__ import annotations

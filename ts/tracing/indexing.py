@@ -1,13 +1,12 @@
 """Indexing in traces: `x[...]` and `x[...] = value` as recorded operators.
 
-Input: a tensor and a subscript, while a trace is recorded. Output: the result of the indexing, computed by
-calls of operators:
+The subscript on the left is evaluated by the calls on the right, which the trace records:
 
     x[0, 1:]                 x.select(0, 0), then slice(dim=0, start=1, end=maxint, step=1) of that
     x[mask] = y              x.index_put_((mask,), y)
 
-If an index or a bound is an integer tensor with one element, such as a size in a trace, the recorded
-operators read this tensor, not its current number.
+An index or bound may be an integer tensor with one element, such as a size in a trace. The recorded operators
+then read this tensor, not its current number.
 """
 
 from __future__ import annotations
@@ -28,12 +27,13 @@ from ts._core.thread.context import current_tracer
 class RecordedIndexing(Indexing):
     """Evaluation of subscripts by operators that a tracer records.
 
-    skips_whole_slices    True to record no operator for slices that select a whole dimension
-    to_number             function that converts a 0-dimensional tensor, used as an index or bound, to a
-                          number. If this function is given and one bound of a slice is symbolic, the omitted
-                          bounds of the slice are None
-    differs               function that returns True if a 0-dimensional index tensor has a different value for
-                          each batch element of `vmap`, so that it must be passed to `aten::index` as a tensor
+    If `skips_whole_slices`, slices that select a whole dimension are not recorded.
+
+    `to_number` converts a 0-dimensional tensor, used as an index or bound, to a number. With this function,
+    the omitted bounds of a slice with a symbolic bound are None.
+
+    `differs` returns True if a 0-dimensional index tensor has a different value for each batch element of
+    `vmap`. The tensor must then be passed to `aten::index`.
     """
 
     def __init__(

@@ -60,9 +60,8 @@ def to(tracer: Tracer, x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any])
 def record_constructed(tracer: Tracer, x: Tensor, function: str) -> None:
     """Record `x`, a tensor that `function` constructed from Python values, as a constant.
 
-    The nodes that PyTorch records after the constant (`aten::to`, `aten::detach`) are recorded, too. When the
-    trace runs, it uses the constant itself. If the traced function writes to the tensor, the trace uses a
-    copy.
+    As in PyTorch, nodes `aten::to` and `aten::detach` are recorded after the constant. The trace uses the
+    constant itself, or a copy if the traced function writes to the tensor.
     """
     with tracer.paused():
         elements = x.clone()  # the function may write to `x`

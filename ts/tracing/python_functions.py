@@ -1,12 +1,11 @@
 """Calls of `autograd.Function` in a trace: nodes `prim::PythonOp`, which call the function again.
 
-Input: the class of the function, the arguments of a call, and the call. Output: the result of the call, and a
-node whose inputs are the tensors. The node's attributes are the other arguments (scalars) and the recorded
-operators (`Subgraph`):
+The inputs of the node are the tensors of the call. The node's attributes are the other arguments (scalars)
+and the recorded operators (`Subgraph`). This example shows a call and its node:
 
     Scale.apply(x, 3, "s")      %y : Tensor = ^Scale[inplace=0, module="m", Subgraph=<Graph>](3, s)(%x)
 
-The recorded operators are at first in the outer graph, too. Dead code elimination removes those of them that
+The recorded operators are at first in the outer graph, too. Dead code elimination then removes operators that
 do not write to tensors.
 """
 

@@ -1,8 +1,8 @@
 """Source location in the traced program by frame inspection: frame, line and evaluated expression.
 
-frame = program_frame()          the innermost Python frame outside the tracer
-expression(frame)                "x.sum() > 0", of the line `if x.sum() > 0:`
-is_error_check(frame)            True if the test selects an error or a warning only
+    frame = program_frame()          the innermost Python frame outside the tracer
+    expression(frame)                "x.sum() > 0", of the line `if x.sum() > 0:`
+    is_error_check(frame)            True if the test selects an error or a warning only
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Tracer of `ts.jit.trace` (trace recording): records the operations of a thread as nodes of a graph.
 
-Input: calls of operators, scripted functions and modules, which `ts._core.thread.context` forwards during a
-trace. Output: a `Graph` in PyTorch's form, with the types of the recorded values:
+During a trace, `ts._core.thread.context` forwards calls of operators, scripted functions and modules to the
+tracer. This example shows a trace and its graph, which has PyTorch's form:
 
     tracer = Tracer()
     x = tracer.add_input(x, "x")
@@ -10,13 +10,11 @@ trace. Output: a `Graph` in PyTorch's form, with the types of the recorded value
     tracer.add_output(y)                           %2 : Float(2, 3, ...) = aten::mul(%x, %1) # f.py:3:0
 
 Tensors are identified by object identity. A tensor from outside the trace becomes a constant. Sizes are
-tensors during tracing (`aten::size`, `prim::NumToTensor`), so that computations on them are recorded. Other
-conversions to Python values (`int(x)`, `if x:`) are recorded as guards: the traced function raises if the
-value differs.
+tensors during tracing, so computations with sizes are recorded. Other conversions to Python values (`int(x)`,
+`if x:`) are recorded as guards.
 
-A submodule call is a `prim::TracedModuleForward` with a block, and a fork is a `prim::TracedFork` with a
-block. Values of any block may be used in other blocks until `ts.passes.tracing.trace_scopes` converts the
-blocks to methods.
+A submodule call and a fork are nodes with a block. Values of a block may be used in other blocks, until
+`ts.passes.tracing.trace_scopes` converts the blocks to methods.
 """
 
 from __future__ import annotations

@@ -3,9 +3,9 @@
     import ts.onnx                          works, and its classes can be base classes and annotations
     ts.onnx.export(model, x, "m.onnx")      NotImplementedError: what is missing, and what to do instead
 
-`api.txt` records the names of PyTorch's modules. `placeholders` creates objects for those that `ts` lacks.
-`ts.import_hook` uses the functions of this module: `names_for` resolves names that are missing in a file of
-`ts`, and `spec_of` creates the recorded modules that have no file.
+`api.txt` records the names of PyTorch's modules. `placeholders` creates an object for each name that `ts`
+lacks. `ts.import_hook` calls `names_for` if a name is missing in a file of `ts`. For a recorded module
+without a file, it calls `spec_of`.
 """
 
 from __future__ import annotations

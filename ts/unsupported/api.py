@@ -1,11 +1,13 @@
 """Reader of the record of PyTorch's names, `api.txt`, which `tests/record_torch_api.py` writes.
 
+The left column shows a line of the file, the right column its meaning:
+
     [nn.modules.module]                      a module, by its path in `torch`
     alias nn.Module                          another name of the object at this path
     class _WrappedHook                       a class that this module defines (`Entry` lists other kinds)
     external typing.Any                      an object of another package
     same nn.modules.module                   the module of this section is an alias of that module
-    literal _EXTRA_STATE_KEY_SUFFIX='...'
+    literal _EXTRA_STATE_KEY_SUFFIX='...'    a constant with its value
 
 The file is read at the first access to a name that `ts` does not have.
 """
@@ -24,9 +26,11 @@ _WITH_VALUE: Final = frozenset({"literal", "logger"})
 class Entry(NamedTuple):
     """Record of a name in a PyTorch module.
 
-    kind    alias, class, error, external, function, literal, logger, module, typevar or value
-    detail  the path of an alias or external object, the text of a literal, the name of a logger, the builtin
-            class that an error class extends, or ""
+    `kind` is alias, class, error, external, function, literal, logger, module, typevar or value.
+
+    `detail` depends on the kind. It is the path of an alias or external object, the text of a literal, or the
+    name of a logger. For an error, it is the builtin class that the error class extends. For other kinds, it
+    is empty.
     """
 
     kind: str

@@ -1,8 +1,10 @@
 """Placeholders for PyTorch classes, functions and modules that `ts` does not implement.
 
-class Exporter(ts.onnx.ONNXProgram): ...      works, as do annotations and `isinstance` with the class
-ts.onnx.ONNXProgram()                         NotImplementedError
-except ts.onnx.errors.OnnxExporterError:      an error class that nothing raises
+The right column describes the effect of each line:
+
+    class Exporter(ts.onnx.ONNXProgram): ...      works, as do annotations and `isinstance` with the class
+    ts.onnx.ONNXProgram()                         NotImplementedError
+    except ts.onnx.errors.OnnxExporterError:      an error class that nothing raises
 
 An object has one placeholder, even if it is accessed by several paths.
 """

@@ -3,9 +3,8 @@
     with ts.device("meta"):            ts.ones(2).device is meta
     ts.set_default_device("meta")      default of the thread outside such blocks
 
-Input: calls of factory functions by Python code of one thread. Output: these calls with a device. Calls in
-scripts, conversions (`from_numpy`, `ts.load`) and functions that use the device of an argument (`ones_like`,
-`x.new_ones`) are not changed.
+The mode applies to calls by Python code of one thread. It does not apply to scripts, to conversions
+(`from_numpy`, `ts.load`), or to functions that use the device of an argument (`ones_like`, `x.new_ones`).
 """
 
 from __future__ import annotations

@@ -26,7 +26,8 @@ def _group_tensors_by_device_and_dtype(
 ) -> dict[tuple[Any, Any], tuple[TensorLists, list[int]]]:
     """Group the tensors of parallel lists.
 
-    Tensors at the same index are in the group given by the device and dtype of the first list's tensor.
+    The device and dtype of a tensor in the first list determine its group. Tensors of other lists at the same
+    index are in the same group.
 
     Return {(device, dtype): (lists, indices)}. `indices` are the indices of the group's tensors in the given
     lists. Without `with_indices`, `indices` is empty.

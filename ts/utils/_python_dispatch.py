@@ -1,12 +1,15 @@
 """Dispatch modes (`__torch_dispatch__`), which intercept operators below autograd.
 
+A mode intercepts the operators that its `with` block calls. Here, it prints `aten.t.default` and
+`aten.mm.default`:
+
     class Logging(TorchDispatchMode):
         def __torch_dispatch__(self, func, types, args=(), kwargs=None):
             print(func)
             return func(*args, **(kwargs or {}))
 
     with Logging():
-        ts.nn.functional.linear(x, w)          prints aten.t.default, aten.mm.default
+        ts.nn.functional.linear(x, w)
 
 A handler receives the overload that would run, after function transforms and autograd. Composite operators
 are decomposed first. Operators that compute gradients reach the handler when `backward` runs.
@@ -263,9 +266,9 @@ def _operator_of(func: Any) -> Any:
 def return_and_correct_aliasing(func: Any, args: Any, kwargs: Any, out: Any) -> Any:
     """Return the result of a wrapper subclass's handler: `out`, or the mutated arguments.
 
-    If the schema of `func` states that all results are mutated arguments, these arguments are returned. Raise
+    If the schema of `func` states that all results are mutated arguments, return these arguments. Raise
     RuntimeError if only some results are mutated arguments. If `func` changes sizes or strides in place
-    (`t_`), the sizes and strides of the wrapper change, too.
+    (`t_`), those of the wrapper change, too.
     """
     operator = _operator_of(func)
     if not isinstance(args, tuple) or not isinstance(kwargs, dict):

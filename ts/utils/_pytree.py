@@ -8,8 +8,8 @@
 >>> [keystr(path) for path, leaf in tree_leaves_with_path({"a": [1, 2]})]
 ["['a'][0]", "['a'][1]"]
 
-Nodes are tuples, lists, dictionaries, deques, named tuples, named operator results and registered types.  A
-predicate `is_leaf` is called for every node and may declare it a leaf.
+Nodes are tuples, lists, dictionaries, deques, named tuples, named operator results and registered types. All
+other objects are leaves. A predicate `is_leaf` is called for every node and may declare it a leaf.
 """
 
 # ruff: noqa: F401 -- names that PyTorch's module has and neighbouring modules define
@@ -193,10 +193,12 @@ def register_pytree_node(
 ) -> None:
     """Register a class as pytree node type.
 
-    `flatten_fn` returns the children of an object and a context. `unflatten_fn` creates an object from
-    children and context. `flatten_with_keys_fn` returns (key, child) pairs instead of children. Only
-    `treespec_dumps` and `treespec_loads` need the other arguments: the name of the type, and functions that
-    convert a context to JSON and back.
+    `flatten_fn` returns (children, context) of an object. `unflatten_fn` creates an object from children and
+    context. `flatten_with_keys_fn` returns (key, child) pairs instead of children.
+
+    `treespec_dumps` and `treespec_loads` need the other arguments. `serialized_type_name` is the name of the
+    type. `to_dumpable_context` and `from_dumpable_context` convert a context to JSON and back. Raises
+    ValueError if the class is already registered.
     """
     with _NODE_REGISTRY_LOCK:
         if cls in SUPPORTED_NODES:
@@ -270,10 +272,9 @@ def register_dataclass(
 ) -> None:
     """Register a dataclass as a pytree node type.
 
-    The children of a node are the fields whose values are not None.
-
-    For a class that is not a dataclass, `field_names` lists the fields. For a dataclass, it must list all
-    fields except those in `drop_field_names`.
+    The children of a node are the fields whose values are not None. A class that is not a dataclass requires
+    `field_names`. For a dataclass, `field_names` is optional and must list all fields except those in
+    `drop_field_names`. Raises ValueError otherwise.
     """
     fields = _fields_of(cls, field_names, drop_field_names or [])
 
@@ -512,9 +513,8 @@ def tree_any_only(
 def _broadcast_to_and_flatten(tree: PyTree, treespec: TreeSpec, is_leaf: LeafRule = None) -> list[Any] | None:
     """Return a list with an item for each leaf of the spec.
 
-    The item is the leaf of `tree` at the position of the spec's leaf, or above this position.
-
-    Return None if the tree is not a prefix of the spec.
+    The item is the leaf of `tree` at the position of the spec's leaf, or above this position. Return None if
+    the tree is not a prefix of the spec.
     """
     full = treespec.unflatten([0] * treespec.num_leaves)
     try:

@@ -5,9 +5,8 @@
 >>> SUPPORTED_NODES[list].flatten_fn([1, 2])
 ([1, 2], None)
 
-optree flattens and builds trees, in the namespace `NAMESPACE`. `leaf_rule` tells optree which objects are
-leaves. This is necessary because, in PyTorch, objects of all types except those in `SUPPORTED_NODES` are
-leaves, whereas optree has further builtin node types.
+Objects whose types are not in `SUPPORTED_NODES` are leaves, as in PyTorch. optree has further builtin node
+types, so `leaf_rule` tells optree which objects are leaves. optree uses the namespace `NAMESPACE`.
 """
 
 from __future__ import annotations

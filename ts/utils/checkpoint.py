@@ -2,12 +2,12 @@
 
     y = checkpoint(block, x, use_reentrant=False)
 
-use_reentrant=False     placeholders are saved instead of tensors. The first use of one recomputes all
-use_reentrant=True      the block is one backward node with an inner backward pass, which fails within
-                        `ts.autograd.grad`
+With `use_reentrant=False`, placeholders are saved instead of tensors. The first use of a placeholder
+recomputes all tensors. With `use_reentrant=True`, the block is one backward node with an inner backward pass.
+It fails within `ts.autograd.grad`.
 
-The recomputation runs with the autocast state of the forward run and, unless `preserve_rng_state=False`, with
-its random state.
+The recomputation uses the autocast state of the forward run. It also uses its random state, unless
+`preserve_rng_state=False`.
 """
 
 from __future__ import annotations
@@ -85,11 +85,13 @@ def checkpoint(
 
     No tensors are saved for backward. Instead, backward runs `function` again.
 
-    context_fn          returns contexts for the forward run and for the recomputation
-    determinism_check   "none" to not compare shapes, dtypes and devices of tensors saved by both runs
-    debug               list the operators of both runs in the error about a difference
-    early_stop          stop the recomputation after the last required tensor
-    preserve_rng_state  draw the same random numbers again (default: True)
+        context_fn          function that returns contexts for the forward run and for the recomputation
+        determinism_check   "none" turns off the comparison of shapes, dtypes and devices between both runs
+        debug               errors about differences between both runs list their operators
+        early_stop          the recomputation stops after the last required tensor
+        preserve_rng_state  the recomputation draws the same random numbers (default: True)
+
+    `context_fn` and `debug` require `use_reentrant=False`. Raises ValueError for invalid arguments.
     """
     if use_reentrant is None:
         warnings.warn(
@@ -389,8 +391,8 @@ class CheckpointFunction(Function):
     def backward(ctx: Any, *grads: Any) -> Any:
         """Run the function again with the saved state, and return the gradients of its tensor arguments.
 
-        Raise RuntimeError if the backward pass was started by `torch.autograd.grad`, if it was started by
-        `backward` with the argument `inputs`, or if no result requires grad.
+        Raise RuntimeError if no result requires grad. Raise it also if the backward pass was started by
+        `torch.autograd.grad`, or by `backward` with the argument `inputs`.
         """
         if not reaches_all_leaves():
             raise RuntimeError(

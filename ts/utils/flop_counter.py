@@ -4,8 +4,8 @@
         model(x).sum().backward()
     counter.get_total_flops(), counter.get_flop_counts()
 
-A multiplication and an addition together count as two. Operators without a formula count as 0. Programs can
-add formulas by `register_flop_formula`, or for one counter by `custom_mapping`.
+A multiplication and an addition together count as two. Operators without a formula count as 0. Programs add
+formulas by `register_flop_formula`, or for one counter by `custom_mapping`.
 """
 
 from __future__ import annotations
@@ -221,10 +221,12 @@ class _RunningModules:
 class FlopCounterMode:
     """Context manager that counts the flops of operators inside its `with` block.
 
-    mods            ignored, as in PyTorch
-    depth           maximum depth of modules in the table
-    display         whether the table is printed when the block ends
-    custom_mapping  dict from operator to formula. Formulas with an attribute `_get_raw` receive tensors
+        mods            ignored, as in PyTorch
+        depth           maximum depth of modules in the table, or None for no limit
+        display         True to print the table when the block ends
+        custom_mapping  dict from operator to formula
+
+    Formulas receive shapes. A formula with an attribute `_get_raw` receives tensors instead.
     """
 
     def __init__(

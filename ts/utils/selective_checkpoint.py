@@ -3,8 +3,8 @@
     keep = partial(create_selective_checkpoint_contexts, [ts.ops.aten.mm.default])
     y = checkpoint(block, x, use_reentrant=False, context_fn=keep)
 
-A policy decides for each operator call whether its result is cached. As in PyTorch, call number i of an
-operator in the recomputation reads the cached result of call number i in the forward run.
+A policy decides for each operator call whether its result is cached. As in PyTorch, the i-th call of an
+operator in the recomputation reads the result of the i-th call in the forward run.
 """
 
 from __future__ import annotations
@@ -169,14 +169,13 @@ def create_selective_checkpoint_contexts(
 ) -> tuple[AbstractContextManager[Any], AbstractContextManager[Any]]:
     """Return contexts for the forward run and the recomputation, for `context_fn` of `checkpoint`.
 
-    policy_fn_or_list           a function policy(context, operator, *arguments) that returns a
-                                `CheckpointPolicy`, or True for MUST_SAVE and False for PREFER_RECOMPUTE, or a
-                                list of operators to cache
-    allow_cache_entry_mutation  permit writes to cached results
+    `policy_fn_or_list` is a list of operators to cache, or a function policy(context, operator, *arguments).
+    The function returns a `CheckpointPolicy`, or a bool: True means MUST_SAVE, and False means
+    PREFER_RECOMPUTE. `allow_cache_entry_mutation` permits writes to cached results.
 
     Raises TypeError for another policy, and ValueError for a list with items other than operators
-    (`ts.ops.aten.mm.default`). Backward raises RuntimeError if a cached result was modified, if the
-    recomputation calls an operator that the forward run did not call, and for a second backward pass.
+    (`ts.ops.aten.mm.default`). Backward raises RuntimeError if a cached result was modified. It also does so
+    for a second backward pass, or if the recomputation calls an operator that the forward run did not call.
     """
     if isinstance(policy_fn_or_list, list):
         saved = list(policy_fn_or_list)

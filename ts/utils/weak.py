@@ -1,9 +1,9 @@
 """Weak references to tensors, and mappings with weak keys (weak dictionary).
 
-Objects are compared by identity.
+Objects are compared by identity. An entry is removed when its key is freed:
 
     cache = WeakTensorKeyDictionary()
-    cache[tensor] = "value"         the entry is removed when the tensor is freed
+    cache[tensor] = "value"
 
 Tensors cannot be keys of `weakref.WeakKeyDictionary`, since their `==` compares elements.
 """

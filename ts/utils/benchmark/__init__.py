@@ -5,7 +5,7 @@
     Compare([timer.timeit(100), other.timeit(100)]).print()
 
 In statements, the name `torch` means `ts`, unless `globals` defines `torch`. Instruction counts
-(`collect_callgrind`) and fuzzers are unsupported. To count instructions, use `valgrind --tool=callgrind`.
+(`collect_callgrind`) and fuzzers are unsupported. `valgrind --tool=callgrind` counts instructions.
 """
 
 from ts.unsupported import names_for

@@ -111,8 +111,8 @@ class Measurement:
     def significant_figures(self) -> int:
         """Number of significant decimal digits of the median, from 1 to 5.
 
-        A digit is significant if its place value (1, 0.1, ...) is greater than half of the width of the 90 %
-        confidence interval of the mean. The interval is computed from the quartiles, as for normally
+        A digit is significant if its place value (1, 0.1, ...) is greater than half of the width of a
+        confidence interval. It is the 90 % interval of the mean, computed from the quartiles, as for normally
         distributed times.
         """
         n = len(self.raw_times)

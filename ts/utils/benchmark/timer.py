@@ -74,10 +74,9 @@ class Timer:
     def _block_size(self, seconds: float) -> int:
         """Return the number of runs in a block.
 
-        It is the smallest power of ten for which a block takes long enough.
-
-        A block takes long enough if it takes at least a thousandth of `seconds` and the overhead of the timer
-        is negligible. It also does if it takes at least `seconds`, or if it has `_MAX_BLOCK_ITERATIONS` runs.
+        It is the smallest power of ten for which a block takes long enough. A block must take a thousandth of
+        `seconds`, and the overhead of the timer must be negligible. A block that takes more than `seconds` or
+        has `_MAX_BLOCK_ITERATIONS` runs is always sufficient.
         """
         overhead = min(self._timeit(0) for _ in range(5))
         iterations = 1

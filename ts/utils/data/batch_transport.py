@@ -1,21 +1,20 @@
 """Transport of batches from worker processes to the main process, through a pipe or shared memory.
 
-Input: any value that can be pickled, in the worker.  Output: an equal value in the program, whose arrays and
-tensors use shared memory.
+A worker sends any value that can be pickled. The main process receives an equal value, whose arrays and
+tensors use shared memory. The first line runs in the worker, the second in the main process:
 
-    worker   BatchSender(connection, 4096).send(label, pickle_value(batch))
-    program  receiver = BatchReceiver(connection); batch = receiver.open(receiver.receive())
+    BatchSender(connection, 4096).send(label, pickle_value(batch))
+    receiver = BatchReceiver(connection); batch = receiver.open(receiver.receive())
 
-A value is pickled with out-of-band buffers (protocol 5).  Large buffers are copied into a *segment*, an
-unnamed file that both processes map:
+A value is pickled with out-of-band buffers (protocol 5). Large buffers are copied into a *segment*, an
+unnamed file that both processes map. Each part of a segment starts at a multiple of 64 bytes:
 
-    segment  | pickle | array | array | ...          each starts at a multiple of 64 bytes
+    segment  | pickle | array | array | ...
 
-The program's tensors use the segment directly. Once the last of these tensors is deleted, the next task that
-is sent to the worker permits the worker to reuse the segment, so that no new pages are allocated. If a
-program keeps its batches, it receives at most `MAX_REFERENCED_SEGMENTS` segments per worker. Later batches
-are copied, which limits the number of open files and mappings. A killed worker leaves nothing to clean up,
-because segments are unnamed.
+When the last tensor that uses a segment is deleted, the next task for the worker permits it to reuse the
+segment. No new pages are then allocated. A program that keeps its batches receives at most
+`MAX_REFERENCED_SEGMENTS` segments per worker. Later batches are copied, which limits the number of open files
+and mappings. Segments of a killed worker disappear, because they are unnamed.
 """
 
 from __future__ import annotations

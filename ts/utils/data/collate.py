@@ -22,9 +22,8 @@ UNSUPPORTED_BATCH = (
 def collate(batch: Sequence[Any], *, collate_fn_map: dict[Any, Callable[..., Any]] | None = None) -> Any:
     """Collate samples to a batch with the structure of a sample.
 
-    Leaves are combined by the function that `collate_fn_map` contains for their class. Keys of
-    `collate_fn_map` are classes or tuples of classes. Raise RuntimeError for sequences of different lengths,
-    TypeError for leaves of an unsupported class.
+    `collate_fn_map` maps a class, or a tuple of classes, to the function that combines leaves of this class.
+    Raise RuntimeError for sequences of different lengths, and TypeError for leaves of an unsupported class.
     """
     functions = collate_fn_map or {}
     first = batch[0]

@@ -2,8 +2,8 @@
 
     for x, y in DataLoader(data, batch_size=32, shuffle=True, drop_last=True): ...
 
-Without workers, this process loads a batch when it is requested. With `num_workers`, worker processes load
-batches in advance (`iterators.py`, `worker.py`, `batch_transport.py`).
+Without workers, this process loads a batch when the program requests it. With `num_workers`, worker processes
+load batches in advance.
 """
 
 from __future__ import annotations

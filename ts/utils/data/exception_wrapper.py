@@ -1,15 +1,16 @@
 """Transfer of exceptions between processes or threads (remote exception, remote traceback).
 
-Input: the exception that is being handled. Output: an object that can be pickled, and raises the exception in
-the receiver.
+An `ExceptionWrapper` can be pickled. It stores the exception that is being handled:
 
     try:
         batch = fetch(index)
     except Exception:
         failure = ExceptionWrapper(where="in DataLoader worker process 0")
-    ...
-    failure.reraise()       KeyError: Caught KeyError in DataLoader worker process 0.
-                            Original Traceback (most recent call last): ...
+
+In the receiver, `failure.reraise()` raises an exception of the same class with the original traceback:
+
+    KeyError: Caught KeyError in DataLoader worker process 0.
+    Original Traceback (most recent call last): ...
 """
 
 from __future__ import annotations

@@ -1,12 +1,11 @@
 """Iterators over the batches of a loader. The batches are created by this process or by worker processes.
 
-Input: a loader. Output: an iterator over its batches.
-
-    SingleProcessIterator(loader)       MultiProcessingIterator(loader)
+`SingleProcessIterator(loader)` creates batches in this process, and `MultiProcessingIterator(loader)` in
+worker processes.
 
 Each worker has its own pipe. The loader waits for a batch or the exit of the worker, so it notices at once
-when a worker dies. If `in_order`, the loader reads only from the pipe of the worker that creates the next
-batch, so that the loader buffers no batches.
+when a worker dies. If `in_order`, the loader reads only from the worker that creates the next batch, so that
+it buffers no batches.
 """
 
 from __future__ import annotations

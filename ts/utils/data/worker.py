@@ -1,13 +1,11 @@
 """Worker process of a data loader: receives tasks through a pipe and sends batches.
 
-Input: `Task`s, each with an epoch, an index and the numbers of segments that the main process has released.
-Output: for each task, in order, a message with a batch, a failure or `EXHAUSTED`.
+A `Task` contains an epoch, an index, and the numbers of segments that the main process has released. For each
+task, in order, the worker sends a message with a batch, a failure or `EXHAUSTED`.
 
-    Process(target=work, args=(connection, job))
-
-A separate thread reads the tasks. The main process therefore never waits for a busy worker, and even a busy
-worker notices when the main process closes the pipe or exits. The worker then has `SHUTDOWN_TIMEOUT_SECONDS`
-to finish its batch.
+A separate thread reads the tasks. The main process therefore never waits for a busy worker. Even a busy
+worker notices when the main process closes the pipe or exits. It then has `SHUTDOWN_TIMEOUT_SECONDS` to
+finish its batch.
 """
 
 from __future__ import annotations

@@ -1,9 +1,7 @@
 """Summary messages (protobuf) of TensorBoard: scalars, histograms, text, images, audio and meshes.
 
-Input: tags, tensors, arrays and numbers. Output: `Summary` messages of the package `tensorboard`.
-
-    scalar("loss", ts.tensor(0.5))                  a summary with one number
-    image("sample", ts.rand(3, 8, 8), "CHW")        a summary with a PNG
+A function receives a tag, and tensors, arrays or numbers. It returns a `Summary` message of the package
+`tensorboard`. For example, `image("sample", ts.rand(3, 8, 8), "CHW")` returns a summary with a PNG.
 """
 
 from __future__ import annotations
