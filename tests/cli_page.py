@@ -24,9 +24,9 @@ HEAD = """\
 This page lists the commands and options of `ts`. `python -m ts` is the same program. The page is generated from the argument parsers by
 `python -m tests.regenerate`.
 
-A command prints its result to standard output, and errors to standard error. The exit code is 0 for success, 1 if the program or file has an
-error, 2 if the command line has an error, and 130 after Ctrl-C. The exit code of `ts diff` is 1 if the two archives differ, and 2 if one of
-them cannot be read. [Commands that start processes](cli-processes.md) are listed on a separate page.
+A command prints its result to standard output, and errors to standard error. The exit code is 0 for success, 1 if the program or file has
+an error, 2 if the command line has an error, and 130 after Ctrl-C. The exit code of `ts diff` is 1 if the two archives differ, and 2 if one
+of them cannot be read. [Commands that start processes](cli-processes.md) are listed on a separate page.
 """
 
 PROCESSES_HEAD = """\
