@@ -1,11 +1,11 @@
 """Plans of differentiable graphs, with saved activations and rematerialization (recomputation) of values.
 
-Input: the rule of a differentiable graph, and arguments. Output: a `DifferentiablePlan`, or None if no graph
-can represent the operators. In this case, autograd records the operators individually.
+A `DifferentiablePlan` has a forward and a backward graph. If graphs cannot represent the operators, the plan
+is None, and autograd records the operators individually. Graphs of a function of x and w with the result y:
 
-    forward(x, w) -> y, s            y is the result, and s are intermediate values that backward reads
-    backward(grad, x, w, s)          for the gradient of y
-    backward(grad_s, x, w, s)        for the gradient of s, if backward is itself differentiated
+    forward(x, w) -> y, s            s are intermediate values that backward reads
+    backward(grad, x, w, s)          backward pass for the gradient of y
+    backward(grad_s, x, w, s)        backward pass for the gradient of s, if backward is itself differentiated
 
 To save fewer values, backward recomputes views and cheap elementwise functions of saved values.
 """

@@ -1,7 +1,6 @@
 """Conversion of recorded operators to forward and backward graphs, for tensors with given sizes.
 
-Input: a function, and descriptions of its arguments with `requires_grad` flags. Output: graphs of tensor
-operators.
+The arguments are described by dtype, sizes and `requires_grad`. An example function and its two graphs:
 
     y = (x * w).tanh()              forward(x, w)                 backward(grad, y, x, w)
                              =>       t = mul(x, w)           ,     g = mul(grad, rsub(mul(y, y), 1))
@@ -9,9 +8,9 @@ operators.
                                       return y
 
 The function runs on meta tensors (which have sizes, but no elements) with autograd enabled, followed by a
-backward pass, so that graphs use the derivative formulas of eager mode. This run evaluates the branches and
-numbers of the program and the size queries of formulas. Therefore, the graphs contain only operators on
-tensors, and are valid only for arguments with the same dtypes, sizes and `requires_grad` flags.
+backward pass. Thus, the graphs use the derivative formulas of eager mode. This run evaluates branches,
+numbers and sizes of the program. Therefore, the graphs contain only operators on tensors, and are valid only
+for arguments with the same description.
 """
 
 from __future__ import annotations

@@ -2,9 +2,9 @@
 
     with ts.autograd.detect_anomaly():
         loss = model(x)          each node records the line that created it
-        loss.backward()          an error or nan in a node raises, and a warning shows the line
+        loss.backward()          raises if a node fails or returns nan. A warning shows the recorded line.
 
-The mode applies to all threads, and programs are slower in this mode.
+The mode applies to all threads, and makes programs slower.
 """
 
 from __future__ import annotations

@@ -6,10 +6,10 @@ tensor([[2., 0.],
 >>> hvp(lambda x: (x ** 3).sum(), ts.tensor([1.0, 2.0]), ts.ones(2))[1]
 tensor([ 6., 12.])
 
-A function accepts one or several tensors and returns a tensor or a tuple. Derivatives are nested accordingly.
-With `create_graph`, the derivatives are differentiable. With `strict`, a result that does not depend on an
-argument raises a RuntimeError. Without `strict`, the derivative of this result with respect to this argument
-is zero.
+A function accepts one or several tensors, and returns a tensor or a tuple. Derivatives are nested
+accordingly. With `create_graph`, the derivatives are differentiable. With `strict`, a result that does not
+depend on an argument raises a RuntimeError. Without `strict`, its derivative with respect to this argument is
+zero.
 """
 
 from __future__ import annotations

@@ -41,7 +41,8 @@ def gradcheck(
 ) -> bool:
     """Compare the gradients of func(*inputs) with finite differences. Return True if they match.
 
-    eps, atol, rtol             step of the differences, and tolerances
+    eps                         step of the differences
+    atol, rtol                  tolerances
     raise_exception             raise GradcheckError with the cause, instead of returning False
     nondet_tol                  maximum difference between the gradients of two identical backward passes
     check_undefined_grad        check that undefined gradients and tangents act as zeros

@@ -1,9 +1,9 @@
 """Numerical Jacobians by finite differences, and analytical Jacobians by backward passes and by tangents.
 
-Input: a function of tensors and its arguments. Output: a matrix for each argument and result. Its rows
-correspond to elements of the argument, and its columns to elements of the result.
+There is a matrix for each argument and result. Its rows correspond to elements of the argument, and its
+columns to elements of the result. Examples for a result of 2 elements and an argument x of 3:
 
-    by_differences(f, (x,), 0, eps)      [(3, 2) matrix]      for a result of 2 elements, x of 3
+    by_differences(f, (x,), 0, eps)      a list with one (3, 2) matrix
     by_tape(result, (x,), ...)           the matrices of one result, by backward passes
 
 For a complex argument and a real result, an element is d/dx + i d/dy, as in backward. If a direction is
@@ -65,9 +65,9 @@ def by_differences(
 ) -> list[Tensor]:
     """Return, for each result, its derivatives with respect to argument `i`, computed by finite differences.
 
-    If `direction` is given, the only derivative is the one along this direction, else there is one per
-    element of the argument. Raises AssertionError if the shapes or dtypes of the results depend on the
-    argument.
+    If `direction` is given, each result has only the derivative along this direction. Otherwise, it has one
+    derivative per element of the argument. Raises AssertionError if the shapes or dtypes of the results
+    depend on the argument.
     """
     x = inputs[i]
     if direction is None:

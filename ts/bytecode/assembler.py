@@ -1,13 +1,13 @@
 """Assembler (instruction encoding, label resolution): encodes a lowering as a `SerializedCode`.
 
-In: instructions with virtual registers and labels. Out: instructions with real registers, instruction indices
-and offsets in the operand pool, and the tables to which they refer. A peephole optimization removes no-ops
-and inverts jumps over jumps:
+The assembler replaces virtual registers and labels by real registers, instruction indices and offsets in the
+operand pool. A peephole optimization removes no-ops and inverts jumps over jumps. Code before and after the
+optimization:
 
-    MOVE r1, r1                 (gone)
-    JUMP_LT_I64 body, r0, r2                       JUMP_LE_I64 end, r2, r0
-    JUMP end                              =>
-  body:                                          body:
+    MOVE r1, r1                           JUMP_LE_I64 end, r2, r0
+    JUMP_LT_I64 body, r0, r2            body:
+    JUMP end                     =>
+  body:
 """
 
 from __future__ import annotations

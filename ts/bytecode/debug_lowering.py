@@ -1,16 +1,15 @@
 """Lowering of a graph to code that the debugger can stop at each source line (single-stepping).
 
-In: a graph of the pipeline `STEPPING`, in which a `prim::Line` before each source line reads all variables.
-Out: a `Code` with a BREAK for each `prim::Line`, and debug information: for each BREAK, a `StopPoint` that
-maps variables to registers.
+The graph comes from the pipeline `STEPPING`. A `prim::Line` before each source line reads all variables. It
+becomes a BREAK, with a `StopPoint` that maps variables to registers. A source line, its nodes and their
+instructions:
 
     x = x + 1          prim::Line(%x.1, %n)            BREAK    0, stop point 7, [r2, r0]
                        %x.5 = aten::add(%x.1, %1)      ADD_I64  r3, r2, r5
 
-The operand 0 is the index of the `Breakpoints` in the object table of the code.  The registers that a BREAK
-lists are not reused before the next BREAK.  A caller is always between two of its BREAKs, so the debugger can
-also show the caller's variables.  `Code.lines` stores, for each instruction, the number of the last stop
-point before it.
+The operand 0 is the index of the `Breakpoints` in the object table. The registers that a BREAK lists are not
+reused before the next BREAK. Therefore, the debugger can also show the variables of callers. `Code.lines`
+stores, for each instruction, the number of the last stop point before it.
 """
 
 from __future__ import annotations

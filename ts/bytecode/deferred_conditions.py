@@ -1,11 +1,13 @@
 """Compare-and-branch fusion: analysis of conditions that the conditional jumps of a branch or loop evaluate.
 
-    %c : bool = aten::lt(%a, %b)
-     = prim::If(%c)                         JUMP_LE_I64 else, %b, %a        %c has no register
+In the example, the jump evaluates the comparison, and %c has no register:
 
-A condition is deferred to its branch, that is, evaluated there by conditional jumps, if the branch is its
-only use and no node in between can change its inputs.  The bool value of a deferred condition is not
-computed. The length of a `range` is deferred to the loop that counts its elements.
+    %c : bool = aten::lt(%a, %b)
+     = prim::If(%c)                         JUMP_LE_I64 else, %b, %a
+
+A condition is deferred to its branch if the branch is its only use, and no node in between can change its
+inputs. Then its bool value is not computed. The length of a `range` is deferred to the loop that counts its
+elements.
 """
 
 from __future__ import annotations

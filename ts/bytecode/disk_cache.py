@@ -1,10 +1,10 @@
 """Disk cache of files with checksums, atomic replacement (atomic write, rename), and cache eviction.
 
-One process writes the files, and later processes read them:
+One process writes the files, and later processes read them. The path of a file:
 
     ~/.cache/ts/1f/9a…c3.json           or in $TS_CACHE_DIR, or in $XDG_CACHE_HOME/ts (TS_CACHE=0 disables it)
 
-The first line of a file is the hash of the rest, which detects truncated and corrupt files.  Callers must
+The first line of a file is the hash of the rest, which detects truncated and corrupt files. Callers must
 treat the content as untrusted.
 """
 

@@ -1,7 +1,7 @@
 """Execution counts of instructions (basic-block profiling), from instrumentation of each basic block.
 
-In: the arguments of a `Code`.  Out: an instrumented `Code` and, after it has run, the execution count of each
-instruction.
+In the example, a BREAK counts each basic block (middle column). The right column lists the instructions of
+each block:
 
     0  ADD_I64                    BREAK  block 0                 block 0    0 .. 1
     1  LOOP_STEP  to 0            0  ADD_I64                     block 1    2
@@ -9,8 +9,7 @@ instruction.
                                   BREAK  block 1
                                   2  RETURN
 
-Programs without instrumentation run at full speed, because the interpreter loop contains no counters.  An
-instrumented program computes equal results, about a hundred times slower.  The instructions of called
+An instrumented program computes equal results, about a hundred times slower. The instructions of called
 functions are counted only if the same `InstructionCounter` has instrumented these functions.
 """
 

@@ -1,7 +1,7 @@
 """Live ranges of virtual registers, computed by backward data-flow analysis of linear code.
 
-In: instructions with virtual registers, in order.  Out: a `LiveRange` for each register, and the instructions
-after which objects are dead.
+A range begins at the instruction that writes the register, or at a label that only jumps reach. It ends at
+the last read. The example shows the ranges on the right:
 
     0  ADD_I64   %a, %x, %x                 %x   [-1, 2)            a parameter: written before the code
     1  JUMP_LE   else, %a, %x               %a   [0, 1)   [4, 5)    not read between 1 and the label
@@ -11,12 +11,9 @@ after which objects are dead.
     5  MOVE      %r, %a
     6  end:
 
-A range begins at the instruction that writes the register, or at a label that only jumps reach, and ends at
-the last read. One backward pass over the code with the set of live registers finds all ranges. The live set
-of a label is stored until all jumps to the label are visited. At a backward jump, the live set of the loop
-head is not known yet, so passes over code with loops are repeated until a fixed point, which takes one more
-pass per nesting level. Memory is proportional to the number of simultaneously live registers plus the number
-of register operands.
+One backward pass over the code with the set of live registers finds all ranges. For code with loops, the
+passes are repeated until a fixed point, which takes one more pass per nesting level. Memory is proportional
+to the number of simultaneously live registers plus the number of register operands.
 """
 
 from __future__ import annotations
@@ -82,9 +79,11 @@ class LiveRange:
 class LiveRanges:
     """Live ranges of all registers of `code`, except `constants`.
 
-    lifetimes   register -> LiveRange
-    dying       instruction -> object registers that it reads or writes and that are not live after it
-    dead        start of a path after a conditional jump -> object registers that only the other path reads
+    lifetimes   maps a register to its LiveRange
+    dying       maps an instruction to object registers that it reads or writes, and that are not live
+                after it
+    dead        maps the start of a path after a conditional jump to object registers that only the other path
+                reads
     """
 
     def __init__(

@@ -1,5 +1,7 @@
 """Lowering of optimized graphs to verified bytecode, which the interpreter executes.
 
+A graph, and its instructions:
+
     graph(%n : int):                                    0  MOVE         r1, r4          r1 := 0
       %t : int = prim::Loop(%n, %true, %zero)           1  MOVE         r2, r4          r2 := 0
         block0(%i : int, %s : int):             =>      2  JUMP_LE_I64  5, r0, r4
@@ -8,9 +10,9 @@
       return (%t)                                       5  RETURN       r2
 
 Each value has a virtual register. A loop-carried value uses one register in all iterations. Phi-like nodes
-(`prim::If`, `prim::Loop`) become copies, which the register allocator (`register_allocation.py`) coalesces.
-Comparisons and chains of `and`, `or` and `not` that only decide a branch become conditional jumps. Operators
-with an opcode in the opcode table are lowered to that opcode, all other operators to calls.
+(`prim::If`, `prim::Loop`) become copies, which register allocation coalesces. Comparisons that only decide a
+branch become conditional jumps. Operators with an opcode are lowered to this opcode, all other operators to
+calls.
 """
 
 from __future__ import annotations

@@ -1,17 +1,7 @@
 """Lowering of branches and loops, with SSA deconstruction (out-of-SSA translation) by copies.
 
-Comparisons and boolean chains become conditional jumps:
-
-%c : bool = aten::lt(%a, %b)
- = prim::If(%c)                         JUMP_LE_I64 else, %b, %a
-
-%c : bool = prim::If(%p)                a chain of `and`:
-  block0():                             JUMP_IF_NOT else, %p
-    %q : bool = ...                     ...
-    -> (%q)                             JUMP_IF_NOT else, %q
-  block1():
-    -> (%false)
- = prim::If(%c)
+Comparisons become conditional jumps (`deferred_conditions`). In a chain of `and` or `or`, each operand
+becomes a jump. A loop and its instructions:
 
     %t : int = prim::Loop(%n, %true, %zero)           MOVE %s, %zero
       block0(%i : int, %s : int):                     JUMP_LE_I64 end, %n, %zero
@@ -257,7 +247,7 @@ def _start_counter(
 ) -> tuple[int, int, int | None]:
     """Initialize the loop counter. Return the registers of counter, limit and step.
 
-    The result for the step is None if the step is 1, which needs no register. If the only use of the index is
+    If the step is 1, the third result is None. If the only use of the index is
     `__derive_index(i, start, step)`, the counter has the values of the range.
     """
     derive = low.deferred.derived_index(index, body)
@@ -291,9 +281,11 @@ def _start_counter(
 def _copy_back(low: Lowering, variables: list[int], results: list[int], first: int) -> None:
     """Insert the copies of results to loop variables, each behind the last read of its target.
 
-    a, b = b, a + b                  ADD  %t, %a, %b
-    ADD  %t, %a, %b          =>      MOVE %a, %b
-    (%a, %b) := (%b, %t)             MOVE %b, %t          now %t and %b can share a register
+    The code before and after, for the source line `a, b = b, a + b`:
+
+        ADD  %t, %a, %b                  ADD  %t, %a, %b
+        (%a, %b) := (%b, %t)     =>      MOVE %a, %b
+                                         MOVE %b, %t
     """
     pending = [pair for pair in zip(variables, results, strict=True) if pair[0] != pair[1]]
     changed = True

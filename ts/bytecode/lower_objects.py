@@ -1,8 +1,10 @@
 """Lowering of objects and types, such as attributes, method calls, type casts and `isinstance` tests.
 
-%w : Tensor = prim::GetAttr[name="weight"](%self)        ATTR_GET     %w, %self, slot
-%y : Tensor = prim::CallMethod[name="forward"](...)      CALL         %y, function, [%self, %x]
-%b : bool = prim::isinstance[types=[int]](%x)            IS_INSTANCE  %b, %x, int
+Examples of nodes and their instructions:
+
+    %w : Tensor = prim::GetAttr[name="weight"](%self)        ATTR_GET     %w, %self, slot
+    %y : Tensor = prim::CallMethod[name="forward"](...)      CALL         %y, function, [%self, %x]
+    %b : bool = prim::isinstance[types=[int]](%x)            IS_INSTANCE  %b, %x, int
 """
 
 from __future__ import annotations

@@ -1,13 +1,15 @@
 """Instruction selection: lowering of operators to their opcodes, or to calls of their kernels.
 
-%y : int = aten::add(%a, %b)                           ADD_I64        %y, %a, %b
-%y : Tensor = aten::relu(%x)                           CALL_OPERATOR  relu, [%x, %y]
-%f : Future[int] = prim::fork(%x)                      FORK f, function, x
-%y : int = aten::wait(%f)                              WAIT y, f, int
+Examples of nodes and their instructions:
 
-%y : Tensor = prim::rpc_sync(%to, %name, %args)        CALL_OPERATOR f, to, name, args       starts the call
-                                                       WAIT y, f, Tensor
-%y : Tensor = aten::to_here(%r, %timeout)              the same, for operators with `OperatorRecord.begins`
+    %y : int = aten::add(%a, %b)                           ADD_I64        %y, %a, %b
+    %y : Tensor = aten::relu(%x)                           CALL_OPERATOR  relu, [%x, %y]
+    %f : Future[int] = prim::fork(%x)                      FORK f, function, x
+    %y : int = aten::wait(%f)                              WAIT y, f, int
+    %y : Tensor = prim::rpc_sync(%to, %name, %args)        CALL_OPERATOR f, to, name, args   starts the call
+                                                           WAIT y, f, Tensor
+
+Operators with `OperatorRecord.begins` (`aten::to_here`) are lowered like `prim::rpc_sync`.
 """
 
 from __future__ import annotations

@@ -1,11 +1,10 @@
 """State of the lowering of one graph: registers, instructions and tables. Dispatch by node kind.
 
-In: the nodes of a graph. Out: instructions with virtual registers, which `assembler` encodes:
+The modules `lower_*` register a function for each node kind. These functions emit instructions with virtual
+registers:
 
     low.emit("ADD_I64", low.define(sum), low.use(a), low.use(b))       appends an instruction
     low.lower_nodes(block)                                             lowers the nodes of a block
-
-The modules `lower_*` register a function for each node kind in the tables below.
 """
 
 from __future__ import annotations

@@ -1,13 +1,14 @@
 """Bounds-check elimination for counted loops: affine indices are checked once before the loop.
 
-    for k in range(n):               r9 the counter, r5 and r7 loop invariants
+In the example, the right column shows each index as a function of the loop counter:
+
+    for k in range(n):               r9 is the counter, r5 and r7 are loop invariants
         s += a[i * n + k]            r5 + r9
              * b[k * n + j]          r9 * r0 + r7
 
-An index that is affine in the counter is always between its values in the first and the last iteration, so
-only these two values are checked. They are computed in 128 bits, because 64-bit ints could wrap around. No
-instruction of the loop may change the length or the item memory of the list. If one of the two values is
-negative or too large, a version of the loop with all checks runs.
+An affine index is always between its values in the first and the last iteration, so only these two values are
+checked. They are computed in 128 bits, because 64-bit ints could wrap around. No instruction of the loop may
+change the length or the memory of the list. If a check fails, a version of the loop with all checks runs.
 """
 
 from __future__ import annotations

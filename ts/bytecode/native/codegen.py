@@ -1,12 +1,12 @@
 """Native code generation: translates the loops of verified bytecode to LLVM IR, one function per Code.
 
-    text = translate(code, loops)         returns the module text, which the disk cache uses as key
+`translate(code, loops)` returns the text of an LLVM module with this function:
 
     define i64 @run(ptr %registers, ptr %budget, ptr %table, ptr %instructions, ptr %at)
 
-The interpreter enters the function at the LOOP instruction at the end of a loop.  `opcode_codegen` defines
-the IR of each opcode.  As in the interpreter, each backward jump spends budget (the number of steps until the
-next check of limits), so that fuel, deadlines and suspension have the same effect.
+The interpreter enters the function at the LOOP instruction at the end of a loop. As in the interpreter, each
+backward jump spends budget (the number of steps until the next check of limits). Thus, fuel,
+deadlines and suspension have the same effect.
 """
 
 from __future__ import annotations

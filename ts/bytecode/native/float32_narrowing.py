@@ -1,10 +1,10 @@
 """Precision narrowing (demotion): finds float registers with float32 values, for single precision.
 
-    LOAD_FLOAT  r3, (r0, r1), 6          r3: float32 value
-    ADD_F64     r4, r4, r3               r4: generally not a float32 value
-    ROUND_F32   r4, r4                   r4: float32 value
+The analysis is a forward data-flow analysis along all control-flow paths. Its results for three instructions:
 
-The analysis is a forward data-flow analysis of the instructions, along all control-flow paths.
+    LOAD_FLOAT  r3, (r0, r1), 6          r3 has a float32 value
+    ADD_F64     r4, r4, r3               r4 generally has no float32 value
+    ROUND_F32   r4, r4                   r4 has a float32 value
 """
 
 from __future__ import annotations
