@@ -12,8 +12,8 @@ An instruction is four 32-bit words: the opcode and the operands a, b, c.
     +--------+--------+--------+--------+
 
 Every register has a class: i(nt), f(loat), b(ool), o(bject), x (any value, None included). An instruction on
-numbers writes only the payload of a register, because the creation of the frame sets the type tag. The format
-of an opcode has one word for each operand:
+numbers writes only the payload of a register, because the type tag is already set. The format of an opcode
+has one word for each operand:
 
     i f b o x     read a register of the class         =i =f ...   write         +i   read and write
     list dict     read an object register that holds a list or dict (likewise str, tuple, future, tensor, and
@@ -254,10 +254,10 @@ BY_NAME: dict[str, Opcode] = {row.name: row for row in OPCODES}
 NUMBER: dict[str, int] = {row.name: number for number, row in enumerate(OPCODES)}
 BY_OPERATOR: dict[str, Opcode] = {operator: row for row in OPCODES for operator in row.operators}
 
-# Superinstructions. If the two instructions of a pair are adjacent, the assembler replaces the opcode of the
-# first one by the pair's opcode, which executes both instructions with their operands. The second instruction
-# stays unchanged, so that jumps to it remain valid, or gets the opcode of another pair. The verifier, error
-# stacks and the disassembly see only the single instructions.
+# Superinstructions. If the two instructions of a pair are adjacent, the assembler replaces the first opcode
+# by the pair's opcode. This opcode executes both instructions with their operands. The second instruction
+# is kept, because jumps may lead to it. It may get the opcode of another pair. The verifier, error stacks
+# and the disassembly see only the single instructions.
 PAIRS: tuple[tuple[str, str], ...] = (
     ("ADD_I64", "LOOP_STEP"),
     ("ADD_I64", "LOOP_NE_I64"),
@@ -278,8 +278,9 @@ PAIRS: tuple[tuple[str, str], ...] = (
     ("LIST_SET_SCALAR", "ADD_I64__LOOP_NE_I64"),
 )
 
-# Comparison -> (jump if it is true, jump if it is false), each as (name, whether the operands are swapped).
-# Comparisons with nan are false, so for floats `not a < b` differs from `a >= b` and has a separate jump.
+# Comparison -> (jump if it is true, jump if it is false). Each jump is (name, whether the operands are
+# swapped). Comparisons with nan are false. Therefore, `not a < b` of floats differs from `a >= b` and has a
+# separate jump.
 BRANCHES: dict[str, tuple[tuple[str, bool], tuple[str, bool]]] = {
     "EQ_I64": (("EQ_I64", False), ("NE_I64", False)),
     "NE_I64": (("NE_I64", False), ("EQ_I64", False)),

@@ -1,7 +1,7 @@
 """Register allocation for linear code by register coalescing, then greedy graph coloring in a linear scan.
 
-In: a list of instructions with virtual registers, one per value.  Out: the same code with few real registers,
-without most of the copies, and with DROP instructions after the last uses of objects.
+The input has one virtual register per value. The output has few real registers and few copies, and DROP
+instructions after the last uses of objects. Code before and after:
 
     MOVE  %total, %zero                      r3 := 0
   head:                                    head:
@@ -9,10 +9,9 @@ without most of the copies, and with DROP instructions after the last uses of ob
     MOVE  %total, %total.2                   (one register: the copy is gone)
     STEP  %i, %n, head                       step r1, r0, head
 
-Two registers a and b interfere if a is written while b is live (`live_ranges.py`) or vice versa, unless the
-write copies the live register.  The two registers of a copy are merged into a group if they do not interfere.
-Then each group, in code order, gets the first real register that is free during the live ranges of the group
-(greedy coloring).
+Two registers interfere if one is written while the other is live (`live_ranges.py`), unless the write copies
+the live register. The two registers of a copy are merged into a group if they do not interfere. Then each
+group, in code order, gets the first real register that is free during the group's live ranges.
 """
 
 from __future__ import annotations
@@ -30,9 +29,9 @@ _STEP_NS: Final = 1_000  # nanoseconds counted by `ts.limits` for each instructi
 class RegisterAllocator:
     """Allocator that replaces the virtual registers of `code` by real registers, in place.
 
-    `classes` are the classes of the virtual registers. The first `parameters` registers are the parameters.
-    The real register of a parameter has the same index as the virtual one. Registers in `constants` get no
-    real registers here, and registers in `strings` need no DROP.
+    `classes` are the classes of the virtual registers. The first `parameters` registers are the parameters,
+    and keep their indices. Registers in `constants` get no real registers here, and registers in `strings`
+    need no DROP.
     """
 
     def __init__(

@@ -5,10 +5,10 @@
     serialize_program(program, owner)                   returns JSON data
     deserialize_program(data, owner)                    returns an equal SerializedCode
 
-The data refers to some objects outside of it: types and functions by name, source texts, and large tensors.
-The `CodeOwner` of the program, usually an archive, resolves these references.  `NotSerializableError` is
-raised for a program that cannot be represented as data, such as one that calls Python functions.  The data
-may come from untrusted files, so `Code` verifies it.
+The data refers to types, functions, source texts and large tensors outside of it. The `CodeOwner` of the
+program, usually an archive, resolves these references. `NotSerializableError` is raised for a program that
+data cannot represent, such as one that calls Python functions. The data may be untrusted, so `Code` verifies
+it.
 """
 
 from __future__ import annotations
@@ -351,8 +351,8 @@ class _LineTable:
 
     A stack has four items per level, outermost level first: function name, index of the source (-1: none),
     start and end of the source range. A source is stored as its file name if the owner has the file, else as
-    its whole text. A level without a function name follows the level of a built-in function, and contains
-    the source range of the call to this function.
+    its text. A level without a function name follows the level of a built-in function. It contains the source
+    range of the call to this function.
     """
 
     def __init__(self, owner: CodeOwner) -> None:

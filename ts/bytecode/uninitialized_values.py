@@ -1,13 +1,11 @@
 """Placeholder values: the results of `prim::Uninitialized` nodes.
 
-In: a type.  Out: a valid value of the type in the core's representation.  Raises KeyError for a type without
-placeholder.
+A placeholder is a valid value of a type. Types without placeholder raise KeyError.
 
     uninitialized_value(TupleType([INT, ListType(INT)]))      (0, [])
     uninitialized_value(FutureType(INT))                      a failed future
 
-Code from the compiler never reads the result of a `prim::Uninitialized` node. But a graph parsed from text
-may read it, so placeholders are valid values.
+Code from the compiler never reads these values, but a graph parsed from text may read them.
 """
 
 from __future__ import annotations

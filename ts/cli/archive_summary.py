@@ -1,6 +1,6 @@
 """Archive summary (model summary, parameter counts) for `ts info`.
 
-Input: the path of an archive. Output: section titles, each with its lines:
+The path of an archive gives a list of section titles, each with its lines:
 
     [("file", ["model.pt, 2.2 MiB, 71 records"]), ("version", ["3"]), ("producer", ["PyTorch"]),
      ("methods", ["forward(Tensor x, int sr) -> Tensor"]),
@@ -8,8 +8,8 @@ Input: the path of an archive. Output: section titles, each with its lines:
      ("parameters", ["309,633 in 15 tensors, 1.2 MiB", "encoder  ...", "  weight  float32[128, 129, 3]"]),
      ("missing", ["nothing"])]
 
-Code of the archive is not executed. If a dependency is missing, the model cannot be built, but all other
-sections are still reported.
+Code of the archive is not executed. If a dependency is missing, all sections that do not need the model are
+still reported.
 """
 
 from __future__ import annotations

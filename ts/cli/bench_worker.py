@@ -1,7 +1,7 @@
 """Worker process of `ts bench` for one engine: `bench_worker.py ts` or `bench_worker.py torch`.
 
-Input: requests on standard input, one JSON object per line. Output: one line per response on the original
-standard output. Output of the measured program is discarded.
+The process reads one JSON request per line from standard input, and writes one response per line to the
+original standard output. Output of the measured program is discarded. Requests and responses:
 
     {"do": "load", "path": "model.pt", "method": "forward", "threads": 1}
                                                {"start": 0.1, "version": "2.13.0"}
@@ -10,8 +10,8 @@ standard output. Output of the measured program is discarded.
     {"do": "round", "least": 0.2}              {"round": 0.00012}
     {"do": "memory"}                           {"memory": 61000000}
 
-This program works with both packages, because their APIs are equal.  For `torch`, the program imports no
-module of `ts`, because the Python installation with PyTorch may lack `ts`.
+The program works with both packages, because their APIs are equal. For `torch`, it imports no module of `ts`,
+because the Python installation with PyTorch may lack `ts`.
 """
 
 from __future__ import annotations

@@ -2,7 +2,8 @@
 
 The reported errors are compile errors, and run-time errors that always occur.
 
-Input: Python files, folders or archives. The following definitions of a Python file are compiled:
+The command accepts Python files, folders and archives. For each definition of a Python file, it compiles the
+code in the middle column and prints the right column:
 
     def f(x: int): ...            the function                    ok  f(int x) -> int
     class Account: ...            all methods                     ok  class Account
@@ -10,12 +11,12 @@ Input: Python files, folders or archives. The following definitions of a Python 
                                   without arguments
     net = Net(3)                  the instance                    ok  module net
 
-Functions marked with `ignore` or `unused`, exceptions, interfaces and inherited members from other modules
-are skipped.  For an archive, the methods of its model and its missing dependencies are checked.
+Functions marked with `ignore` or `unused`, exceptions, interfaces and members inherited from other modules
+are skipped. For an archive, the methods of its model and its missing dependencies are checked.
 
 Then `ts.cli.static_failures` finds operators that reject the known dtypes and shapes. Python files are
 imported, but functions and archives are executed only with `--run`. Without `--run`, tensor elements are
-unknown, and index ranges are not checked.
+unknown.
 """
 
 from __future__ import annotations

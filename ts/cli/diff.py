@@ -11,9 +11,9 @@ Output: the differences of the code in the format of `diff -u`, then a line for 
     fc.bias: float32[3] became float32[4]
     head.bias: float32[2] only in b.pt
 
-Differences in source formatting are ignored. Numbers that PyTorch appends to class names
-(`___torch_mangle_7`) are renumbered from 0, because they depend only on the order in which a process defines
-the classes. Exit codes: 0 equal, 1 different, 2 a file cannot be read.
+Differences in source formatting are ignored. PyTorch's numbers in class names (`___torch_mangle_7`) are
+renumbered from 0, because they depend only on the order of definitions. Exit codes: 0 equal, 1 different, 2 a
+file cannot be read.
 """
 
 from __future__ import annotations

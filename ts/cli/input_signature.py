@@ -1,6 +1,6 @@
 """Input signature of a model's `forward` for `ts info`: types, and properties inferred from the weights.
 
-Input: a module. Output: a line for each argument:
+For a module, there is a line for each argument:
 
     x: Tensor (float32, last dimension 4, from linear fc1.weight)
     image: Tensor (float32, dimension -3 is 3, from conv2d conv.weight)

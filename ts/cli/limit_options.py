@@ -1,11 +1,10 @@
 """Limit options of the command line, with their default values.
 
-Input: options such as `--seconds 2 --bytes 512M --fuel 100000 --depth 50`. Output: `ts.limits` for the whole
-command.
+Options such as `--seconds 2 --bytes 512M --fuel 100000 --depth 50` set `ts.limits` for the whole command. The
+value 0 disables a limit.
 
-Archives are untrusted: by default, reading, compiling and running an archive is limited to ten minutes and
-three quarters of the machine's memory. Python files of the user have no default limits. The value 0 disables
-a limit.
+Archives are untrusted. By default, reading, compiling and running an archive is limited to ten minutes and
+three quarters of the machine's memory. Python files of the user have no default limits.
 """
 
 from __future__ import annotations

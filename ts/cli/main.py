@@ -3,15 +3,13 @@
 The commands are `ts run | debug | graph | code | bytecode | check | info | bench | explain |
 explain-shapes | diff | serve | cluster | worker | launch | convert`.
 
-Input: a command and its arguments. Output: the result on standard output, errors on standard error. Exit
-codes: 0 success, 1 an error in the program or file, 2 an error in the command line, 130 Ctrl-C. `ts diff`
-returns 1 if the files differ, and 2 also if a file cannot be read. If the reader of the output closes the
-pipe, SIGPIPE ends the command silently.
+Results are printed to standard output, errors to standard error. Exit codes: 0 success, 1 an error in the
+program or file, 2 an error in the command line, 130 Ctrl-C. `ts diff` returns 1 if the files differ, and 2
+also if a file cannot be read. If the reader of the output closes the pipe, SIGPIPE ends the command silently.
 
     ts run examples/word_count.py:most_frequent @README.md 5
 
-A command is a module with two functions: `arguments` declares its arguments, `run` executes it.  Only the
-named command is imported, so that `ts --help` and errors are fast.
+Each command is a module with two functions: `arguments` declares its arguments, `run` executes it.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Output of results to files: `-o y.npy` for a single tensor, `-o out.npz` for all results.
 
-Input: the result of a function. Output: arrays, by name:
+The results become arrays with these names:
 
     x                            {"out": x}
     (x, y)                       {"0": x, "1": y}
@@ -8,8 +8,8 @@ Input: the result of a function. Output: arrays, by name:
     (x, {"a": [y, 2]})           {"0": x, "1.a.0": y, "1.a.1": 2}
 
 Items of a named tuple have the names of its fields. A result None is omitted. Tensors of 16-bit floats that
-NumPy does not support are converted to float32 without loss. A file is written under a temporary name and
-replaces the old file when it is complete.
+NumPy does not support are converted to float32. A file is written under a temporary name, and replaces the
+old file when it is complete.
 """
 
 from __future__ import annotations

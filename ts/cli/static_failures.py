@@ -1,8 +1,8 @@
 """Static analysis (abstract interpretation) that finds operator calls that always fail, without execution.
 
-Input: a graph with all calls inlined, and known values of its inputs (a module object, meta tensors,
-numbers). Output: a `Failure` for each operator that rejects the known arguments, with the source lines of the
-calls:
+`failures` takes a graph with all calls inlined, and known values of its inputs (a module object, meta
+tensors, numbers). It returns a `Failure` for each operator that rejects the known arguments, with the source
+lines of the calls:
 
     failures(net.forward.inlined_graph, [net._object, ts.empty(1, 3, device="meta")])
 
@@ -11,11 +11,10 @@ calls:
         return self.head(x)
                ~~~~~~~~~ <--- HERE
 
-Known values are propagated: each operator with known arguments runs on meta tensors, which have shapes and
-dtypes, but no elements. Module attributes are known unless the function writes them. A failure is reported
-only if it occurs in both training and evaluation mode. If the condition of a branch is known, only the taken
-branch is visited, and a `raise` in it is a failure, too. Loop-carried values, tensor elements, and values
-that may alias a written or reshaped tensor are unknown.
+Each operator with known arguments runs on meta tensors, which have shapes and dtypes, but no elements. A
+failure is reported only if it occurs in both training and evaluation mode. If the condition of a branch is
+known, only the taken branch is visited, and a `raise` in it is a failure. Unknown are: attributes that the
+function writes, loop-carried values, tensor elements, and values that may alias a written or reshaped tensor.
 """
 
 from __future__ import annotations

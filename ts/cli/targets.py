@@ -6,8 +6,8 @@
     ARCHIVE:PART             `forward` of a submodule, such as `model.pt:encoder.layers.0`
     PROGRAM.pt2              an exported program, for commands that support it
 
-Input: the text of a target. Output: the scripted function, or UsageError for an unknown name. A `.py` file is
-a trusted program and is executed. Every other file is read as an archive, and no code of it is executed.
+A target becomes a scripted function. An unknown name raises UsageError. A `.py` file is trusted, and is
+executed. Any other file is read as an archive, and its code is not executed.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@
             y = x.exp()
         ts.cuda.synchronize()
 
-Queries never fail: without CuPy or a GPU they report no devices and no memory in use.  Functions that need a
+Queries never fail: without CuPy or a GPU, they report no devices and no memory in use. Functions that need a
 device raise a RuntimeError that says what to install.
 """
 

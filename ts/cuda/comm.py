@@ -1,5 +1,7 @@
 """Broadcast, scatter, gather and reduce-add of tensors across the GPUs of one process: `torch.cuda.comm`.
 
+The right column describes the results:
+
     broadcast(x, [0, 1])            (copy on cuda:0, copy on cuda:1)
     scatter(x, [0, 1])              (first half of dim 0 on cuda:0, second half on cuda:1)
     gather([a, b], destination=0)   concatenation on cuda:0

@@ -9,7 +9,7 @@
     model = ts.cuda.make_graphed_callables(model, (x,))
 
 Captured work must have fixed shapes and branches, and Python must not read tensor elements in it. Each replay
-draws new random numbers. Each replay writes the results to the same memory.
+draws new random numbers, and writes the results to the same memory.
 """
 
 from __future__ import annotations

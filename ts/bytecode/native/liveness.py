@@ -1,8 +1,10 @@
 """Live-variable analysis of bytecode: it determines the registers that a side exit stores in the frame.
 
-    2  MOVE       r2 := r4           live before it: r0, r1
-    3  MOD_I64    r3 := r2 % r5                      r0, r1, r2
-    5  LOOP_STEP  to 3, r2, r0                       r0, r1, r2
+Examples of instructions, with the registers that are live before each of them:
+
+    2  MOVE       r2 := r4           r0, r1
+    3  MOD_I64    r3 := r2 % r5      r0, r1, r2
+    5  LOOP_STEP  to 3, r2, r0       r0, r1, r2
 
 A set of registers is an int bit mask.
 """

@@ -1,9 +1,9 @@
 """LLVM compiler interface (llvmlite) with loop vectorization (auto-vectorization), from text to machine code.
 
-In: the text written by `translate`. Out: a `MachineCode` with the address of its function. The address is
-valid as long as the `MachineCode` object exists.
+The text comes from `translate`. The resulting `MachineCode` contains the address of the function, which is
+valid as long as the object exists.
 
-Object files are stored in the disk cache (`bytecode/disk_cache`), keyed by a hash of the text, LLVM's
+Object files are stored in the disk cache (`bytecode/disk_cache`). The key is a hash of the text, LLVM's
 version, the processor and its features.
 """
 

@@ -5,8 +5,10 @@
     %iteration.9   number of the current iteration, for loops whose step is not one
     %items.9.0     address of the items of the list in r0
 
-A hoisted check computes the index in the first and in the last iteration, with 128 bits so that it cannot
-overflow (`bounds_check_elimination`).
+The loop in the example ends at instruction 9.
+
+A hoisted check computes the index in the first and in the last iteration, with 128 bits to avoid overflow
+(`bounds_check_elimination`).
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
     BUILDERS["ADD_I64"](w, pc, a, b, c)         writes the IR of the instruction at `pc` for r[a], r[b], r[c]
 
-Int operations wrap around, floating-point operations are never contracted or reordered, and an operation that
-would raise exits to the interpreter instead (`side_exits`).  Only the builders of jumps end the current basic
+Int operations wrap around. Floating-point operations are never contracted or reordered. An operation that
+would raise exits to the interpreter instead (`side_exits`). Only the builders of jumps end the current basic
 block.
 """
 
@@ -300,10 +300,11 @@ def _set_attribute(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
     "STR_LEN", "STR_GET", "STR_EQ", "STR_NE", "OBJECT_NEW", "ATTR_GET", "ATTR_SET", "HAS_ELEMENTS",
 )  # fmt: skip
 def _call_runtime(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
-    """Emit a call of the interpreter's C function for the opcode, which accesses registers in the frame.
+    """Emit a call of the interpreter's C function for the opcode.
 
-    Before the call, the emitted code stores the number registers that the function reads to the frame. After
-    the call, it loads those that the function writes.  A nonzero status is returned to the interpreter.
+    The function accesses registers in the frame. Before the call, the emitted code stores the number
+    registers that the function reads. After the call, it loads those that the function writes. A nonzero
+    status is returned to the interpreter.
     """
     reads, writes = reads_and_writes(w.code, pc)
     for register in dict.fromkeys(reads):

@@ -3,8 +3,8 @@
     for i in range(n):            i >= 0: `i % 7` needs no sign correction,
         total += xs[i % 7]        and the index needs no check for negative values
 
-All ranges follow from the instructions alone, so code from untrusted files cannot declare wrong ranges.  A
-register without a range may hold any int.
+All ranges follow from the instructions alone, so untrusted code cannot declare wrong ranges. A register
+without a range may hold any int.
 """
 
 from __future__ import annotations
@@ -189,12 +189,13 @@ class ValueRanges:
 def is_counted(code: Code, end: int, targets: dict[int, list[int]]) -> bool:
     """Return whether the counter of the LOOP_STEP at `end` is below its bound in every iteration.
 
-    The counter starts below the bound, and the body writes neither of them:
+    The counter starts below the bound, and the body writes neither of them. In the example, r2 < r0 holds at
+    instruction 3 in every iteration:
 
-       1  JUMP_LE_I64  6, r0, 0       not entered unless 0 < r0
-       2  MOVE         r2, 0
-    >  3  …                           r2 < r0 here, in every iteration
-       5  LOOP_STEP    3, r2, r0
+         1  JUMP_LE_I64  6, r0, 0       skips the loop unless 0 < r0
+         2  MOVE         r2, 0
+      >  3  …
+         5  LOOP_STEP    3, r2, r0
     """
     rows = code.instructions
     _, loop_head, counter, bound = rows[end]

@@ -3,12 +3,14 @@
     %r0.6.1.ok      true if r0 holds a one-dimensional CPU tensor of 32-bit floats
     %r0.6.1.bytes   in this case, the address of its data (likewise its sizes, strides and version counter)
 
-    %i < %r0.6.1.size0, or exit                   the interpreter handles bad indices
+An access exits if the index is not below %r0.6.1.size0, and the interpreter handles the index. Otherwise, the
+access loads:
+
     %y = load float, ptr %bytes + %i * %stride0
 
 Machine code holds the GIL, so tensor headers change only in calls. The code reads them at the entry and after
-each call. If all tensors have the expected type and contiguous last dimensions, a second version of the
-instructions runs (the dense version). It checks only indices.
+each call. If all tensors have the expected type and contiguous last dimensions, the dense version of the
+instructions runs. It checks only indices.
 """
 
 from __future__ import annotations
