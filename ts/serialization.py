@@ -36,16 +36,15 @@ def load(
 ) -> Any:
     """Read a value from a file of `torch.save` or `ts.save`.
 
-    `map_location` selects the device of tensors. It is a device, a dictionary from device names in the file
-    to device names, or a function. The function receives a tensor and its device name. It returns the moved
-    tensor, or None for the default.
+    `map_location` is a device, a dictionary from device names in the file to device names, or a function. The
+    function receives a tensor and its device name. It returns the moved tensor, or None for the default.
 
     Unless `weights_only` is False, only objects of built-in types and of types registered by
     `add_safe_globals` are constructed. With `weights_only=False`, files of `jit.save` are read by `jit.load`,
     with a warning.
 
     With `mmap`, large tensors are mapped into memory. Pages are read on first access, and writes do not
-    change the file. `encoding` decodes strings written by Python 2. If it is "bytes", they remain bytes.
+    change the file. `encoding` decodes strings written by Python 2. With "bytes", they remain bytes.
     """
     begin = _position(f)
     try:

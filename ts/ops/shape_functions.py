@@ -1,11 +1,9 @@
 """Shape rules (shape functions) for shape inference of operators whose kernels read elements.
 
-A rule receives the arguments of the operator's kernel. Their arrays are on the meta device, and sizes may be
-symbols. The rule returns (shape, dtype) of each result, or the argument itself if it is mutated. For invalid
-shapes and dtypes, it raises the kernel's errors.
-
-A record names its rule by `shape=`. Records without a rule compute shapes by running the kernel with the meta
-namespace.
+A rule receives the arguments of the operator's kernel, with meta arrays whose sizes may be symbols. It
+returns (shape, dtype) of each result, or the argument itself if it is mutated. It raises the kernel's errors
+for invalid shapes and dtypes. A record names its rule by `shape=`. Other records run their kernel with the
+meta namespace.
 """
 
 from __future__ import annotations

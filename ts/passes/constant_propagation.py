@@ -13,12 +13,11 @@ This example shows nodes before and after the pass. All uses of %y are replaced 
         -> (%x)
 
 A node is evaluated if it is deterministic, has no side effect, and no node writes to its inputs or results.
-If the evaluation fails, the node remains and fails at run time. A loop without iterations is replaced by its
-initial values. An `if` output with the same value in both branches is replaced by this value. A loop-carried
-value that never changes is also replaced.
+If the evaluation fails, the node remains and fails at run time. Loops without iterations and values that
+never change are replaced, too.
 
-`constant_propagation_immutable_types`, which the frontend uses, folds only values of immutable types.
-`constant_propagation` also folds lists and tensors.
+`constant_propagation` folds lists and tensors, too. `constant_propagation_immutable_types`, which the
+frontend uses, does not.
 """
 
 from __future__ import annotations

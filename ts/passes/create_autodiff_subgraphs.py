@@ -10,13 +10,10 @@ This example shows a graph before and after the pass:
 
 A differentiable graph contains functional tensor operators and the tensor lists that they read. It ends
 before the first node that writes, branches or has side effects. It also ends before a node that reads its
-results and cannot be added.
+results and cannot be added. If the program reads the gradient or autograd history of a result (`y.grad`),
+nodes that read the result are in another graph.
 
-The graph's non-tensor inputs must be equal in all calls, because the differentiation is specialized to their
-values (`ts.autodiff`).
-
-A program may read the gradient or autograd history of a tensor (`torch.autograd.grad`, `y.grad`). Operators
-that read this tensor are then in another graph than the operator that computes it.
+The graph's non-tensor inputs must be equal in all calls, because the differentiation is specialized to them.
 """
 
 from __future__ import annotations

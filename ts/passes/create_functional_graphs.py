@@ -6,9 +6,9 @@ This example shows nodes before and after the extraction:
     %b : Tensor = aten::add(%a, %y, %one)      =>    with prim::FunctionalGraph_0 = graph(%x, %y):
                                                        %a : Tensor = aten::mul(%x, %y) ...
 
-A functional node has no side effects, does not write, and its results do not escape. No node writes to its
-results. An `if` or loop is functional if all nodes in its blocks are. Functional nodes are moved next to each
-other if dependencies allow it. `inline_functional_graphs` replaces functional graphs by their nodes.
+A functional node has no side effects and does not write. Its results do not escape, and no node writes to
+them. Functional nodes are moved next to each other if dependencies allow it. `inline_functional_graphs` is
+the inverse.
 """
 
 from __future__ import annotations

@@ -6,10 +6,9 @@ This example shows nodes before and after the pass:
     %b : int = aten::mul(%x, %y)         =>    %c : int = aten::add(%a, %a)
     %c : int = aten::add(%a, %b)
 
-Two nodes are equal if they have the same kind, inputs, attributes and result types. The earlier node must be
-in the same block or an enclosing block. The nodes must be deterministic and have no side effects. Nothing may
-write to their inputs and results. For a number or string that is read from a mutable object (`path[-1]`),
-only writes between the two nodes matter.
+Equal nodes have the same kind, inputs, attributes and result types. They are deterministic and have no side
+effects, and nothing writes to their inputs and results. If a node reads a number or string from a mutable
+object (`path[-1]`), only writes between the two nodes matter.
 """
 
 from __future__ import annotations

@@ -1,15 +1,14 @@
 """Analysis of loops over tensor elements, which finds the 0-dim tensors that can be replaced by numbers.
 
-The analysis of a `prim::Loop` returns an `Elements`. `passes.loop_versioning` creates a version of the loop
-from it. The right columns describe the tensors of this loop:
+`passes.loop_versioning` creates a version of the loop from the result, an `Elements`. The right columns
+describe the tensors of this loop:
 
     for i in range(1, n):                     a     a 1-d tensor from outside, written in the loop
         a[i] = t * (a[i - 1] + a[i])          a[i]  a view of one element of a, which is read and written
         t = t + a[i]                          t     a loop-carried number with the dtype of a
 
-The analysis does not determine dtypes. It groups tensors that must have the same dtype, such as the operands
-of an operator. Unknown operators are not converted. If an operand of such an operator has become a number,
-the number is converted to a tensor again (`boxed`).
+The analysis does not determine dtypes, but groups tensors that must have the same dtype. Unknown operators
+are not converted. A number that they read is converted to a tensor again (`boxed`).
 """
 
 from __future__ import annotations

@@ -3,9 +3,8 @@
 The pass removes the two kinds of exits from a graph in SSA form. `prim::ReturnStmt(%v...)` leaves the
 function, and `prim::LoopContinuation(%again, %carried...)` leaves the innermost loop body.
 
-The target of an exit is the block that the exit leaves. Each block from the exit to its target gets
-additional outputs: the values of the exit, and a boolean that is true if the exit was taken. This example
-shows a program and the result:
+Each block from the exit to the block that it leaves gets additional outputs: the values of the exit, and a
+boolean that is true if the exit was taken. This example shows a program and the result:
 
     if x > 1:            %done : bool, %v : int = prim::If(%2)
         return 5           block0(): -> (%true, %five)
@@ -17,10 +16,8 @@ shows a program and the result:
                              -> (%y)
                          return (%r)
 
-The pass then merges these two ifs, because the branch of the first `if` determines that of the second.
-
-Code after an exit or exception that always occurs is removed. The values of the removed code become
-`prim::Uninitialized`.
+The pass then merges these two ifs, because the branch of the first determines that of the second. Unreachable
+code is removed. Its values become `prim::Uninitialized`.
 """
 
 from __future__ import annotations

@@ -9,11 +9,10 @@ This example shows nodes before and after the pass:
                                                  return (%d)
 
 No operator of a group may read the result of a row-wise operator (`softmax`, a normalization, a sum). Views
-(`chunk`, `x[:, 1]`) move into the group that is their only reader.
+(`chunk`, `x[:, 1]`) move into the group that is their only reader. Nodes never move past a write.
 
-At run time, dtypes and shapes of the inputs decide whether a group runs as one kernel. Otherwise, the nodes
-of its subgraph run one by one. A group is inserted before the first node that reads its results or that
-writes to memory. Nodes therefore never move past a write.
+At run time, dtypes and shapes of the inputs decide whether a group runs as one kernel. Otherwise, its nodes
+run one by one.
 """
 
 from __future__ import annotations

@@ -14,9 +14,8 @@ This example shows a loop before and after the pass:
                                                          %p : Tensor = aten::mm(%h, %v)
                                                          -> (%true, %p)
 
-Operators only read the views, so a program cannot observe how many views are created. A view may raise an
-error. It is hoisted only if it precedes all side effects of the loop body. It is created only if the loop
-runs at least once.
+The loop only reads the views. A view may raise an error. It is therefore hoisted only if it precedes all side
+effects of the loop body. It is created only if the loop runs at least once.
 """
 
 from __future__ import annotations

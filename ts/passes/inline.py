@@ -5,13 +5,12 @@ This example shows a call of a function `g` before and after the pass:
     %f : Function = prim::Constant[name="g"]()
     %y : int = prim::CallFunction(%f, %x)            =>    %y : int = aten::mul(%x, %two)
 
-Calls in the copied body are inlined, too. A recursive call is not inlined, and neither is a body that would
-increase the graph to more than `_MAX_GRAPH_NODES` nodes. Each copied node records its calls in
-`node.callstack`: (function name, source location of the call) pairs, outermost first.
+Calls in the copied body are inlined, too, except recursive calls. A body is not inlined if the graph would
+have more than `_MAX_GRAPH_NODES` nodes. `node.callstack` of a copied node contains a (function name, source
+location) pair for each call, outermost first.
 
-If the graph is to be executed, a body with branches is first specialized to the constant arguments of the
-call. Branches that these arguments rule out are not copied. Functions that only these branches call are never
-compiled.
+In a graph that will be executed, a body with branches is first specialized to constant arguments. Functions
+that only removed branches call are never compiled.
 """
 
 from __future__ import annotations

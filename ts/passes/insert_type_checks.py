@@ -11,8 +11,7 @@ dtype, device, sizes, strides and `requires_grad`:
         ...
 
 Unknown properties of the type are not checked. In `no_grad` mode, `insert_type_check` treats every tensor as
-one that does not require grad. `insert_gradient_check` tests only the tensor's flag, in all modes. The two
-functions correspond to `prim::TypeCheck` and `prim::RequiresGradCheck` of PyTorch.
+one that does not require grad. `insert_gradient_check` tests only the tensor's flag, in all modes.
 """
 
 from __future__ import annotations

@@ -5,13 +5,8 @@
 
 PyTorch's names of these variables and of passes are valid, too (`PYTORCH_JIT_LOG_LEVEL`,
 `dead_code_elimination`). `dump` logs a whole graph, `update` a change, and `debug` the reason for a decision.
-The lines go to the standard error stream:
-
-    [DUMP dce] After dce:
-    [DUMP dce] graph(%x : int): ...
-
-The variables are read when this module is imported. A program can set them later by `configure`.
-PYTORCH_JIT_TYPE_VERBOSITY (0 to 3, `ts.ir.lexer`) sets the detail of types in graph text.
+The lines go to the standard error stream. The variables are read when this module is imported. A program can
+set them later by `configure`. PYTORCH_JIT_TYPE_VERBOSITY (0 to 3) sets the detail of types in graph text.
 """
 
 from __future__ import annotations

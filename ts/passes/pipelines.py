@@ -1,16 +1,14 @@
 """Pass pipelines (pass manager, phase ordering): the order of passes, and their runner.
 
 `run_pipeline(graph, FRONTEND)` runs the passes that follow the emitter, so that `fn.graph` has PyTorch's
-text. `OPTIMIZE` runs on a copy of the graph before bytecode generation. Each pass is a function `run(graph)
--> bool` in its own module. It returns whether it changed the graph.
+text. `OPTIMIZE` runs on a copy of the graph before bytecode generation. Other passes run only on request
+(`ts._C`), because they take long or change results. Each pass is a function `run(graph) -> bool`, which
+returns whether it changed the graph.
 
-Other passes run only on request (`ts._C`), because they take long or change results.
+The passes of a pipeline share analyses, such as `graph.analysis(AliasDb)`, until the graph changes.
+`@preserves(AliasDb)` marks a pass that changes the graph, but not the result of this analysis.
 
-The passes of a pipeline share analyses, such as `graph.analysis(AliasDb)`, until the graph changes. If a pass
-changes the graph, but not the result of an analysis, it is decorated by `@preserves(AliasDb)`.
-
-After each pass, the graph is verified if `TS_JIT_VERIFY=1`. It is dumped if the pass is in
-`TS_JIT_LOG_LEVEL`.
+After each pass, the graph is verified if `TS_JIT_VERIFY=1`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Preservation of unused code that may raise: PyTorch removes it from the graph, Python executes it.
 
-For example, `fn.graph` does not contain an unused `aten::floordiv(%a, %b)`, as in PyTorch. A call still
-raises when %b is 0, as in Python.
+For example, `fn.graph` does not contain an unused `aten::floordiv(%a, %b)`, but a call raises when %b is 0.
 
 The frontend's passes run between `store_raising_code` and `discard_raising_code`. If they removed a node that
 may raise, an earlier copy of the graph is executed (`graph_to_execute(graph)`). Once the program edits the

@@ -4,7 +4,6 @@ A rule is a pattern with a replacement, or a list of node kinds with a function:
 
     SIMPLIFY = RuleSet(
         "simplify",
-        Rule("aten::t(aten::t(x))", "x"),
         Rule("aten::mul(x, 1)", "x", has_number_type),
         Rule("aten::addmm(b, x, w, 1, 1)", "aten::add(b, aten::mm(x, w), 1)"),
         Rule("aten::neg aten::abs", fold_sign),
@@ -17,8 +16,8 @@ In a pattern, a name matches any value. All occurrences of a name must match the
 A function is called for each node of the listed kinds. It returns the values that replace the node's outputs,
 True if it changed the graph itself, or None. After True, the node is visited again.
 
-The worklist starts with all nodes in program order. After a change, the users of the new values are visited
-again, and the users of these users. Nodes that a rule skipped because of a write are also visited again.
+After a change, the users of the new values are visited again, and the users of these users. Nodes that a rule
+skipped because of a write are also visited again.
 """
 
 from __future__ import annotations

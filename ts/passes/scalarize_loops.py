@@ -15,11 +15,9 @@ This example shows a loop, and its float32 version followed by the original loop
                                             block1():
                                                = prim::Loop ...
 
-There are versions for float32, float64 and int64 elements, if the loop supports these dtypes. The dtypes and
-ranks of the tensors select a version before the loop begins.
-
-All versions compute the same bits as the original loop. The float32 version computes sums, differences,
-products and quotients in 64 bits and rounds them to 32 bits. The result equals that of the 32-bit operation.
+There are versions for float32, float64 and int64 elements. The dtypes and ranks of the tensors select a
+version before the loop begins. All versions compute the same bits as the original loop. Rounding a 64-bit
+sum, difference, product or quotient to 32 bits gives the result of the 32-bit operation.
 """
 
 from __future__ import annotations

@@ -6,16 +6,13 @@ This example shows a graph before and after the pass:
       %y : Tensor = aten::mul(%x, %x, %c)   =>     %y : Float(*, *, requires_grad=0, device=cpu) = ...
 
 Each operator runs once on meta tensors. Sizes are unknown (`*`), because they are specific to the example
-inputs. `complete_shape_analysis` sets sizes and strides, too.
+inputs. `complete_shape_analysis` sets sizes and strides, too. Numbers computed by the program are unknown,
+and so are tensors that may share memory with a tensor whose shape changes. If an iteration may change the
+shape of a loop-carried tensor, only its dtype and device are known.
 
-Numbers computed by the program are unknown. Tensors that may share memory with a tensor whose shape changes
-are also unknown. If an iteration may change the shape of a loop-carried tensor, only its dtype and device are
-known.
-
-`propagate_types` starts from the declared types of the graph's inputs. There, some sizes of a tensor may be
-known and others unknown. This also occurs in `complete_shape_analysis` after a loop or branch. A meta tensor
-then has a unique placeholder size for each unknown size. If an operator copies sizes, its result has the
-placeholder sizes. If an operator computes with sizes, only the rank of its result is known.
+`propagate_types` starts from the declared types of the graph's inputs. If a tensor then has known and unknown
+sizes, the meta tensor has a unique placeholder for each unknown size. If an operator copies sizes, its result
+has the placeholders. If an operator computes with sizes, only the rank of its result is known.
 """
 
 from __future__ import annotations

@@ -14,8 +14,7 @@ This example shows a graph, and its specialization to the arguments (float32[2],
       ... `if b is not None`, `y.is_cuda` ...
 
 Queries are tests for None, `isinstance`, and operators whose results are known from tensor types
-(`peephole_types`). Argument types are propagated only to operators that a query depends on.
-`queried_arguments` returns the indices of the arguments whose types determine a branch.
+(`peephole_types`). `queried_arguments` returns the indices of the arguments whose types determine a branch.
 
 Sizes, and dtypes that depend on the default dtype, are never known, because they may change between calls.
 """

@@ -7,9 +7,8 @@ An event is a child of the innermost event on the same thread whose time range c
       aten::linear          5 .. 60
       fused relu_mul       61 .. 80
 
-In a script, an operator begins a label. The operator's event starts before the label and ends within it, so
-neither contains the other. Calls to other processes (`is_async`) are not nested, because the thread does
-other work while it waits.
+In a script, the operator that begins a label overlaps the label, and neither contains the other. Calls to
+other processes (`is_async`) are not nested, because the thread does other work while it waits.
 """
 
 from __future__ import annotations

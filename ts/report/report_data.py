@@ -1,21 +1,19 @@
 """Data of the report on a function: the functions that it calls, their source lines and times.
 
-`collect` measures a function or method with given arguments. It returns plain data. The attributes of
-`ReportData` and of its parts are:
+`collect` measures a function or method with given arguments. It returns a `ReportData`, which contains
 
-    ReportData
-      call                   seconds of a call without profiler (minimum of several calls)
-      functions              the function, then all functions that it calls
-        lines                source lines, with seconds and execution count
-        graph                lines of text, linked to source lines
-        picture              SVG drawing, omitted for large graphs
-      modules                of a method: the module tree, with the functions of each module
-      operators              sorted by time, with their kernels
+    call                   seconds of a call without profiler (minimum of several calls)
+    functions              the function, then all functions that it calls
+      lines                source lines, with seconds and execution count
+      graph                lines of text, linked to source lines
+      picture              SVG drawing, omitted for large graphs
+    modules                of a method: the module tree, with the functions of each module
+    operators              sorted by time, with their kernels
 
-Line times are computed from three calls. A profiled call measures operators. The time of a fusion group is
-divided equally among the lines of its operators. An unprofiled call also contains interpreter time. It is
-divided among the lines in proportion to the number of instructions, which the third call counts. All times
-are scaled so that their sum is the time of the unprofiled call.
+A profiled call measures operators. The time of a fusion group is divided equally among the lines of its
+operators. The remaining time of an unprofiled call is interpreter time. It is divided among the lines in
+proportion to the number of instructions. All times are scaled so that their sum is the time of the unprofiled
+call.
 """
 
 from __future__ import annotations

@@ -10,8 +10,7 @@ The name of a file is the hash of all inputs of the compilation. They include th
 default dtype. For an archive, they include its source and constants. For a Python function, they include its
 source and the values of its globals (`function_fingerprint`).
 
-Files are untrusted, and invalid files are ignored. The hash of the content must match, names are resolved in
-the loaded archive, and `Code` verifies the instructions. Only a folder owned by the user is used.
+Files are untrusted, and invalid files are ignored. Only a folder owned by the user is used.
 """
 
 from __future__ import annotations

@@ -4,8 +4,7 @@
 
 A function that reaches Python's recursion limit is called again in a thread with a large stack and a higher
 limit. The limit suffices for 10,000 operators in one expression. If the function exceeds it, `NestingError`
-is raised. Ctrl-C and `ts.limits` also interrupt that thread. The recursion limit applies to the whole process
-and is restored when the last such thread ends.
+is raised. The higher limit applies to the whole process until the last such thread ends.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Executed graphs with PyTorch's executor nodes: type checks, fusion groups and fallback functions.
 
-An optimized graph, and the `Code` that executed it, are converted to a graph with explicit checks. A fusion
-group of %a becomes these nodes:
+In an optimized graph, a fusion group of %a that was executed becomes these nodes:
 
     %a1 : Float(3, ...), %ok : bool = prim::TypeCheck[types=[Float(3, ...)]](%a)
     %y : Tensor = prim::If(%ok)

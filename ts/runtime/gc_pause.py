@@ -3,10 +3,9 @@
     with gc_disabled():
         compile(...)
 
-A compilation or import creates tens of thousands of objects, most of which stay alive. Python's collector
-would scan them repeatedly, for a third of the time. After the block, new objects are promoted to the oldest
-generation without a scan. Some are garbage, such as copies of graphs. Therefore, a full collection runs when
-more than a quarter of all objects were promoted in this way.
+Most new objects of a compilation or import stay alive. Python's collector would scan them repeatedly, for a
+third of the time. After the block, new objects are promoted to the oldest generation without a scan. A full
+collection runs when more than a quarter of all objects were promoted in this way.
 """
 
 from __future__ import annotations

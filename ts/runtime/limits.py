@@ -3,13 +3,13 @@
     with ts.limits(fuel=1_000_000, seconds=0.5, bytes=64 << 20):
         untrusted(x)                    # raises ts.errors.LimitExceeded if a limit is exceeded
 
-`fuel` counts interpreter work. A backward jump or a call of a scripted function costs 1. A call of an
-operator on tensors, lists, strings or other objects costs 16. Arithmetic on numbers costs 0.
+`fuel` counts interpreter work. A backward jump or a call of a scripted function costs 1. An operator call on
+tensors, lists, strings or other objects costs 16. Arithmetic on numbers costs 0.
 
 `seconds` is elapsed time. An operator whose estimated time exceeds the remaining time is not started.
 
 `bytes` is the memory of all values of the program, including temporaries of operators. It is checked before
-each allocation. `bytes` may be a string with a unit: "64M".
+each allocation.
 
 `depth` is the number of nested calls, at most 65,536 even without a limit.
 

@@ -3,9 +3,9 @@
 `preallocate_frames(work, x)` returns work(x).
 
 CPython allocates frames in chunks of 16 KB, and releases the last chunk as soon as it is empty. If the
-current chunk is almost full, each function call in a loop allocates and releases a chunk. For the import of
-NumPy, this costs 7 ms. A frame larger than a chunk gets a chunk of twice its size. The rest of that chunk
-holds the frames of functions called from the large frame.
+current chunk is almost full, each function call in a loop allocates and releases a chunk. A frame larger than
+a chunk gets a chunk of twice its size. The rest of that chunk holds the frames of the functions that it
+calls.
 """
 
 from __future__ import annotations

@@ -5,8 +5,7 @@
 
 FD is one end of a socket pair. First, the server sends a description of the loaded model or an error. Then it
 receives sockets, and forks a worker for each of them. Forking is safe, because the server executes no
-untrusted input and has no threads. Workers share the loaded memory, and may crash without effect on the
-server.
+untrusted input and has no threads.
 """
 
 from __future__ import annotations

@@ -6,9 +6,8 @@ processor time in seconds, or the reason for a retry:
     [{"status": 200, "type": "application/json", "seconds": 0.001}, {"retry": "slow", "seconds": 0.1}]
 
 Requests run one after the other, or stacked. Stacking concatenates tensors with equal dtypes and trailing
-sizes along the first dimension, and splits the result of the call. If a stacked call fails, each of its
-requests runs alone. If a request exceeds the short time limit of the batch, the scheduler retries it with the
-full limit.
+sizes along the first dimension, and splits the result. If a stacked call fails, each of its requests runs
+alone. The scheduler retries requests that exceed the short time limit of the batch.
 """
 
 from __future__ import annotations

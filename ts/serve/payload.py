@@ -1,14 +1,10 @@
 """Decoder of request bodies (input validation against a schema) and encoder of response bodies: JSON and npz.
 
-The second line shows the result of each call:
+`decode_inputs` converts `{"inputs": {"x": [[1, 2]]}}` to `{"x": tensor([[1, 2]])}`. `encode_response`
+converts a result to `{"outputs": {"data": [[3]], "dtype": "int64", ...}}`.
 
-    decode_inputs(b'{"inputs": {"x": [[1, 2]]}}', "json", arguments, max_bytes=1 << 30)
-        {"x": tensor([[1, 2]])}
-    encode_response(result, "json", max_bytes=1 << 26)
-        b'{"outputs": {"data": [[3]], "dtype": "int64", ...}}'
-
-A JSON tensor is nested lists, or {"data": nested lists, "dtype": "float32"}. JSON follows RFC 8259, which has
-no `NaN`. Non-finite floats are the strings "NaN", "Infinity" and "-Infinity". An npz has one array per
+A JSON tensor is nested lists, or {"data": nested lists, "dtype": "float32"}. Non-finite floats are the
+strings "NaN", "Infinity" and "-Infinity", because JSON has no such numbers. An npz has one array per
 argument, by name or by position (`arr_0`). Headers are checked before any array is read.
 """
 

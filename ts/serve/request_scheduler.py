@@ -11,10 +11,9 @@ Each of the four queues is a `FairQueue`:
     retry       requests after a worker exited or a batch exceeded its time limit (one at a time)
     slow        requests that exceeded a short time limit (one at a time, in low-priority workers)
 
-Requests accumulate while all workers are busy. An idle worker gets several requests, with a short time limit
-for each. A request that exceeds the short limit is retried in the slow queue with the full limit. If
-`limits.batch` is above 1, the requests of a message run as one call of the model. Otherwise, they run one
-after the other.
+An idle worker gets several queued requests in one message, with a short time limit for each. Requests that
+exceed the short limit are retried in the slow queue with the full limit. If `limits.batch` is above 1, the
+requests of a message run as one call of the model.
 """
 
 from __future__ import annotations

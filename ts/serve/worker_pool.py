@@ -5,12 +5,10 @@
     worker = pool.acquire(TRUSTED, wait_seconds=0.01)             None if no worker may run the work yet
     worker.request(message, on_response); pool.release(worker)    or pool.discard(worker)
 
-The classes have different nice levels. The first request of a worker determines its class. The pool keeps a
-few workers without a class ready.
-
-A class has a single worker as long as this worker keeps up with the requests. Otherwise, it has at most one
-worker per processor. UNTRUSTED gets an additional worker for each of its workers that has been busy with one
-message for `_STUCK_AFTER_SECONDS`.
+The classes have different nice levels. The first request of a worker determines its class. A class has a
+single worker as long as this worker keeps up with the requests. Otherwise, it has at most one worker per
+processor. UNTRUSTED gets an additional worker for each worker that has been busy with one message for
+`_STUCK_AFTER_SECONDS`.
 
 The total number is at most `limits.workers`. One worker is reserved for each class. With fewer than
 `_MIN_WORKERS_FOR_CLASSES` workers, all classes share all workers.

@@ -8,9 +8,8 @@ later call, the traced function raises an error (or warns). This example shows a
                                 block0(): -> ()
                                 block1():  = prim::RaiseException("...")
 
-A value has no guard if it is always the same, as for tensors created outside the trace. Values computed from
-random numbers have no guard either. Tests in functions of `ts` need none if another value would only raise an
-error.
+Tensors created outside the trace and random numbers need no guard. Tests in functions of `ts` need none if
+another value would only raise an error.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Tracer of `ts.jit.trace` (trace recording): records the operations of a thread as nodes of a graph.
 
-During a trace, `ts._core.thread.context` forwards calls of operators, scripted functions and modules to the
-tracer. This example shows a trace and its graph, which has PyTorch's form:
+During a trace, calls of operators, scripted functions and modules are forwarded to the tracer. This example
+shows a trace and its graph:
 
     tracer = Tracer()
     x = tracer.add_input(x, "x")
@@ -13,8 +13,8 @@ Tensors are identified by object identity. A tensor from outside the trace becom
 tensors during tracing, so computations with sizes are recorded. Other conversions to Python values (`int(x)`,
 `if x:`) are recorded as guards.
 
-A submodule call and a fork are nodes with a block. Values of a block may be used in other blocks, until
-`ts.passes.tracing.trace_scopes` converts the blocks to methods.
+A submodule call and a fork are nodes with a block, which `ts.passes.tracing.trace_scopes` converts to a
+method.
 """
 
 from __future__ import annotations

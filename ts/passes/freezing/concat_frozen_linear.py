@@ -7,8 +7,7 @@ This example shows two layers before and after the pass:
                                                       %z : Tensor = aten::slice(%a, %-1, %3, %8, %1)
 
 All layers must have a bias, and constant weights with the same dtype and device. No node may write to their
-inputs or results. As in PyTorch, the pass is limited to `cuda` unless `everywhere` is set. The large product
-is faster only if a small product does not use the whole device.
+inputs or results. As in PyTorch, the pass is limited to `cuda` unless `everywhere` is set.
 """
 
 from __future__ import annotations

@@ -7,16 +7,16 @@ This example shows a graph before and after freezing:
                               %self.weight : Float(2, 2) = prim::Constant[value=<Tensor>]()
                               %y : Tensor = aten::mul(%x, %self.weight)
 
-The result is a `FrozenModule`: the graphs of the remaining methods, with all calls inlined, and the remaining
-attributes. An attribute is preserved if
+The result is a `FrozenModule` with the graphs of the remaining methods and the remaining attributes. All
+calls are inlined. An attribute remains if
 
 - it is requested by name (`"weight"`, `"head.weight"`, `"head"`),
 - a method assigns it, or may write to its memory or to memory that it shares,
 - it is an argument or result of a forked task, or an argument of a call of an unknown function,
 - its module is in training mode, or its value cannot be a constant of a graph.
 
-The pass tracks the aliases of each attribute itself. `AliasDb` treats all module attributes as one location,
-so a single write to a tensor would preserve all of them.
+`AliasDb` treats all module attributes as one location, so the pass tracks the aliases of each attribute
+itself.
 """
 
 from __future__ import annotations

@@ -5,11 +5,9 @@ This example shows nodes before and after the pass. All uses of %y are replaced 
     %c : Tensor = aten::conv2d(%x, %w, %b, ...)              %c : Tensor = aten::conv2d(%x, %w2, %b2, ...)
     %y : Tensor = aten::batch_norm(%c, ...)          =>
 
-The pass folds batch normalization with running statistics. It also folds a sum, difference, product or
-quotient with a constant. The constant is a scalar or one number per channel.
-
-Weight, bias and folded operands must be constants, as in frozen modules. No other node may read the elements
-of the convolution's result. The results are rounded differently.
+Arithmetic (+, -, *, /) is folded if the operand is a constant scalar or one constant per channel. Weight,
+bias and running statistics must be constants, as in frozen modules. No other node may read the elements of
+the convolution's result. The results are rounded differently.
 """
 
 from __future__ import annotations

@@ -12,8 +12,8 @@ This example shows nodes before and after the pass:
                                                             (the original nodes)
 
 Batch norm normalizes dimension 1. This is the feature dimension of the linear layer only if %x is a matrix.
-The rank is therefore tested at run time. (PyTorch folds without this test, which is wrong for other ranks.)
-Frozen modules are required, and the pass changes rounding.
+The rank is therefore tested at run time. (PyTorch folds without this test.) The pass is for frozen modules
+and changes rounding.
 """
 
 from __future__ import annotations

@@ -8,9 +8,8 @@ This example shows two nodes before and after the pass:
 The pass requires typed tensors (`propagate_types`). Factors and summand must have the same floating dtype.
 The summand has at most two dimensions. Nothing may write to the operands and the product.
 
-Unlike `add`, `addmm` does not expand the product to the shape of the summand. The nodes are only fused if
-known sizes exclude such an expansion. (PyTorch always fuses them.) Fusion changes rounding. `decompose_ops`
-is the inverse pass.
+Unlike `add`, `addmm` does not expand the product to the shape of the summand. Known sizes must therefore
+exclude such an expansion. (PyTorch always fuses.) Fusion changes rounding.
 """
 
 from __future__ import annotations

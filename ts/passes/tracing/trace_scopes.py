@@ -1,8 +1,7 @@
 """Conversion of the blocks of a trace to methods and forked tasks.
 
-A trace is recorded as one graph. Each call of a submodule and each fork is a node with a block. A module
-attribute is a value that is named by its path. Values of one block may be used in any other block. This
-example shows a trace, and the converted graph of the outer module:
+In the graph of a trace, each call of a submodule and each fork is a node with a block. A module attribute is
+a value that is named by its path. This example shows a trace, and the converted graph of the outer module:
 
     %w = prim::TracedAttr[scope="__module.sub.w"]()
     %s = prim::TracedAttr[scope="__module.sub"]()

@@ -7,14 +7,11 @@ tensors use shared memory. The first line runs in the worker, the second in the 
     receiver = BatchReceiver(connection); batch = receiver.open(receiver.receive())
 
 A value is pickled with out-of-band buffers (protocol 5). Large buffers are copied into a *segment*, an
-unnamed file that both processes map. Each part of a segment starts at a multiple of 64 bytes:
+unnamed file that both processes map. When the last tensor that uses a segment is deleted, the worker's next
+task permits the worker to reuse the segment.
 
-    segment  | pickle | array | array | ...
-
-When the last tensor that uses a segment is deleted, the next task for the worker permits it to reuse the
-segment. No new pages are then allocated. A program that keeps its batches receives at most
-`MAX_REFERENCED_SEGMENTS` segments per worker. Later batches are copied, which limits the number of open files
-and mappings. Segments of a killed worker disappear, because they are unnamed.
+A program that keeps its batches receives at most `MAX_REFERENCED_SEGMENTS` segments per worker. Later batches
+are copied, which limits the number of open files and mappings.
 """
 
 from __future__ import annotations

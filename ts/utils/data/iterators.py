@@ -1,11 +1,8 @@
 """Iterators over the batches of a loader. The batches are created by this process or by worker processes.
 
 `SingleProcessIterator(loader)` creates batches in this process, and `MultiProcessingIterator(loader)` in
-worker processes.
-
-Each worker has its own pipe. The loader waits for a batch or the exit of the worker, so it notices at once
-when a worker dies. If `in_order`, the loader reads only from the worker that creates the next batch, so that
-it buffers no batches.
+worker processes. Each worker has its own pipe, and the loader notices at once when a worker dies. If
+`in_order`, the loader reads only from the worker that creates the next batch.
 """
 
 from __future__ import annotations

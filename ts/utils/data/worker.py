@@ -3,9 +3,8 @@
 A `Task` contains an epoch, an index, and the numbers of segments that the main process has released. For each
 task, in order, the worker sends a message with a batch, a failure or `EXHAUSTED`.
 
-A separate thread reads the tasks. The main process therefore never waits for a busy worker. Even a busy
-worker notices when the main process closes the pipe or exits. It then has `SHUTDOWN_TIMEOUT_SECONDS` to
-finish its batch.
+A separate thread reads the tasks, so the main process never waits for a busy worker. If the main process
+closes the pipe or exits, the worker has `SHUTDOWN_TIMEOUT_SECONDS` to finish its batch.
 """
 
 from __future__ import annotations
