@@ -41,9 +41,14 @@ def test_a_view_created_in_no_grad_cannot_be_written_outside():
     view = base.detach().view(-1)
     with ts.no_grad():
         view = base.view(-1)
-    with pytest.raises(RuntimeError, match=f"{NO_GRAD} is being modified inplace with grad mode enabled. Given that"):
+    with pytest.raises(
+        RuntimeError, match=f"{NO_GRAD} is being modified inplace with grad mode enabled. Given that"
+    ):
         view.mul_(2)
-    with pytest.raises(RuntimeError, match="Output 0 of View is a view of a view which was created in no_grad mode and is being"):
+    with pytest.raises(
+        RuntimeError,
+        match="Output 0 of View is a view of a view which was created in no_grad mode and is being",
+    ):
         view.view(3).mul_(2)
 
 
@@ -54,7 +59,9 @@ def test_a_view_created_in_no_grad_cannot_be_used_after_a_write_to_its_base(requ
         view = base.view(-1)
     assert (view * 2).tolist() == [2, 2, 2]
     base.mul_(factor)
-    message = f"{NO_GRAD} its base or another view of its base has been modified inplace with grad mode enabled"
+    message = (
+        f"{NO_GRAD} its base or another view of its base has been modified inplace with grad mode enabled"
+    )
     for use in (lambda: view * 2, lambda: view.grad_fn, lambda: view.is_leaf):
         with pytest.raises(RuntimeError, match=message):
             use()
@@ -77,7 +84,9 @@ def test_results_of_splits_of_a_base_without_grad(name):
     factor = ts.ones((), requires_grad=True)
     views = SPLITTERS[name](ts.ones(4, 4))
     views[0].mul_(2)  # not recorded
-    with pytest.raises(RuntimeError, match=f"{NO_GRAD} is being modified inplace with grad mode enabled. {SEVERAL}"):
+    with pytest.raises(
+        RuntimeError, match=f"{NO_GRAD} is being modified inplace with grad mode enabled. {SEVERAL}"
+    ):
         views[0].mul_(factor)
     base = ts.ones(4, 4)
     views = SPLITTERS[name](base)
@@ -111,7 +120,9 @@ def test_views_of_custom_functions_in_no_grad():
     with ts.no_grad():
         view = Part.apply(x)
     assert view.requires_grad and view._base is x and view.is_leaf
-    with pytest.raises(RuntimeError, match=f"{NO_GRAD} is being modified .* This view was created inside a custom Function"):
+    with pytest.raises(
+        RuntimeError, match=f"{NO_GRAD} is being modified .* This view was created inside a custom Function"
+    ):
         view.add_(1)
 
 
@@ -174,10 +185,14 @@ def test_custom_functions_cannot_write_to_leaves_and_their_views():
             return 2 * gradient
 
     leaf = ts.ones(4).view(2, 2).requires_grad_()
-    with pytest.raises(RuntimeError, match="a leaf Variable that requires grad has been used in an in-place operation"):
+    with pytest.raises(
+        RuntimeError, match="a leaf Variable that requires grad has been used in an in-place operation"
+    ):
         Doubled.apply(leaf)
     leaf = ts.ones(3, requires_grad=True)
-    with pytest.raises(RuntimeError, match="a view of a leaf Variable that requires grad is being used in an in-place"):
+    with pytest.raises(
+        RuntimeError, match="a view of a leaf Variable that requires grad is being used in an in-place"
+    ):
         Doubled.apply(leaf.view(3))
     x = ts.ones(3, requires_grad=True)
     base = x * 1
@@ -188,5 +203,29 @@ def test_custom_functions_cannot_write_to_leaves_and_their_views():
 
 def test_unused_input_of_grad():
     x, y = ts.ones(3, requires_grad=True), ts.ones(3, requires_grad=True)
-    with pytest.raises(RuntimeError, match="The differentiated Tensor at index 1 appears to not have been used in the graph"):
+    with pytest.raises(
+        RuntimeError, match="The differentiated Tensor at index 1 appears to not have been used in the graph"
+    ):
         ts.autograd.grad(x.sum(), [x, y])
+
+
+def test_views_that_a_differentiable_graph_creates():
+    """A differentiable graph runs with gradients disabled. Its views can still be written with gradients."""
+
+    def loop(a: ts.Tensor, w: ts.Tensor, n: int):
+        u = w * 2
+        for _ in range(n):
+            v = a[:, :]
+            u = u * w + v
+            v[0] = ts.sigmoid(u[0])
+            u = u + v
+        return u
+
+    def gradient_of(function):
+        w = ts.full((3, 3), 0.5, requires_grad=True)
+        function(ts.zeros(3, 3), w, 2).sum().backward()
+        return w.grad
+
+    scripted = ts.jit.script(loop)
+    for _ in range(3):
+        assert ts.allclose(gradient_of(scripted), gradient_of(loop))

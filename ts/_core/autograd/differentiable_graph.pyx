@@ -30,7 +30,7 @@ from ts._core.autograd.saved cimport (
 from ts._core.autograd.tape cimport leave
 from ts._core.dispatch.operator cimport Operator
 from ts._core.tensor.ndarray cimport PyArrayObject, dims_of, ndim_of, strides_of
-from ts._core.tensor.tensor cimport BACKEND_CPU, DEFAULT, Tensor, version_of, needs_grad
+from ts._core.tensor.tensor cimport BACKEND_CPU, DEFAULT, IN_NO_GRAD, Tensor, version_of, needs_grad
 from ts._core.thread.context cimport GRAD_DISABLED, set_flag
 from ts._core.value.container cimport List, Tuple, list_item
 from ts._core.value.ivalue cimport IValue, TAG_NONE, TAG_OBJECT, box, copy_value, release, set_bool, set_object
@@ -274,6 +274,7 @@ cdef int invoke_graph(Operator op, Rule rule, IValue *r, const int32_t *at) exce
         results = &result if plan.result_count == 1 else (<Tuple>result.v.o).items
         node = record_graph_node(plan, op, args, results)
         for i in range(plan.output_count):
+            clear_origin(op, args, &results[i])
             if plan.has_gradient[i]:
                 adopt(plan, node, <Tensor>results[i].v.o, i)
         set_bool(&r[at[op.nargs]], True)
@@ -312,6 +313,21 @@ cdef GraphNode record_graph_node(DifferentiablePlan plan, Operator op, IValue *a
     return node
 
 
+cdef int clear_origin(Operator op, const IValue *args, IValue *result) except -1:
+    """Mark a view that the graph has created as a view of an operator with gradients.
+
+    The graph runs with gradients disabled, but the program does not. Views among the arguments are unchanged.
+    """
+    cdef int i
+    if result.tag != TAG_OBJECT or not isinstance(<object>result.v.o, Tensor) or (<Tensor>result.v.o).creation != IN_NO_GRAD:
+        return 0
+    for i in range(op.nargs):
+        if args[i].tag == TAG_OBJECT and args[i].v.o == result.v.o:
+            return 0
+    (<Tensor>result.v.o).creation = DEFAULT
+    return 0
+
+
 cdef int adopt(DifferentiablePlan plan, Node node, Tensor t, int output) except -1:
     # A result that already requires grad is an argument of the graph. Its autograd history must not be
     # changed.
@@ -321,7 +337,7 @@ cdef int adopt(DifferentiablePlan plan, Node node, Tensor t, int output) except 
     if t.base is not None:
         if plan.bases[output] >= 0 and not t.base.requires_grad_flag:
             set_history(t.base, node, plan.bases[output])
-        t.version, t.creation = version_of(t), DEFAULT  # the graph ran with gradients disabled
+        t.version = version_of(t)
     return 0
 
 
