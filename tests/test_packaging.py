@@ -18,7 +18,8 @@ ROOT = Path(__file__).resolve().parents[1]
 def folders(top: str, package: str) -> set[str]:
     """Return the packages under a top-level folder, by their installed names."""
     return {
-        ".".join([package, *init.parent.relative_to(ROOT / top).parts]) for init in (ROOT / top).rglob("__init__.py")
+        ".".join([package, *init.parent.relative_to(ROOT / top).parts])
+        for init in (ROOT / top).rglob("__init__.py")
     }
 
 
@@ -60,18 +61,32 @@ def shipped(tmp_path_factory):
 
 @pytest.mark.parametrize("folder", ["ts", "backends", "docs", "examples", "tests", "benchmarks"])
 def test_a_source_distribution_is_the_tree(shipped, folder):
-    """A source distribution contains the whole tree except generated files: compiled code, opcodes and
-    images of examples."""
+    """A source distribution contains the whole tree except generated files: compiled code, the interpreter loop, opcodes
+    and images of examples."""
     generated_suffixes = {".c", ".so", ".pyc"} | ({".png"} if folder == "examples" else set())
-    paths = {path for path in (ROOT / folder).rglob("*") if path.is_file() and "__pycache__" not in path.parts}
-    paths = {path for path in paths if path.suffix not in generated_suffixes and path.name != "opcodes.pxd"}
+    paths = {
+        path for path in (ROOT / folder).rglob("*") if path.is_file() and "__pycache__" not in path.parts
+    }
+    paths = {
+        path
+        for path in paths
+        if path.suffix not in generated_suffixes and path.name not in {"opcodes.pxd", "interp.pyx"}
+    }
     expected = {str(path.relative_to(ROOT)) for path in paths}
     assert {name for name in shipped if name.startswith(f"{folder}/") and Path(name).suffix} == expected
 
 
 def test_a_source_distribution_builds(shipped):
     """A source distribution contains the build files and the project's documents."""
-    assert shipped >= {"setup.py", "pyproject.toml", "Makefile", "README.md", "LICENSE", "CHANGELOG.md", "CONTRIBUTING.md"}
+    assert shipped >= {
+        "setup.py",
+        "pyproject.toml",
+        "Makefile",
+        "README.md",
+        "LICENSE",
+        "CHANGELOG.md",
+        "CONTRIBUTING.md",
+    }
 
 
 def test_unbuilt_sources_raise_an_import_error(tmp_path):
@@ -80,5 +95,7 @@ def test_unbuilt_sources_raise_an_import_error(tmp_path):
     shutil.copy(ROOT / "ts" / "__init__.py", tmp_path / "ts")
     done = subprocess.run([sys.executable, "-c", "import ts"], cwd=tmp_path, capture_output=True, text=True)
     last = done.stderr.strip().splitlines()[-1]
-    assert last.startswith(f"ImportError: ts is imported from its sources in {tmp_path}, where ts._core.vm.interp is not built: run")
+    assert last.startswith(
+        f"ImportError: ts is imported from its sources in {tmp_path}, where ts._core.vm.interp is not built: run"
+    )
     assert "`pip install -e .`" in last and "another folder" in last
