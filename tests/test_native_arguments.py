@@ -2,8 +2,10 @@
 
 import enum
 import itertools
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -39,7 +41,9 @@ def by_key(key):
 def call_all(operator):
     """Call an operator with every value at every position and return the number of accepted calls."""
     parameters = signature(operator.schema_text).parameters
-    fitting = [[value for value in VALUES if has_type(parameter, value)][:2] or [None] for parameter in parameters]
+    fitting = [
+        [value for value in VALUES if has_type(parameter, value)][:2] or [None] for parameter in parameters
+    ]
     accepted_count = 0
     for position in range(len(parameters)):
         for others in itertools.islice(itertools.product(*fitting), 8):
@@ -65,7 +69,12 @@ def has_type(parameter, value):
     if kind.endswith("[]") and isinstance(value, list):
         elem = plain.get(kind[:-2], object)
         return bool(value) and all(isinstance(item, elem) for item in value)
-    return (kind.startswith("Dict") and isinstance(value, dict) and bool(value)) or kind in ("t", "t1", "t2", "Any")
+    return (kind.startswith("Dict") and isinstance(value, dict) and bool(value)) or kind in (
+        "t",
+        "t1",
+        "t2",
+        "Any",
+    )
 
 
 def run_all():
@@ -74,10 +83,14 @@ def run_all():
     return sum(call_all(operator) for operator in operators() if operator.name not in skipped)
 
 
-def test_every_operator_with_every_type():
+def test_every_operator_with_every_type(tmp_path):
     """No combination of operator and argument types crashes the process."""
     program = "from tests.test_native_arguments import run_all; print('taken', run_all())"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    # `aten::save` writes files to the working directory
+    environment = os.environ | {"PYTHONPATH": str(Path(__file__).resolve().parents[1])}
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, cwd=tmp_path, env=environment
+    )
     assert done.returncode == 0, done.stderr[-2000:]
     assert int(done.stdout.split()[-1]) > 1000
 
