@@ -108,8 +108,8 @@ class _CarryVariables:
             outer = self._visible.get(name)
             if outer is None:
                 continue  # the variable is local to an iteration
-            # A carried variable can have its type before the loop (no iteration runs) or its type at the end of
-            # the body. Types that unify only because of an annotation (`a: Any = 1`) become a union.
+            # A carried variable can have its type before the loop (no iteration runs) or its type at the end
+            # of the body. Types that unify only because of an annotation (`a: Any = 1`) become a union.
             unified = unify(outer, assigned) or unify(outer, assigned, default_to_union=True)
             if unified is None:
                 raise InternalError(f"{name} is {outer} before a loop and {assigned} in it", "convert_to_ssa")
