@@ -1,9 +1,11 @@
 """Parameters and buffers: tensors that a module registers when they are assigned to attributes.
 
-Input: a tensor. Output: a parameter or buffer with the same memory:
+Input: a tensor. Output: a parameter or buffer with the same memory.
 
-    self.weight = Parameter(ts.empty(3, 2))                requires grad
-    self.mean = Buffer(ts.zeros(3), persistent=False)      excluded from `state_dict`
+Example:
+
+    self.weight = Parameter(ts.empty(3, 2))                # requires grad
+    self.mean = Buffer(ts.zeros(3), persistent=False)      # excluded from `state_dict`
 """
 
 from __future__ import annotations

@@ -1,8 +1,12 @@
-"""Global hooks called when a parameter, buffer or submodule is registered.
+"""Global hooks, called when any module registers a parameter, buffer or submodule.
 
-handle = register_module_parameter_registration_hook(lambda module, name, param: None)
-net.weight = nn.Parameter(...)          calls the hook, and registers its result instead unless that is None
-handle.remove()
+If a hook returns an object, the module registers this object instead.
+
+Example:
+
+    handle = register_module_parameter_registration_hook(lambda module, name, param: None)
+    net.weight = nn.Parameter(...)          # calls the hook
+    handle.remove()
 """
 
 from __future__ import annotations

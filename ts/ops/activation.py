@@ -1,7 +1,7 @@
 """Activations and softmax.
 
-In: an array and the activation's constants. Out: an array of the same shape and dtype. Constants are Python
-numbers and are converted to the array's dtype.
+Input: an array and the constants of the activation, such as a slope. Output: an array of the same shape and
+dtype.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Backward operators of activations and softmax, as used in archives and exported graphs.
 
-An operator receives the gradient of the result, and the input or the result. It returns the gradient of the
-input, in the promoted dtype of the tensors. 16-bit floats are computed in 32 bits and rounded once.
+Input: the gradient of the result, and the input or the result of the activation. Output: the gradient of the
+input, in the promoted dtype of the arguments. 16-bit floats are computed in 32 bits and rounded once.
 """
 
 from __future__ import annotations

@@ -1,12 +1,13 @@
-"""Operators of gradient scaling (loss scaling) by `GradScaler`: unscale gradients and update the scale.
+"""Operators of gradient scaling (loss scaling) by `GradScaler`, which unscale gradients and update the scale.
 
-The first operator multiplies gradients in place by the inverse of the loss scale, here 0.5. It sets `found`
-to 1 if a gradient contains inf or NaN. The second operator updates the scale for the next step:
+The example calls both operators:
 
-    _amp_foreach_non_finite_check_and_unscale_([g], found, tensor([0.5]))
+    _amp_foreach_non_finite_check_and_unscale_([g], found, inverse_scale)
     _amp_update_scale_(scale, steps, found, 2.0, 0.5, 2000)
 
-No element is read on the host, so the flag and the scale remain on the device.
+The first operator multiplies gradients in place by `inverse_scale`. It sets `found` to 1 if a gradient
+contains inf or NaN. The second operator updates the scale for the next step. The host reads no element, so
+all values remain on the device.
 """
 
 from __future__ import annotations

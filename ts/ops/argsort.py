@@ -1,11 +1,10 @@
-"""Sorting permutation of array elements, the common part of sort, topk and median.
+"""Sorting permutation of array elements, used by the operators sort, topk and median.
 
-`argsort` returns indices along a dimension. NaN is greater than all other values, and -0.0 equals 0.0:
+Input: an array and a dimension. Output: the indices of the sorted elements along the dimension. NaN is
+greater than all other values, and -0.0 equals 0.0. Equal elements keep their order, unless the device has its
+own algorithm (`xp.ranking`). The algorithm of the CPU orders equal elements as PyTorch does.
 
-    argsort(xp, [2, 1, 2], axis=0, descending=True, stable=True)     [0, 2, 1]
-
-Equal elements keep their order, unless the device has its own algorithm (`xp.ranking`). The algorithm of the
-CPU orders equal elements as PyTorch does.
+For example, `argsort(xp, [2, 1, 2], axis=0, descending=True, stable=True)` returns [0, 2, 1].
 """
 
 from __future__ import annotations

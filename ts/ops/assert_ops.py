@@ -1,8 +1,8 @@
-"""Assertion operators of exported graphs: tensor metadata and ranges of numbers.
+"""Assertion operators of exported graphs, for tensor metadata and ranges of numbers.
 
-An operator raises an exception if a condition of a tensor or number is false. A `functional` variant accepts
-a token tensor and returns a copy of it for the next assertion. This data dependency keeps passes from
-reordering assertions.
+An operator raises an exception if a condition of a tensor or number is false. Variants named `functional`
+also receive a token tensor, and return a copy of the token. The next assertion receives this copy, so passes
+cannot reorder the assertions.
 """
 
 from __future__ import annotations

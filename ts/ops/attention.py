@@ -1,6 +1,7 @@
 """Scaled dot-product attention (multi-head, causal, masked, grouped-query attention).
 
-In: query (..., L, E), key (..., S, E), value (..., S, V), a mask or the flag `is_causal`. Out: (..., L, V).
+Input: query (..., L, E), key (..., S, E), value (..., S, V), and a mask or flag. Output: an array (..., L,
+V).
 """
 
 from __future__ import annotations

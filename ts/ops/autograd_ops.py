@@ -1,14 +1,14 @@
 """Autograd operators for scripts: backward, grad and gradient access.
 
-Each line shows a call, its operator and its result. `backward` adds gradients to the attribute `grad` of leaf
-tensors:
+Each line shows a call in a script and the operator of the call:
 
-    loss.backward()                               aten::backward             None
-    torch.autograd.backward([a, b])               aten::backward.TensorList  None
-    torch.autograd.grad([loss], [x])              aten::grad                 a list of Tensor?
-    x.grad                                        prim::grad                 Tensor?
+    loss.backward()                               aten::backward
+    torch.autograd.backward([a, b])               aten::backward.TensorList
+    torch.autograd.grad([loss], [x])              aten::grad
+    x.grad                                        prim::grad
 
-In Python, functions and methods of these names (`ts._core.autograd`) have more parameters.
+The function `backward` adds gradients to the attribute `grad` of leaf tensors. In Python, these functions and
+methods have more parameters (`ts._core.autograd`).
 """
 
 from __future__ import annotations

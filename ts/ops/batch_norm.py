@@ -1,11 +1,13 @@
-"""Batch norm, by one operator or in steps: compute statistics, combine statistics, normalize.
+"""Batch norm by one operator, or by steps: compute statistics, combine statistics, normalize.
 
-The input has the shape (N, C, ...). Running moments are the running mean and variance. If parts of a batch
-are on several devices, these steps normalize the parts by the moments of the whole batch:
+Input: an array (N, C, ...). Output: an array of the same shape. The running moments are the running mean and
+variance.
 
-    mean, invstd = batch_norm_stats(x, eps)                 # of each part
-    batch_norm_gather_stats_with_counts(x, means, invstds, ..., counts)
-    batch_norm_elemt(x, weight, bias, mean, invstd, eps)
+If a batch is split among several devices, the steps use the moments of the whole batch:
+
+    mean, invstd = batch_norm_stats(x, eps)                                # on each device
+    batch_norm_gather_stats_with_counts(x, means, invstds, ..., counts)    # moments of the whole batch
+    batch_norm_elemt(x, weight, bias, mean, invstd, eps)                   # on each device
 """
 
 from __future__ import annotations

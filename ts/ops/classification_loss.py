@@ -1,6 +1,7 @@
-"""Losses of scores against classes.
+"""Classification losses, computed from scores and target classes.
 
-In: scores (N, C, ...) or (C), target classes or probabilities, a reduction. Out: an array.
+Input: scores (N, C, ...) or (C), target classes or target probabilities, and a reduction. Output: the loss of
+each sample, or the reduced loss.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
 """Containers of modules or parameters: sequence, list, dictionary.
 
-Sequential(Linear(3, 4), ReLU())                        # called in order
-ModuleList([Linear(3, 3)] * 2)                          # indexed and iterated like a list
-ModuleDict({"a": Linear(3, 3)})                         # indexed and iterated like a dictionary
-ParameterList([ts.ones(2), Parameter(ts.ones(3))])      # tensors become parameters
-ParameterDict({"a": Parameter(ts.ones(2))})
+A container registers its elements as submodules or parameters. Their names are "0", "1", ... or the keys.
 
-The elements are registered as submodules or parameters. Their names are "0", "1", ... or the keys.
+Examples:
+
+    Sequential(Linear(3, 4), ReLU())                        # called in order
+    ModuleList([Linear(3, 3)] * 2)                          # indexed and iterated like a list
+    ParameterDict({"a": Parameter(ts.ones(2))})             # indexed and iterated like a dictionary
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Flatten and Unflatten: join several dimensions into one, and split one dimension into several."""
+"""Modules Flatten and Unflatten, which join several dimensions into one or split one dimension."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Conversion of the sliding windows of images to columns (im2col), and of columns to images (col2im)."""
+"""Conversion of sliding windows of images to columns (im2col), and of columns to images (col2im)."""
 
 from __future__ import annotations
 

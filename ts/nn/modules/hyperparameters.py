@@ -1,4 +1,6 @@
-"""Generated constructors of modules that store their arguments.
+"""Decorator that generates the constructors of modules from their annotated hyperparameters.
+
+Example:
 
     @hyperparameters
     class Threshold(Module):
@@ -6,12 +8,12 @@
         value: float
         inplace: bool = False
 
-The decorator defines `Threshold.__init__(self, threshold, value, inplace=False)`, which stores each argument
-as an attribute. It also sets `Threshold.__constants__` to the names of these attributes.
+The decorator defines `Threshold.__init__(self, threshold, value, inplace=False)`. The constructor stores each
+argument as an attribute. The decorator also sets `Threshold.__constants__` to the names of these attributes.
 
 As in `dataclasses`, arguments after `_: KW_ONLY` are keyword-only. An argument annotated as `InitVar` is not
-stored. The constructor finally calls the method `__post_init__`, if any, with the `InitVar` arguments. A
-decorated class must not have a decorated base class.
+stored. If the class has a method `__post_init__`, the constructor finally calls it with the `InitVar`
+arguments. A decorated class must not have a decorated base class.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Lazy layers (lazy initialization): the number of input features is inferred from the first input.
+"""Lazy layers (lazy initialization), which infer the number of input features from the first input.
+
+Example:
 
     layer = LazyLinear(3)          # LazyLinear(in_features=0, out_features=3, bias=True)
     layer(ts.ones(2, 4))           # becomes Linear(in_features=4, out_features=3, bias=True)

@@ -1,4 +1,4 @@
-"""Linear layer and cross entropy in one module: the last layer and the loss of a classifier."""
+"""Module that combines the last linear layer of a classifier with the cross entropy loss."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Module: an object with parameters, buffers, submodules and the method `forward`.
+"""Base class Module: an object with parameters, buffers, submodules and the method `forward`.
 
-Assignments to attributes register submodules and parameters:
+An assignment to an attribute registers a submodule or parameter:
 
     class Net(Module):
         def __init__(self):
@@ -14,8 +14,8 @@ Assignments to attributes register submodules and parameters:
 
     list(Net().state_dict())       # ["scale", "steps", "linear.weight", "linear.bias"]
 
-The dictionaries `_parameters`, `_buffers` and `_modules` contain the registered objects. Their order
-determines the order of `state_dict` and of a scripted module's attributes.
+A module stores registered objects in the dictionaries `_parameters`, `_buffers` and `_modules`. The order of
+these dictionaries is the order of `state_dict` and of a scripted module's attributes.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Module trees as HTML for notebooks: `format_module(net)` is the text that a notebook displays for `net`."""
+"""HTML view of module trees for notebooks.
+
+Output: a text with one row per module, which a notebook displays for a module.
+"""
 
 from __future__ import annotations
 

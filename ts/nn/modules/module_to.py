@@ -1,9 +1,12 @@
-"""Conversion of tensors by `Module.to`, `float` and similar methods.
+"""Conversion of the tensors of a module by `Module.to`, `float` and similar methods.
 
-`to` receives the arguments of the method, and returns a function that converts a tensor:
+Input: the arguments of the method. Output: a function that converts one tensor. The conversion keeps the
+dtype of integer tensors.
+
+Example:
 
     convert = to(("cpu", ts.float64), {})
-    convert(weight)                      # a float64 tensor. Integer tensors keep their dtype
+    convert(weight)                                                  # a float64 tensor
     convert_parameter(module, "weight", module.weight, convert)      # the converted parameter
 """
 

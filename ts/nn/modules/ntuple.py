@@ -1,4 +1,7 @@
-"""Conversion of hyperparameters to one number for each dimension: `to_ntuple(3, 2)` is `(3, 3)`."""
+"""Conversion of hyperparameters to tuples with one number for each dimension.
+
+For example, `to_ntuple(3, 2)` returns `(3, 3)`.
+"""
 
 from __future__ import annotations
 

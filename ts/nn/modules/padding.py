@@ -1,4 +1,4 @@
-"""Padding by a constant, by reflection, by replication, or circular, of one to three dimensions."""
+"""Padding modules (constant, reflection, replication, circular padding) for one to three dimensions."""
 
 from __future__ import annotations
 

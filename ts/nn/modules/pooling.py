@@ -1,6 +1,6 @@
 """Pooling modules (max pooling, average pooling, Lp pooling, adaptive pooling).
 
-The attribute `_pool` of a class is the function of `ts.nn.functional` that its `forward` calls.
+In each class, `forward` calls a function of `ts.nn.functional`. The class attribute `_pool` is this function.
 """
 
 from __future__ import annotations

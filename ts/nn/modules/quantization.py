@@ -1,9 +1,12 @@
-"""Quantization modules in the state before a model is quantized: they compute in floating point.
+"""Quantization modules in the state before a model is quantized. They compute in floating point.
+
+`ts` cannot quantize models. As in PyTorch before `prepare`, the modules `QuantStub` and `DeQuantStub` return
+their input.
+
+Example:
 
     skip_add = ts.nn.quantized.FloatFunctional()
-    y = skip_add.add(x, shortcut)       # x + shortcut, passed to skip_add.activation_post_process
-
-`ts` cannot quantize models. The stubs return their input, as in PyTorch before `prepare`.
+    y = skip_add.add(x, shortcut)       # x + shortcut
 """
 
 from __future__ import annotations

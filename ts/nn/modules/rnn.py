@@ -1,4 +1,4 @@
-"""Recurrent neural networks (RNN, LSTM, GRU): layers for sequences, and cells for single steps."""
+"""Recurrent neural networks (RNN, LSTM, GRU): layers for sequences, and cells for single time steps."""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Embedding lookup (lookup table, embedding bag): one row for each index, or a reduction of a bag."""
+"""Embedding modules (embedding lookup in a lookup table, embedding bag).
+
+Input: indices. Output: one table row for each index, or one reduced row (sum, mean, maximum) for each bag of
+indices.
+"""
 
 from __future__ import annotations
 

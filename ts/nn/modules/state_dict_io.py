@@ -1,7 +1,9 @@
-"""Collection and loading of state dicts. Loading checks for missing and unexpected keys (strict loading).
+"""Collection and loading of state dicts.
 
-`collect` returns the state dict of a module. `load` loads a state dict, and returns the missing and the
-unexpected keys:
+`collect` returns the state dict of a module. `load` copies the tensors of a state dict into a module. Strict
+loading raises an error for missing and unexpected keys.
+
+Example:
 
     collect(net, None, "", False)          # {"linear.weight": ..., "linear.bias": ...}
     load(net, saved, True, False)          # <All keys matched successfully>

@@ -1,6 +1,6 @@
-"""Encoder-decoder Transformers: encoder and decoder layers, and stacks of them.
+"""Transformers (encoder-decoder): encoder and decoder layers, and stacks of layers.
 
-Unlike in PyTorch, layers have no fast path for inference: `forward` is the only implementation.
+PyTorch has a second, faster implementation for inference. Here, `forward` is the only implementation.
 """
 
 from __future__ import annotations

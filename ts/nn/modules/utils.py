@@ -1,4 +1,6 @@
-"""Hyperparameters given as one number or one number per dimension. The names are private in PyTorch.
+"""Conversion of hyperparameters (one number, or one number per dimension) to tuples.
+
+The functions have the names of private functions in PyTorch.
 
 >>> _pair(3), _triple([1, 2, 3]), _reverse_repeat_tuple((1, 2), 2)
 ((3, 3), (1, 2, 3), (2, 2, 1, 1))

@@ -1,9 +1,11 @@
 """Parallel training of a module by several processes or GPUs.
 
-model = ts.nn.parallel.DistributedDataParallel(model)     gradients are the mean over the processes
-model = ts.nn.DataParallel(model)                         calls the module on one device
+In the state dicts of both wrappers, names have the prefix "module."
 
-In the state dicts of both, names have the prefix "module."
+Example:
+
+    model = ts.nn.parallel.DistributedDataParallel(model)     # gradients are the mean over the processes
+    model = ts.nn.DataParallel(model)                         # calls the module on one device
 """
 
 from __future__ import annotations

@@ -5,8 +5,8 @@
     model = DistributedDataParallel(net)      # parameters and buffers are those of the first process
     model(x).sum().backward()                 # gradients are the mean over the processes
 
-Gradients are grouped in buckets, in the reverse order of the parameters. While backward runs, a bucket is
-sent as soon as it is complete and all previous buckets were sent.
+A bucket contains the gradients of several parameters. The order of buckets is the reverse order of the
+parameters. During backward, a bucket is sent when it is complete and all previous buckets were sent.
 """
 
 from __future__ import annotations

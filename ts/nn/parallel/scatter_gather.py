@@ -1,7 +1,4 @@
-"""Splitting of nested arguments among GPUs, and concatenation of nested results.
-
-Functions: `scatter`, `scatter_kwargs`, `gather`.
-"""
+"""Splitting of nested arguments among GPUs (scatter), and concatenation of nested results (gather)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,9 @@
 """Access to submodules, parameters and buffers of a module by their qualified names.
 
-accessor = NamedMemberAccessor(net)
-old = accessor.swap_tensor("layer.weight", tensor)          also for tensors other than Parameters
+Example:
+
+    accessor = NamedMemberAccessor(net)
+    old = accessor.swap_tensor("layer.weight", tensor)      # sets the tensor, and returns the previous one
 """
 
 from __future__ import annotations

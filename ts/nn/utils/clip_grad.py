@@ -1,8 +1,7 @@
 """Gradient clipping by value and by global norm, and gradient norms.
 
-    norm = clip_grad_norm_(net.parameters(), 1.0)        tensor(0.) if no parameter has a gradient
-
-Parameters without a gradient are ignored.
+`clip_grad_norm_(net.parameters(), 1.0)` scales the gradients to a norm of at most 1. The function returns the
+previous norm. Parameters without a gradient are ignored.
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
 """Conversion between a parameter list and a single vector.
 
-vector = parameters_to_vector(net.parameters())         (number of all elements,)
-vector_to_parameters(vector, net.parameters())          assigned to the parameters
+Example:
+
+    vector = parameters_to_vector(net.parameters())         # a vector of all elements of all parameters
+    vector_to_parameters(vector, net.parameters())          # sets the parameters to sections of the vector
 """
 
 from __future__ import annotations

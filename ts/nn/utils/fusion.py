@@ -1,6 +1,6 @@
 """Batch norm folding (conv-bn fusion) into the preceding layer, for inference.
 
-fused = fuse_conv_bn_eval(conv.eval(), norm.eval())        one convolution that computes norm(conv(x))
+`fuse_conv_bn_eval(conv.eval(), norm.eval())` returns one convolution that computes `norm(conv(x))`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Construction of modules without initializing their parameters.
 
-layer = skip_init(ts.nn.Linear, 4096, 4096)          uninitialized parameters
+`skip_init(ts.nn.Linear, 4096, 4096)` returns a linear layer with uninitialized parameters.
 """
 
 from __future__ import annotations

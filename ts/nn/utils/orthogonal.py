@@ -3,16 +3,15 @@
     layer = orthogonal(ts.nn.Linear(20, 40))        # layer.weight.mT @ layer.weight is the identity
     layer.weight = ts.nn.init.orthogonal_(x)        # any orthogonal matrix can be assigned
 
-A map computes a matrix Q from an unconstrained X of the same shape (..., n, k). Q has orthonormal columns, or
-orthonormal rows if n < k. The weight is Q. With a *trivialization*, the weight is `base @ Q`, where `base` is
-a buffer. Each line shows the name of a map and its formula for Q:
+A map computes a matrix Q from an unconstrained matrix X of the same shape (..., n, k). The columns of Q are
+orthonormal. If n < k, the rows are orthonormal. Each line shows the name of a map and its formula for Q:
 
     matrix_exp     exp(A)                   A = L - L^H, L the lower triangle of X padded with zeros
     cayley         (I - A/2)^-1 (I + A/2)
     householder    H1 H2 ... Hk D           reflection Hi by column i of X below the diagonal D (1 and -1)
 
-With a trivialization, an assignment to the weight stores the matrix in `base`, and sets X so that Q is the
-identity.
+By default, the weight is the product of a buffer `base` and Q (trivialization). An assignment to the weight
+then stores the matrix in `base`, and makes Q the identity. Otherwise, the weight is Q.
 """
 
 from __future__ import annotations

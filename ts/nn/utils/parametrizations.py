@@ -1,7 +1,6 @@
 """Parametrizations of weights: `weight_norm`, `spectral_norm` and `orthogonal`.
 
-layer = weight_norm(ts.nn.Linear(2, 3))         original0 and original1 contain lengths and directions
-layer = spectral_norm(ts.nn.Linear(2, 3))       the weight over its largest singular value
+For example, `spectral_norm(layer)` divides the weight of a layer by its largest singular value.
 """
 
 from __future__ import annotations

@@ -1,10 +1,13 @@
 """Parametrizations: parameters that are computed from original tensors at each access.
 
-    register_parametrization(layer, "weight", Symmetric())
-    layer.weight                                     Symmetric()(layer.parametrizations.weight.original)
-    remove_parametrizations(layer, "weight")         a plain parameter with the current value
+A parametrization is a module. Its method `forward` computes the parameter from the original tensor. The
+optional method `right_inverse` computes the original tensor from the parameter.
 
-A parametrization is a module: `forward` is the map, and the optional `right_inverse` its inverse.
+Example:
+
+    register_parametrization(layer, "weight", Symmetric())
+    layer.weight                                # Symmetric()(layer.parametrizations.weight.original)
+    remove_parametrizations(layer, "weight")    # a plain parameter with the current value
 """
 
 from __future__ import annotations

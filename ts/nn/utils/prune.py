@@ -1,13 +1,13 @@
 """Weight pruning (magnitude pruning, random pruning, structured pruning, masks) of parameters.
 
-The chosen elements of a parameter are set to zero. Each line shows a call or attribute and its effect or
-value:
+Pruning sets selected elements of a parameter to zero. The method `compute_mask` of a pruning method selects
+the elements.
 
-    l1_unstructured(layer, "weight", amount=0.3)     parameters bias, weight_orig, buffer weight_mask
-    layer.weight                                     weight_orig * weight_mask, computed before each `forward`
-    remove(layer, "weight")                          parameters bias, weight (the zeros remain)
+Example:
 
-The method `compute_mask` of a pruning method selects the elements to prune.
+    l1_unstructured(layer, "weight", amount=0.3)   # creates parameter weight_orig and buffer weight_mask
+    layer.weight                                   # weight_orig * weight_mask, computed before each `forward`
+    remove(layer, "weight")                        # a plain parameter, in which the zeros remain
 """
 
 from __future__ import annotations

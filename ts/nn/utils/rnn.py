@@ -1,9 +1,13 @@
 """Padded and packed sequences of different lengths for recurrent layers.
 
-    packed = pack_sequence([ts.tensor([1, 2]), ts.tensor([3])])       data [1, 3, 2], batch sizes [2, 1]
-    padded, lengths = pad_packed_sequence(packed)
+A packed sequence contains the elements of all sequences, ordered by time step. It also contains the batch
+size of each time step. Recurrent layers accept and return packed sequences. Scripts can call all functions of
+the module.
 
-Recurrent layers accept and return packed sequences. All functions can be compiled in scripts.
+Example:
+
+    packed = pack_sequence([ts.tensor([1, 2]), ts.tensor([3])])       # data [1, 3, 2], batch sizes [2, 1]
+    padded, lengths = pad_packed_sequence(packed)
 """
 
 from __future__ import annotations

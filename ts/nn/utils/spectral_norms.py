@@ -1,7 +1,9 @@
-"""Spectral normalization: a weight divided by its largest singular value.
+"""Spectral normalization of a weight, which divides the weight by its largest singular value.
 
-layer = spectral_norm(ts.nn.Linear(2, 3))    parameters bias, weight_orig, buffers weight_u, weight_v
-remove_spectral_norm(layer)                  parameters bias, weight
+Example:
+
+    layer = spectral_norm(ts.nn.Linear(2, 3))    # parameters bias, weight_orig, buffers weight_u, weight_v
+    remove_spectral_norm(layer)                  # parameters bias, weight
 """
 
 from __future__ import annotations

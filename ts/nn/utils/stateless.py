@@ -1,6 +1,7 @@
-"""Calls of modules with replaced parameters and buffers, under deprecated names of PyTorch.
+"""Deprecated functions that call modules with replaced parameters and buffers.
 
-functional_call(net, {"weight": w}, (x,))       deprecated alias of `ts.func.functional_call`
+For example, `functional_call(net, {"weight": w}, (x,))` is equal to `ts.func.functional_call` with the same
+arguments.
 """
 
 from __future__ import annotations

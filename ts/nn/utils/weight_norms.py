@@ -1,7 +1,9 @@
 """Weight normalization: a weight is the product of directions `weight_v` and lengths `weight_g`.
 
-layer = weight_norm(ts.nn.Linear(2, 3))      parameters bias, weight_g, weight_v
-remove_weight_norm(layer)                    parameters bias, weight
+Example:
+
+    layer = weight_norm(ts.nn.Linear(2, 3))      # parameters bias, weight_g, weight_v
+    remove_weight_norm(layer)                    # parameters bias, weight
 """
 
 from __future__ import annotations
