@@ -1,7 +1,7 @@
 """Sobol sequences (quasi-random, low-discrepancy sequences) for quasi-Monte Carlo integration.
 
-Their points fill the unit cube more evenly than random points. Here, `draw` returns a tensor (8, 3). The next
-call continues the sequence:
+The points of a Sobol sequence fill the unit cube more evenly than random points. The example returns the
+first 8 points as a tensor (8, 3). The next call of `draw` continues the sequence:
 
     engine = SobolEngine(dimension=3, scramble=True, seed=1)
     engine.draw(8)

@@ -1,11 +1,13 @@
 """Random state: functions to seed generators, and explicit generators.
 
+The second line of the example returns the same numbers as `ts.rand(2)` after the first line:
+
     ts.manual_seed(0)
-    ts.rand(2, generator=ts.Generator().manual_seed(0))     # same numbers as `ts.rand(2)`
-    with ts.random.fork_rng():                              # restores the state at its end
+    ts.rand(2, generator=ts.Generator().manual_seed(0))
+    with ts.random.fork_rng():                              # restores the random state at its end
         ts.rand(2)
 
-CPU generators produce PyTorch's numbers and have the same state format. States can therefore be exchanged
+CPU generators produce the same numbers as PyTorch. Their states have PyTorch's format, and can be exchanged
 with PyTorch.
 """
 

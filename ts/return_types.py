@@ -1,6 +1,7 @@
-"""Named tuple classes of operator results: `type(ts.max(x, 0)) is ts.return_types.max`.
+"""Named tuple classes of operator results.
 
-Each class has the name of the operator and is a node type of `ts.utils._pytree`.
+For example, `type(ts.max(x, 0))` is `ts.return_types.max`. Each class has the name of its operator, and is a
+node type of `ts.utils._pytree`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Operator fusion (pointwise fusion, elementwise fusion): connected pointwise operators become groups.
 
-This example shows nodes before and after the pass:
+The pass replaces the nodes on the left by the group on the right:
 
     %c : Tensor = aten::mul(%a, %b)            %d : Tensor = prim::FusionGroup_0(%a, %b)
     %d : Tensor = aten::tanh(%c)        =>     with prim::FusionGroup_0 = graph(%a : Tensor, %b : Tensor):
@@ -8,11 +8,12 @@ This example shows nodes before and after the pass:
                                                  %d : Tensor = aten::tanh(%c)
                                                  return (%d)
 
-No operator of a group may read the result of a row-wise operator (`softmax`, a normalization, a sum). Views
-(`chunk`, `x[:, 1]`) move into the group that is their only reader. Nodes never move past a write.
+A group does not contain operators that read the result of a row-wise operator of the same group. Row-wise
+operators are `softmax`, normalizations and sums. Views (`chunk`, `x[:, 1]`) move into the group that is their
+only reader. Nodes never move past a write.
 
-At run time, dtypes and shapes of the inputs decide whether a group runs as one kernel. Otherwise, its nodes
-run one by one.
+The dtypes and shapes of the inputs decide at run time whether a group runs as one kernel. Otherwise, its
+nodes run one by one.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Hoisting of size queries out of specialized loop versions (`loop_versioning`).
 
-This example shows a loop version before and after the pass:
+The pass moves `aten::size` before the loop:
 
     %ok : bool = prim::HasElements[dtype=7, rank=2, written=0](%a)
      = prim::If(%ok)
@@ -11,7 +11,7 @@ This example shows a loop version before and after the pass:
               %n : int = aten::__getitem__(%sizes, %one)               = prim::Loop(%n, %true)
                = prim::Loop(%n, %true)                                  ...
 
-A loop version never changes the shape of a tensor, and ranks are known. Therefore, the hoisted queries cannot
+A loop version never changes the shape of a tensor, and ranks are known. The hoisted queries therefore cannot
 fail and return the same sizes.
 """
 

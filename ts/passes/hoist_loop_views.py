@@ -1,6 +1,6 @@
 """Loop-invariant code motion for views: invariant views are created once before the loop.
 
-This example shows a loop before and after the pass:
+The pass replaces the loop on the left by the nodes on the right:
 
     %y : Tensor = prim::Loop(%n, %true, %x)          %runs : bool = aten::gt(%n, %zero)
       block0(%i : int, %h : Tensor):                 %v : Tensor = prim::If(%runs)
@@ -14,8 +14,8 @@ This example shows a loop before and after the pass:
                                                          %p : Tensor = aten::mm(%h, %v)
                                                          -> (%true, %p)
 
-The loop only reads the views. A view may raise an error. It is therefore hoisted only if it precedes all side
-effects of the loop body. It is created only if the loop runs at least once.
+The loop must only read the view. Its creation may raise an error. A view is therefore hoisted only if its
+node precedes all side effects of the loop body. It is created only if the loop runs at least once.
 """
 
 from __future__ import annotations

@@ -1,16 +1,16 @@
 """Function inlining (inline expansion) with an inlining budget: replace calls by the bodies of the callees.
 
-This example shows a call of a function `g` before and after the pass:
+The pass replaces the call of a function `g` on the left by the node on the right:
 
     %f : Function = prim::Constant[name="g"]()
     %y : int = prim::CallFunction(%f, %x)            =>    %y : int = aten::mul(%x, %two)
 
-Calls in the copied body are inlined, too, except recursive calls. A body is not inlined if the graph would
-have more than `_MAX_GRAPH_NODES` nodes. `node.callstack` of a copied node contains a (function name, source
-location) pair for each call, outermost first.
+Calls in a copied body are inlined, too, except recursive calls. A body is not inlined if the graph would
+exceed `_MAX_GRAPH_NODES` nodes. `node.callstack` of a copied node lists the inlined calls, outermost first,
+as pairs of function name and source location.
 
-In a graph that will be executed, a body with branches is first specialized to constant arguments. Functions
-that only removed branches call are never compiled.
+In a graph that will be executed, a body with branches is first specialized to constant arguments. A function
+is not compiled if only removed branches call it.
 """
 
 from __future__ import annotations

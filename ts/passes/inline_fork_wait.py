@@ -1,13 +1,13 @@
 """Inlining of forked tasks: replace `fork` by its body and `wait` by the body's results.
 
-This example shows a graph before and after the pass:
+The pass replaces the graph on the left by the graph on the right:
 
     %f : Future[Tensor] = prim::fork_0(%x)                   %y : Tensor = aten::neg(%x)
     %y : Tensor = aten::wait(%f)                      =>     return (%y)
     return (%y)
     with prim::fork_0 = graph(%x : Tensor): ...
 
-If other nodes than `wait` use the future, the fork remains, and the body is inlined in addition.
+If nodes other than `wait` use the future, the body is inlined, but the fork remains.
 """
 
 from __future__ import annotations

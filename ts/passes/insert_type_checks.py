@@ -1,7 +1,7 @@
-"""Run-time type checks (type guards) that a tensor conforms to a type, inserted as graph nodes.
+"""Run-time type checks (type guards) of tensors, inserted into a graph as nodes.
 
-`insert_type_check(graph, %x, Float(2, *, device=cpu))` inserts these nodes. They test the rank first, then
-dtype, device, sizes, strides and `requires_grad`:
+Rank, dtype, device, sizes, strides and `requires_grad` are tested in this order.
+`insert_type_check(graph, %x, Float(2, *, device=cpu))` inserts these nodes:
 
     %d : int = aten::dim(%x)
     %two : int = prim::Constant[value=2]()
@@ -11,7 +11,7 @@ dtype, device, sizes, strides and `requires_grad`:
         ...
 
 Unknown properties of the type are not checked. In `no_grad` mode, `insert_type_check` treats every tensor as
-one that does not require grad. `insert_gradient_check` tests only the tensor's flag, in all modes.
+one that does not require grad. `insert_gradient_check` reads the tensor's `requires_grad` in all modes.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Loop-invariant code motion: move loop-invariant operators before the loop.
 
-This example shows a loop before and after the pass:
+The pass replaces the loop on the left by the nodes on the right:
 
     %y : int = prim::Loop(%n, %true, %y.1)           %c : int = aten::mul(%a, %b)
       block0(%i : int, %y.2 : int):            =>    %y : int = prim::Loop(%n, %true, %y.1)
@@ -8,7 +8,8 @@ This example shows a loop before and after the pass:
         %y.3 : int = aten::add(%y.2, %c)                 %y.3 : int = aten::add(%y.2, %c)
         -> (%true, %y.3)                                 -> (%true, %y.3)
 
-Only number operators that cannot fail are moved, because they run even if the loop has no iteration.
+A moved operator runs even if the loop has no iteration. The pass therefore moves only operators on numbers
+that cannot fail.
 """
 
 from __future__ import annotations

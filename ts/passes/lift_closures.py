@@ -1,6 +1,6 @@
 """Closure conversion (lambda lifting): the closures of forks become subgraphs.
 
-This example shows a fork before and after the pass:
+The pass replaces the nodes on the left by the node on the right, with a subgraph:
 
     %c : Function = prim::Closure()                  %f : Future[Tensor] = prim::fork_0(%x)
       block0():                                      with prim::fork_0 = graph(%x : Tensor):
@@ -8,7 +8,7 @@ This example shows a fork before and after the pass:
         -> (%y)                                        return (%y)
     %f : Future[Tensor] = prim::forkClosure(%c)
 
-Values from outside the closure become inputs, in order of use.
+The subgraph's inputs are the outer values that the closure uses, in order of use.
 """
 
 from __future__ import annotations

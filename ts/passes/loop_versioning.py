@@ -1,7 +1,7 @@
-"""Loop versioning (loop multiversioning) for loops over tensor elements, selected by run-time checks.
+"""Loop versioning (loop multiversioning) of loops over tensor elements, with run-time checks.
 
-`make_versions` replaces a `prim::Loop` by nested ifs. Each `if` selects a version of the loop. The last
-version is the original loop. If no version is profitable, `make_versions` returns False.
+`make_versions` replaces a `prim::Loop` by nested ifs. The dtypes and ranks of the tensors select a version.
+The last version is the original loop. `make_versions` returns False if no version is profitable.
 """
 
 from __future__ import annotations

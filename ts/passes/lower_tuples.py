@@ -1,6 +1,6 @@
-"""Removal (scalar replacement) of tuples whose construction and unpacking are both visible.
+"""Removal (scalar replacement) of tuples that one graph both constructs and unpacks.
 
-In this example, %a then replaces %x, and %b replaces %y and %z:
+The pass removes these nodes. %a replaces %x, and %b replaces %y and %z:
 
     %t : (int, str) = prim::TupleConstruct(%a, %b)
     %x : int, %y : str = prim::TupleUnpack(%t)

@@ -1,11 +1,11 @@
-"""Normalization of operators with several names to one.
+"""Normalization of operators with several names to one name.
 
-Later passes then need rules for one name only. The left nodes are replaced by the right nodes:
+Later passes then need rules for one name only. The pass replaces the nodes on the left by those on the right:
 
     %y : Tensor = aten::absolute(%x)         =>    %y : Tensor = aten::abs(%x)
     %z : Tensor = aten::rsub(%x, %y, %a)     =>    %z : Tensor = aten::sub(%y, %x, %a)
 
-The operator records define the aliases (`OperatorRecord.same_as`).
+`OperatorRecord.same_as` defines the other names of an operator.
 """
 
 from __future__ import annotations

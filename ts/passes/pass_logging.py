@@ -1,12 +1,14 @@
 """Logging of passes, and limits of the number of their changes for bisection, set by environment variables.
 
-    TS_JIT_LOG_LEVEL=dce:>graph_fuser    graphs and changes of both passes, reasons of `graph_fuser`
-    TS_JIT_OPT_LIMIT=cse=3:dce=10        at most 3 changes by `cse`, 10 by `dce`
+The right column describes the effect of each setting:
 
-PyTorch's names of these variables and of passes are valid, too (`PYTORCH_JIT_LOG_LEVEL`,
-`dead_code_elimination`). `dump` logs a whole graph, `update` a change, and `debug` the reason for a decision.
-The lines go to the standard error stream. The variables are read when this module is imported. A program can
-set them later by `configure`. PYTORCH_JIT_TYPE_VERBOSITY (0 to 3) sets the detail of types in graph text.
+    TS_JIT_LOG_LEVEL=dce:>graph_fuser    logs graphs and changes of both passes, and reasons of `graph_fuser`
+    TS_JIT_OPT_LIMIT=cse=3:dce=10        permits at most 3 changes by `cse`, and 10 by `dce`
+
+The variables are read when this module is imported. `configure` changes the settings later. PyTorch's names
+of variables (`PYTORCH_JIT_LOG_LEVEL`) and passes (`dead_code_elimination`) are also valid. Passes log graphs
+(`dump`), changes (`update`) and reasons for decisions (`debug`) to the standard error stream.
+PYTORCH_JIT_TYPE_VERBOSITY (0 to 3) sets the detail of types in graph text.
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
-"""Helpers for ifs, loops, blocks and constants, shared by passes.
+"""Helpers of passes for ifs, loops, blocks and constants.
 
-prim::If(%condition)                             two blocks without inputs, each with the node's outputs
-prim::Loop(%max_trips, %condition, %x...)        one block (%trip, %x...) -> (%again, %x...)
+These nodes represent an `if` and a loop. The right column describes their blocks:
+
+    prim::If(%condition)                         two blocks without inputs, each with the node's outputs
+    prim::Loop(%max_trips, %condition, %x...)    one block (%trip, %x...) -> (%again, %x...)
 """
 
 from __future__ import annotations

@@ -1,14 +1,14 @@
 """Peephole optimizations (algebraic simplification) of nodes with known results or simpler equivalents.
 
-Each node on the left is replaced by the value on the right:
+The pass replaces each node on the left by the value on the right:
 
     %b : int = aten::mul(%a, %one)                      =>    %a
     %c : bool = aten::__isnot__(%a, %none)              =>    true, as an int is never None
     %n : int = aten::len(prim::ListConstruct(%a, %b))   =>    2, if nothing writes to the list
     %p : bool = prim::If(%q) -> true, false             =>    %q
 
-All rules are exact. `x * 1.0` and `x - 0.0` become x. `x + 0.0` remains, because it maps -0.0 to 0.0. The
-rules are `_RULES`, `peephole_list_idioms.LIST_RULES` and `peephole_types.TYPE_RULES`.
+All rules are exact. `x * 1.0` and `x - 0.0` become x. `x + 0.0` remains, because its result is 0.0 if x is
+-0.0. The rules are `_RULES`, `peephole_list_idioms.LIST_RULES` and `peephole_types.TYPE_RULES`.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ For a list `%l = prim::ListConstruct(%a, %b)`, the value on the right replaces t
     %m : Tensor[] = aten::add(%l, %k)                   =>    prim::ListConstruct(%a, %b, ...)
     %s : Tensor[] = aten::slice(%l, %zero, %one, %one)  =>    prim::ListConstruct(%a)
 
-For the last two rules, nothing may write to the sum or slice either. The alias analysis does not know the new
+The last two rules require that no node writes to %m or %s, because the alias analysis does not know the new
 list.
 """
 

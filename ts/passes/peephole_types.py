@@ -1,4 +1,4 @@
-"""Rules of `peephole` that replace queries by facts from tensor types.
+"""Peephole rules that replace queries by facts from tensor types.
 
 For `%x : Float(2, 3, strides=[3, 1], device=cpu)`, the value on the right replaces the node on the left:
 
@@ -7,8 +7,8 @@ For `%x : Float(2, 3, strides=[3, 1], device=cpu)`, the value on the right repla
     %z : Tensor = aten::type_as(%x, %y)   =>    %x, if %y has its dtype and device
     %c : Tensor = aten::conj(%x)          =>    %x
 
-Such types are known after `complete_shape_analysis`, in the displayed graphs of traces, and for constants.
-Traces are executed without these types.
+Tensor types are known after `complete_shape_analysis`, in the displayed graphs of traces, and for constants.
+Traces are executed without tensor types.
 """
 
 from __future__ import annotations

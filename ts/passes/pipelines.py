@@ -1,14 +1,16 @@
-"""Pass pipelines (pass manager, phase ordering): the order of passes, and their runner.
+"""Pass pipelines (pass manager, phase ordering): the order of passes, and the function that runs them.
 
-`run_pipeline(graph, FRONTEND)` runs the passes that follow the emitter, so that `fn.graph` has PyTorch's
-text. `OPTIMIZE` runs on a copy of the graph before bytecode generation. Other passes run only on request
-(`ts._C`), because they take long or change results. Each pass is a function `run(graph) -> bool`, which
-returns whether it changed the graph.
+A pass is a function `run(graph) -> bool`, which returns whether it changed the graph. There are two main
+pipelines:
+
+    run_pipeline(graph, FRONTEND)      passes after the emitter. `fn.graph` then has PyTorch's text
+    run_pipeline(copy, OPTIMIZE)       passes before bytecode generation, on a copy of the graph
+
+Passes that take long or change results run only on request (`ts._C`).
 
 The passes of a pipeline share analyses, such as `graph.analysis(AliasDb)`, until the graph changes.
-`@preserves(AliasDb)` marks a pass that changes the graph, but not the result of this analysis.
-
-After each pass, the graph is verified if `TS_JIT_VERIFY=1`.
+`@preserves(AliasDb)` marks a pass that changes the graph, but not the result of this analysis. With
+TS_JIT_VERIFY=1, the graph is verified after each pass.
 """
 
 from __future__ import annotations

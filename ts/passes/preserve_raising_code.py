@@ -1,10 +1,10 @@
 """Preservation of unused code that may raise: PyTorch removes it from the graph, Python executes it.
 
-For example, `fn.graph` does not contain an unused `aten::floordiv(%a, %b)`, but a call raises when %b is 0.
+For example, `fn.graph` does not contain an unused `aten::floordiv(%a, %b)`, but a call raises if %b is 0.
 
-The frontend's passes run between `store_raising_code` and `discard_raising_code`. If they removed a node that
-may raise, an earlier copy of the graph is executed (`graph_to_execute(graph)`). Once the program edits the
-function's graph, the edited graph is executed.
+`store_raising_code` stores a copy of the graph before the frontend's passes. If a pass removes a node that
+may raise, the stored copy is executed (`graph_to_execute(graph)`). If the program then edits the graph, the
+edited graph is executed.
 """
 
 from __future__ import annotations

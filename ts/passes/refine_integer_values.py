@@ -1,6 +1,6 @@
 """Constant propagation from equality tests: in the true branch, the constant replaces the tested number.
 
-This example shows an `if` before and after the pass:
+The pass replaces the block on the left by the block on the right:
 
     %c : bool = aten::eq(%n, %four)
     %y : int = prim::If(%c)
@@ -8,8 +8,8 @@ This example shows an `if` before and after the pass:
         %z : int = aten::mul(%n, %n)          =>          %z : int = aten::mul(%four, %four)
         -> (%z)                                           -> (%z)
 
-After tests such as `len(x) == 4`, more nodes can be folded. For `ne`, the number is replaced in the false
-branch.
+For `ne`, the number is replaced in the false branch. After tests such as `len(x) == 4`, more nodes can be
+folded.
 """
 
 from __future__ import annotations

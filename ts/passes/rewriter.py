@@ -1,6 +1,6 @@
 """Worklist engine for local rewrites: rules by node kind, applied until no rule matches.
 
-A rule is a pattern with a replacement, or a list of node kinds with a function:
+A rule has a pattern and a replacement, or a list of node kinds and a function:
 
     SIMPLIFY = RuleSet(
         "simplify",
@@ -10,14 +10,14 @@ A rule is a pattern with a replacement, or a list of node kinds with a function:
     )
     SIMPLIFY.apply(graph)
 
-In a pattern, a name matches any value. All occurrences of a name must match the same value, except those of
-`_`. A literal matches an equal constant. A call matches the output of a node of the called kind.
+In a pattern, a name matches any value, and a literal matches an equal constant. A call matches the output of
+a node of the called kind. All occurrences of a name must match the same value, except those of `_`.
 
 A function is called for each node of the listed kinds. It returns the values that replace the node's outputs,
-True if it changed the graph itself, or None. After True, the node is visited again.
+or None. It returns True if it changed the graph itself, and the node is visited again.
 
-After a change, the users of the new values are visited again, and the users of these users. Nodes that a rule
-skipped because of a write are also visited again.
+After a change, the engine visits the users of the new values and their users again. It also visits nodes
+again that a rule skipped because of a write.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Loop scalarization (scalar replacement): versions of loops that compute with numbers, not 0-dim tensors.
 
-This example shows a loop, and its float32 version followed by the original loop:
+The example shows a loop, and its float32 version with the original loop in the second block:
 
     for i in range(1, n):                %ok : bool = prim::HasElements[dtype=6, rank=1, written=1](%a)
         a[i] = a[i - 1] * 0.5             = prim::If(%ok)

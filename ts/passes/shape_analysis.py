@@ -1,18 +1,18 @@
 """Shape inference (shape propagation): dtype, rank and device of tensors from a graph's inputs.
 
-This example shows a graph before and after the pass:
+The pass replaces the types on the left by the types on the right:
 
     graph(%x : Tensor):                          graph(%x : Float(*, *, requires_grad=0, device=cpu)):
       %y : Tensor = aten::mul(%x, %x, %c)   =>     %y : Float(*, *, requires_grad=0, device=cpu) = ...
 
 Each operator runs once on meta tensors. Sizes are unknown (`*`), because they are specific to the example
-inputs. `complete_shape_analysis` sets sizes and strides, too. Numbers computed by the program are unknown,
-and so are tensors that may share memory with a tensor whose shape changes. If an iteration may change the
-shape of a loop-carried tensor, only its dtype and device are known.
+inputs. `complete_shape_analysis` also sets sizes and strides. The values of computed numbers are unknown.
+Types are unknown for tensors that may share memory with a tensor whose shape changes. If an iteration may
+change the shape of a loop-carried tensor, only its dtype and device are known.
 
-`propagate_types` starts from the declared types of the graph's inputs. If a tensor then has known and unknown
-sizes, the meta tensor has a unique placeholder for each unknown size. If an operator copies sizes, its result
-has the placeholders. If an operator computes with sizes, only the rank of its result is known.
+`propagate_types` starts from the declared types of the graph's inputs. Each unknown
+size of a type with known sizes becomes a unique placeholder. If an operator copies sizes, its result has the
+placeholders. If an operator computes with sizes, only the rank of its result is known.
 """
 
 from __future__ import annotations

@@ -1,14 +1,14 @@
 """Creation of differentiable graphs from connected operators, as in PyTorch's pass of this name.
 
-This example shows a graph before and after the pass:
+The pass replaces the nodes on the left by the groups on the right:
 
     %a : Tensor = aten::mul(%x, %y)              %a : Tensor = prim::DifferentiableGraph_0(%x, %y)
     %b : Tensor = aten::tanh(%z)           =>    %c : Tensor = prim::DifferentiableGraph_1(%z)
     %c : Tensor = aten::relu(%b)                 with prim::DifferentiableGraph_1 = graph(%z : Tensor): ...
 
 Each differentiable operator becomes a group. A group absorbs the operators that compute its arguments, unless
-a node with side effects is in between. Operators that are not connected stay in separate groups, unlike in
-`create_autodiff_subgraphs`.
+a node with side effects is in between. Unconnected operators stay in separate groups. In contrast,
+`create_autodiff_subgraphs` combines them.
 """
 
 from __future__ import annotations

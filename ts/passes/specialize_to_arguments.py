@@ -1,6 +1,6 @@
 """Specialization to argument types (partial evaluation): decide queries of dtypes, ranks and devices.
 
-This example shows a graph, and its specialization to the arguments (float32[2], None):
+The pass specializes the graph on the left to the arguments (float32[2], None):
 
     graph(%x : Tensor, %b : Tensor?):
       %d : int = aten::dim(%x)
@@ -13,10 +13,11 @@ This example shows a graph, and its specialization to the arguments (float32[2],
           -> (%x)
       ... `if b is not None`, `y.is_cuda` ...
 
-Queries are tests for None, `isinstance`, and operators whose results are known from tensor types
-(`peephole_types`). `queried_arguments` returns the indices of the arguments whose types determine a branch.
+Queries are tests for None, `isinstance`, and operators whose results follow from tensor types
+(`peephole_types`). `queried_arguments` returns the indices of the arguments whose types decide a branch.
 
-Sizes, and dtypes that depend on the default dtype, are never known, because they may change between calls.
+Sizes are never known, because they may change between calls. The same applies to dtypes that depend on the
+default dtype.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Subgraph rewriting by pattern matching: replace each occurrence of a pattern graph by another graph.
 
-The first argument is the pattern, the second is the replacement:
+The first argument is the pattern, and the second argument is the replacement:
 
     rewrite('''graph(%a, %b, %c):                  '''graph(%a, %b, %c):
                  %q = aten::mul(%a, %b)              %r = my::fused(%a, %b, %c)
@@ -9,8 +9,7 @@ The first argument is the pattern, the second is the replacement:
 
 An occurrence is a set of nodes of one block with the kinds, attributes and data flow of the pattern.
 Constants and attribute reads must be equal to those of the pattern. Nodes outside of the occurrence may use
-only values that are outputs of the pattern. If occurrences overlap, the first one in program order is
-replaced.
+only the outputs of the pattern. If occurrences overlap, the first one in program order is replaced.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
 """Conversion of traced number constants from tensors back to numbers, for type promotion.
 
-This example shows a trace of `x * 2` before and after the pass:
+The pass replaces the trace of `x * 2` on the left by the graph on the right:
 
     %1 : Long() = prim::Constant[value={2}]()                 %1 : int = prim::Constant[value=2]()
     %2 : Tensor = aten::mul(%x, %1)                     =>    %2 : Tensor = aten::mul(%x, %1)
 
-`x * 2` has the dtype of `x`, but the product with an int64 tensor could have another dtype. The tracer and
-the archive reader mark such constants by the tensor attribute `is_wrapped_number`.
+`x * 2` has the dtype of `x`. A product of `x` and an int64 tensor may have another dtype. The tracer and
+the archive reader mark number constants by the tensor attribute `is_wrapped_number`.
 """
 
 from __future__ import annotations

@@ -1,11 +1,10 @@
 """Time and memory profiler, with the API of PyTorch.
 
-    from ts.profiler import ProfilerActivity, profile, record_function
+The example profiles one call, and reports its operators as a table and as a timeline:
 
     with profile(activities=[ProfilerActivity.CPU], record_shapes=True) as prof:
         with record_function("attention"):
             model(x)
-
     print(prof.key_averages().table(sort_by="self_cpu_time_total", row_limit=10))
     prof.export_chrome_trace("trace.json")        # for chrome://tracing and ui.perfetto.dev
 

@@ -1,6 +1,8 @@
 """Chrome traces (Trace Event Format, timeline) of profiler events, for chrome://tracing and Perfetto.
 
-{"schemaVersion": 1,
+Input: profiler events. Output: a JSON object, in which "ts" (start) and "dur" (duration) are in microseconds:
+
+    {"schemaVersion": 1,
      "traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "aten::add", "ts": 12.5, "dur": 3.1, ...}]}
 """
 

@@ -1,14 +1,14 @@
 """Profiler events of class `FunctionEvent`, created from recorded events, as an event tree by time.
 
-An event is a child of the innermost event on the same thread whose time range contains it. In this example,
+The parent of an event is the innermost event on the same thread whose time range contains it. In the example,
 `forward` is the parent (`cpu_parent`) of the two other events:
 
     forward                 0 .. 90 us
       aten::linear          5 .. 60
       fused relu_mul       61 .. 80
 
-In a script, the operator that begins a label overlaps the label, and neither contains the other. Calls to
-other processes (`is_async`) are not nested, because the thread does other work while it waits.
+An operator of a script may begin a label. It then overlaps the label, and neither event contains the other.
+Calls to other processes (`is_async`) have no parent or children, because the thread continues while it waits.
 """
 
 from __future__ import annotations

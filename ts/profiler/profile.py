@@ -1,9 +1,11 @@
 """Profiler of a block, or of the steps of a program that a schedule selects.
 
-with profile(schedule=schedule(wait=1, warmup=1, active=2), on_trace_ready=show) as prof:
-    for batch in batches:
-        model(batch)
-        prof.step()
+Here, the profiler skips one step, warms up for one step, records two steps, and then calls `show`:
+
+    with profile(schedule=schedule(wait=1, warmup=1, active=2), on_trace_ready=show) as prof:
+        for batch in batches:
+            model(batch)
+            prof.step()
 """
 
 from __future__ import annotations

@@ -1,10 +1,12 @@
 """Labeled ranges (tracing spans) of a profile.
 
+A profile shows the label of a block as an event that contains the events of the block:
+
     with record_function("attention"):
         y = model(x)
 
-Labels are context managers in scripts and in Python, and also decorators in Python. `ts.jit.trace` records
-them as operators.
+Labels are context managers in scripts and Python, and also decorators in Python. `ts.jit.trace` records them
+as operators.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Schedules (wait, warmup, active, repeat) that select the steps that a profiler records.
 
-schedule(wait=1, warmup=1, active=2, repeat=1)       NONE, WARMUP, RECORD, RECORD_AND_SAVE, NONE, NONE ...
+A schedule maps the number of a step to an action. With `schedule(wait=1, warmup=1, active=2, repeat=1)`, the
+actions are NONE, WARMUP, RECORD, RECORD_AND_SAVE, NONE, NONE ...
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
 """Tensors whose memory is a file, and the modules of device types.
 
-x = ts.from_file("data.bin", shared=True, size=1000, dtype=ts.float64)      writes change the file
-ts.get_device_module("cuda")                                                the module `ts.cuda`
+The right column describes the result of each call:
+
+    ts.from_file("data.bin", shared=True, size=1000)    tensor that maps the file. Writes change the file
+    ts.get_device_module("cuda")                        the module `ts.cuda`
 """
 
 from __future__ import annotations

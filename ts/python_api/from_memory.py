@@ -1,10 +1,10 @@
-"""Tensors on existing memory: that of NumPy arrays, DLPack exporters and objects with the buffer protocol.
+"""Tensors on existing memory of NumPy arrays, DLPack exporters and objects with the buffer protocol.
 
-The elements are not copied if possible. Here, the first tensor shares memory with a buffer, and the second
-with x if x is a tensor or array. Lists are copied:
+The functions copy the elements only if they cannot share the memory. The tensors of the
+example share the memory of a buffer and of an array:
 
     frombuffer(bytearray(8), dtype=ts.int32)
-    asarray(x)
+    asarray(np.ones(2))
 """
 
 from __future__ import annotations

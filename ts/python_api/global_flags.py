@@ -3,8 +3,8 @@
     ts.use_deterministic_algorithms(True)
     ts.set_float32_matmul_precision("high")
 
-The functions only store the values. Whatever the values are, operators of `ts` are deterministic, compute
-float32 in full precision and keep subnormal numbers.
+The flags are stored and have no effect. Operators of `ts` are always deterministic, compute float32 in full
+precision, and keep subnormal numbers.
 """
 
 from __future__ import annotations

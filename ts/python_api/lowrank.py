@@ -1,6 +1,6 @@
 """Low-rank approximation of large matrices by randomized SVD (random projection): `svd_lowrank`.
 
-U, S, V = ts.svd_lowrank(A, q=6)      A is about U diag(S) V^H
+`U, S, V = ts.svd_lowrank(A, q=6)` returns factors of rank 6. A is approximately U diag(S) V^H.
 """
 
 from __future__ import annotations

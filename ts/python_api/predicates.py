@@ -1,4 +1,4 @@
-"""Predicates on tensors and other objects that are functions of the package, not operators.
+"""Predicates on tensors and other objects, implemented as functions of the package instead of operators.
 
 >>> is_tensor(ts.ones(2)), numel(ts.ones(2)), typename([])
 (True, 2, 'list')

@@ -1,8 +1,10 @@
 """Deprecated storage types such as `FloatStorage`, which create a `TypedStorage` of one dtype.
 
-ts.IntStorage([1, 2]).float().tolist()            [1.0, 2.0]
-ts.ShortStorage.from_buffer(data, "big")          numbers from bytes in the given byte order
-isinstance(x.storage(), ts.FloatStorage)          check of the dtype
+The right column describes the result of each expression:
+
+    ts.IntStorage([1, 2]).float().tolist()         [1.0, 2.0]
+    ts.ShortStorage.from_buffer(data, "big")       storage of the numbers in big-endian bytes
+    isinstance(x.storage(), ts.FloatStorage)       True if the dtype is float32
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
     >>> sym_max(3, 4.5), sym_int(-3.7)
     (4.5, -3)
 
-For a symbolic number (`ts.SymInt`, during an export), the result is symbolic, and a check becomes a
-constraint.
+During an export, sizes are symbolic numbers (`ts.SymInt`). Their sum or product is symbolic, too.
+A check becomes a constraint of the exported program.
 """
 
 from __future__ import annotations

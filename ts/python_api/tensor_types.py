@@ -1,10 +1,10 @@
 """Deprecated tensor types such as `FloatTensor`, which combine a dtype and a device type.
 
-The right column describes the results of the calls:
+The right column describes the result of each call:
 
-    ts.FloatTensor(2, 3)                     uninitialized tensor of that shape
-    ts.LongTensor([1, 2])                    tensor of those values
-    isinstance(x, ts.cuda.FloatTensor)       check of dtype and device type
+    ts.FloatTensor(2, 3)                     uninitialized tensor of shape (2, 3)
+    ts.LongTensor([1, 2])                    tensor of the values 1 and 2
+    isinstance(x, ts.cuda.FloatTensor)       True if x is a float32 tensor on a CUDA device
     x.type(ts.DoubleTensor)                  x, converted to float64
 
 Tensor types are not classes, because every tensor is an instance of `Tensor`.

@@ -3,8 +3,8 @@
 The number limits the threads that run the partitions of kernels (`ts.backends.cpu.thread_pool`). Forked tasks
 (`ts.jit.fork`) run on other threads (`ts.set_num_interop_threads`).
 
-The number does not apply to BLAS and LAPACK. Within operators, they use one thread. For the program's own
-NumPy calls, they use the number of threads for which they are configured.
+The number does not apply to BLAS and LAPACK. An operator calls BLAS and LAPACK with one thread. The program's
+own NumPy calls use the number of threads that BLAS and LAPACK are configured for.
 """
 
 from __future__ import annotations

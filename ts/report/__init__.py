@@ -1,9 +1,9 @@
 """HTML report on a function or model: source, graph, fusion groups and time per line.
 
-    facts = collect(model.forward, (x,))         the report as data
-    text = page(facts)                           the report as HTML
+`report_data` collects the data, and `html_report` converts the data to a page:
 
-`report_data` collects the data, and `html_report` formats it.
+    data = collect(model.forward, (x,))
+    html = page(data)
 """
 
 from ts.report.html_report import page

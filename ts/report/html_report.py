@@ -1,7 +1,7 @@
 """Conversion of report data to one self-contained HTML page, with HTML escaping (against XSS).
 
-The input is a `ReportData`. Its contents are untrusted, so all text is escaped. The content security policy
-of the page forbids requests. It allows only the page's own script and style, by hash.
+Input: a `ReportData`. Output: the text of the page. All text of the input is untrusted and is escaped. The
+content security policy of the page forbids requests. It allows only the page's own script and style, by hash.
 """
 
 from __future__ import annotations

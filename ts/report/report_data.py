@@ -1,6 +1,6 @@
 """Data of the report on a function: the functions that it calls, their source lines and times.
 
-`collect` measures a function or method with given arguments. It returns a `ReportData`, which contains
+`collect` measures a function or method with given arguments. It returns a `ReportData` with this content:
 
     call                   seconds of a call without profiler (minimum of several calls)
     functions              the function, then all functions that it calls
@@ -10,10 +10,10 @@
     modules                of a method: the module tree, with the functions of each module
     operators              sorted by time, with their kernels
 
-A profiled call measures operators. The time of a fusion group is divided equally among the lines of its
-operators. The remaining time of an unprofiled call is interpreter time. It is divided among the lines in
-proportion to the number of instructions. All times are scaled so that their sum is the time of the unprofiled
-call.
+Times of operators are measured in a profiled call. The time of a fusion group is divided equally among the
+lines of its operators. The other time of an unprofiled call is interpreter time. It is divided among the
+lines in proportion to the number of instructions. All times are scaled so that their sum is the time of the
+unprofiled call.
 """
 
 from __future__ import annotations

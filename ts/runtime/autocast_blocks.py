@@ -1,7 +1,7 @@
 """Autocast regions at run time: objects that replace PyTorch's autocast objects in executed graphs.
 
-In a graph that will be executed, `_Block` objects enter and exit the regions. This example shows a `with`
-block and its nodes:
+In a graph that will be executed, `_Block` objects enter and exit the regions. The example shows a `with`
+block on the left, and its nodes on the right:
 
     with torch.autocast("cpu"):        %b = _Block(%c.device, %c.fast_dtype, %c._enabled)
         ...                            prim::Enter(%b) ... prim::Exit(%b)

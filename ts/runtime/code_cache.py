@@ -1,13 +1,14 @@
 """Code cache (compilation cache, compile cache): compiled code, stored on disk for later processes.
 
-The cache stores functions of archives, and scripted Python functions:
+The cache stores functions of archives, and scripted Python functions. The right column describes the result
+of each call:
 
-    entry = entry_of(function, ...)     None if the cache does not store this function
-    entry.read()                        the Code, or None if no process has stored it
-    entry.store(program)                stores it for later processes
+    entry = entry_of(function, ...)     an entry, or None if the function cannot be stored
+    entry.read()                        the compiled code, or None if no process has stored it
+    entry.store(program)                stores the compiled code for later processes
 
-The name of a file is the hash of all inputs of the compilation. They include the build of `ts` and the
-default dtype. For an archive, they include its source and constants. For a Python function, they include its
+The name of a file is the hash of all inputs of the compilation. The inputs include the build of `ts` and the
+default dtype. They include the source and constants of an archive. For a Python function, they include its
 source and the values of its globals (`function_fingerprint`).
 
 Files are untrusted, and invalid files are ignored. Only a folder owned by the user is used.

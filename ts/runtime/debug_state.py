@@ -1,10 +1,10 @@
 """Debug state of compiled functions, with the interface of PyTorch's `GraphExecutorState`.
 
-The debug state of a scripted function contains the graph of the last call and the execution plans. After the
-first call, there is one plan:
+The debug state of a scripted function contains its executed graph and execution plans. After the first call,
+there is one plan:
 
     state = scripted.get_debug_state()
-    state.graph                                   the graph of the last call, optimized
+    state.graph                                   the optimized graph of the last call
     (plan,) = state.execution_plans.values()
     plan.graph                                    the same graph
     plan.code.num_bailouts()                      0, because execution never leaves specialized code

@@ -1,10 +1,9 @@
 """Large stack for deep recursion of the compiler.
 
-    run_with_large_stack(lambda: compile(text))
-
-A function that reaches Python's recursion limit is called again in a thread with a large stack and a higher
-limit. The limit suffices for 10,000 operators in one expression. If the function exceeds it, `NestingError`
-is raised. The higher limit applies to the whole process until the last such thread ends.
+`run_with_large_stack(lambda: compile(text))` returns the result of the function. Beyond Python's
+recursion limit, it is called again in a thread with a large stack and a higher limit. The higher
+limit suffices for 10,000 operators in one expression. Beyond it, `NestingError` is raised. The higher limit
+applies to the whole process until the last such thread ends.
 """
 
 from __future__ import annotations

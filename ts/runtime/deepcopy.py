@@ -1,8 +1,7 @@
 """Deep copies of script values.
 
-`deep_copy` receives a script value, and the memo of `copy.deepcopy`. It returns an equal value that shares no
-memory with the input. An object that several values refer to is copied once, even in separate calls with the
-same memo.
+Input: a script value, and the memo of `copy.deepcopy`. Output: an equal value that shares no memory with the
+input. Calls with the same memo copy each object once, even if several values refer to it.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ The first call of a `ScriptFunction` creates its `Code` in these steps:
 
     graph -> a copy -> passes.pipelines.OPTIMIZE -> bytecode.lower -> Code
 
-`f.graph` remains the output of the frontend. Two variants of a function have separate code: `Unoptimized`
+`f.graph` remains the output of the frontend. Two variants of a function have separate code. `Unoptimized`
 runs within `optimized_execution(False)`, and `Differentiated` runs while autograd records.
 """
 

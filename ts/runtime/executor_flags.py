@@ -1,6 +1,8 @@
 """Flags of PyTorch's executor and fusers, which are stored and have no effect.
 
-    torch._C._jit_set_profiling_executor(False)         returns the previous value: True
+The first line returns the previous value, True:
+
+    torch._C._jit_set_profiling_executor(False)
     with torch.jit.fuser("fuser1"): ...
 
 `ts` has one executor, without profiling runs and with its own fusion rules. `optimized_execution(False)`

@@ -1,6 +1,6 @@
 """Executed graphs with PyTorch's executor nodes: type checks, fusion groups and fallback functions.
 
-In an optimized graph, a fusion group of %a that was executed becomes these nodes:
+These nodes replace an executed fusion group with the input %a and the result %y:
 
     %a1 : Float(3, ...), %ok : bool = prim::TypeCheck[types=[Float(3, ...)]](%a)
     %y : Tensor = prim::If(%ok)
@@ -13,8 +13,8 @@ In an optimized graph, a fusion group of %a that was executed becomes these node
         %y2 : Tensor = prim::TupleUnpack(%r)
         -> (%y2)
 
-The checked types are those of the call that created the group's execution plan (`FusedPlan`). The plan itself
-also accepts tensors of other sizes with the same dtypes. A group that did not run is replaced by its nodes.
+The checked types are those of the call that created the group's execution plan (`FusedPlan`). The plan also
+accepts tensors of other sizes with the same dtypes. If a group did not run, its nodes replace it.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""Construction of frozen modules with new types, objects and methods (see `ts.passes.freezing`).
+"""Construction of frozen modules with new types, objects and methods.
 
-Input: a `FrozenModule`. Output: an object of a new class. `ts.runtime.module.module_of` returns its module.
+Input: a `FrozenModule`, the result of `ts.passes.freezing`. Output: a script object of a new class.
+`ts.runtime.module.module_of` returns the module of the object.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Scripted functions, the result of `ts.jit.script`.
 
-A `ScriptFunction` is created from a Python function or the text of definitions. It is called like the Python
-function, and shows each stage of its compilation:
+A `ScriptFunction` is created from a Python function or from source text. It is called like the Python
+function. Its properties are the stages of its compilation:
 
     f.graph, f.inlined_graph       the graph after the frontend, and with calls inlined
     f.code                         the graph as source

@@ -1,9 +1,12 @@
 """Memoization of `script`: scripted functions, under PyTorch's private names such as `_jit_caching_layer`.
 
-Input: a Python function. Output: its scripted function, if it was compiled before:
+Input: a Python function f. Output: the scripted function that an earlier call of `script` created. The right
+column describes the result of each expression:
 
-    find_scripted_function(f)               a ScriptFunction or None
-    FUNCTION_CACHE[f]                       its qualified name (after `del`, `script(f)` compiles it again)
+    find_scripted_function(f)       the scripted function, or None
+    FUNCTION_CACHE[f]               the qualified name of the scripted function
+
+After `del FUNCTION_CACHE[f]`, `script(f)` compiles f again.
 """
 
 from __future__ import annotations

@@ -5,9 +5,9 @@
     fingerprint.frozen                            copy of the function with its current globals
     fingerprint.source                            its current source
 
-Globals can be numbers, strings, tuples of both, dtypes, devices, types in annotations, builtins, or functions
-of `ts` and `math`. They can also be scripted functions that have a fingerprint. For functions with other
-values, such as a class or a list, the result is None. The code cache does not store them.
+Globals can be numbers, strings, tuples of both, dtypes, devices, types in annotations, or builtins. They can
+also be functions of `ts` and `math`, or scripted functions that have a fingerprint. For a function with other
+globals, such as a class or a list, the result is None. The code cache does not store such a function.
 """
 
 from __future__ import annotations

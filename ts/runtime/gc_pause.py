@@ -1,11 +1,13 @@
 """Pausing (disabling) of Python's cyclic garbage collector (GC) during compilations and imports.
 
+The collector does not run within the block:
+
     with gc_disabled():
         compile(...)
 
-Most new objects of a compilation or import stay alive. Python's collector would scan them repeatedly, for a
-third of the time. After the block, new objects are promoted to the oldest generation without a scan. A full
-collection runs when more than a quarter of all objects were promoted in this way.
+Most new objects of a compilation or import stay alive. The collector would scan them repeatedly, for a third
+of the time. After the block, new objects move to the oldest generation without a scan. A full collection runs
+when more than a quarter of all objects moved in this way.
 """
 
 from __future__ import annotations

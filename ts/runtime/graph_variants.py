@@ -1,4 +1,4 @@
-"""Graph variants of functions, as written, optimized or differentiated, and their code.
+"""Graph variants of functions (as written, optimized or differentiated) and their code.
 
 Each variant is a transformed copy of the function's graph. The optimized variant is created in these steps:
 

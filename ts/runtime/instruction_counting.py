@@ -1,10 +1,12 @@
 """Instruction counting of executed code, including the instructions of called functions.
 
+The example calls `f(3)` and then returns the number of executed instructions of each kind:
+
     counter = InstructionCounter()
-    CountedFunction(f, counter)(3)            returns f(3)
+    CountedFunction(f, counter)(3)
     counter.instructions()                    Counter({"ADD_I64": 12, ...})
 
-Functions that are called through an interface, forked, or created by a closure are not counted.
+Functions are not counted if they are forked, called through an interface, or created by a closure.
 """
 
 from __future__ import annotations

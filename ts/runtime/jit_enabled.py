@@ -1,8 +1,8 @@
-"""Switch of the process that enables or disables scripting.
+"""Process-wide switch that enables or disables scripting.
 
-After `ts.jit.disable()`, or if the environment variable TS_JIT is 0, `script` returns its argument. Programs
-then run in Python. PYTORCH_JIT applies if TS_JIT is not set. As in PyTorch, `no` and `false` mean 0, `yes`
-and `true` mean 1. Other values raise ValueError.
+After `ts.jit.disable()`, or if the environment variable TS_JIT is 0, `script` returns its argument. The
+program then runs in Python. If TS_JIT is not set, PYTORCH_JIT applies. As in PyTorch, `no` and `false` mean
+0, and `yes` and `true` mean 1. Other values raise ValueError.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
 """Horizontal fusion of frozen linear layers with a common input into one layer (concat linear).
 
-This example shows two layers before and after the pass:
+The pass replaces the layers on the left by the nodes on the right:
 
     %y : Tensor = aten::linear(%x, %w, %b)            %a : Tensor = aten::linear(%x, %wv, %bc)
     %z : Tensor = aten::linear(%x, %v, %c)     =>     %y : Tensor = aten::slice(%a, %-1, %0, %3, %1)
                                                       %z : Tensor = aten::slice(%a, %-1, %3, %8, %1)
 
-All layers must have a bias, and constant weights with the same dtype and device. No node may write to their
-inputs or results. As in PyTorch, the pass is limited to `cuda` unless `everywhere` is set.
+All layers must have a bias, and constant weights with the same dtype and device. No node may write to the
+inputs or results of the layers. As in PyTorch, the pass is limited to `cuda` unless `everywhere` is set.
 """
 
 from __future__ import annotations

@@ -1,22 +1,22 @@
-"""Freezing: replace the attributes of a module by constants in its methods' graphs.
+"""Freezing: replace the attributes of a module by constants in the graphs of its methods.
 
-This example shows a graph before and after freezing:
+The pass replaces the nodes on the left by the nodes on the right:
 
     %weight : Tensor = prim::GetAttr[name="weight"](%self)
     %y : Tensor = aten::mul(%x, %weight)                     =>
                               %self.weight : Float(2, 2) = prim::Constant[value=<Tensor>]()
                               %y : Tensor = aten::mul(%x, %self.weight)
 
-The result is a `FrozenModule` with the graphs of the remaining methods and the remaining attributes. All
-calls are inlined. An attribute remains if
+Input: a module. Output: a `FrozenModule` with the remaining methods and attributes. All calls in the graphs
+are inlined. An attribute remains if
 
 - it is requested by name (`"weight"`, `"head.weight"`, `"head"`),
 - a method assigns it, or may write to its memory or to memory that it shares,
 - it is an argument or result of a forked task, or an argument of a call of an unknown function,
 - its module is in training mode, or its value cannot be a constant of a graph.
 
-`AliasDb` treats all module attributes as one location, so the pass tracks the aliases of each attribute
-itself.
+`AliasDb` treats all attributes of a module as one location. The pass therefore computes the aliases of each
+attribute itself.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
 """Batch-norm folding (conv-BN fusion): a convolution absorbs the following batch norm and arithmetic.
 
-This example shows nodes before and after the pass. All uses of %y are replaced by %c:
+The pass replaces the nodes on the left by the node on the right. Users of %y then use %c:
 
     %c : Tensor = aten::conv2d(%x, %w, %b, ...)              %c : Tensor = aten::conv2d(%x, %w2, %b2, ...)
     %y : Tensor = aten::batch_norm(%c, ...)          =>
 
-Arithmetic (+, -, *, /) is folded if the operand is a constant scalar or one constant per channel. Weight,
+Arithmetic (+, -, *, /) is folded if one operand is a constant scalar or has one constant per channel. Weight,
 bias and running statistics must be constants, as in frozen modules. No other node may read the elements of
-the convolution's result. The results are rounded differently.
+the convolution's result. Folding changes rounding.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Batch-norm folding into the weight and bias of the preceding linear layer.
 
-This example shows nodes before and after the pass:
+The pass replaces the nodes on the left by the nodes on the right:
 
                                                         %d : int = aten::dim(%x)
                                                         %flat : bool = aten::eq(%d, %2)
@@ -11,9 +11,9 @@ This example shows nodes before and after the pass:
                                                           block1():
                                                             (the original nodes)
 
-Batch norm normalizes dimension 1. This is the feature dimension of the linear layer only if %x is a matrix.
-The rank is therefore tested at run time. (PyTorch folds without this test.) The pass is for frozen modules
-and changes rounding.
+Batch norm normalizes dimension 1. The features of a linear layer are in dimension 1 only if %x is a matrix.
+The rank of %x is therefore tested at run time. (PyTorch folds without this test.) The pass is for frozen
+modules and changes rounding.
 """
 
 from __future__ import annotations

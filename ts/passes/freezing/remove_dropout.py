@@ -1,6 +1,8 @@
 """Dropout removal outside of training.
 
-%y : Tensor = aten::dropout(%x, %p, %false)      =>      %x instead of %y
+The pass deletes the node, and %x replaces %y:
+
+    %y : Tensor = aten::dropout(%x, %p, %false)
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""PyTorch's passes that no pipeline runs: programs call them by their names in `ts._C`."""
+"""PyTorch's passes that no pipeline runs. Programs call them by their names in `ts._C`."""

@@ -1,6 +1,6 @@
 """Batched matrix multiplication: many small matrix products become one large product.
 
-The nodes on the left, of which the first ones are shown, are replaced by the node on the right:
+The pass replaces the nodes on the left by the node on the right. Only the first products are shown:
 
     a sum of at least four products                  %s : Tensor = prim::MMTreeReduce(%a, %c..., %b, %d...)
       %x : Tensor = aten::mm(%a, %b)            =>      product of the left factors, concatenated by columns,

@@ -1,14 +1,13 @@
 """Conversion of `chunk` with a constant number of chunks to one node with that number of results.
 
-The two nodes above the arrow become the node below:
+The pass replaces the two nodes above the arrow by the node below:
 
     %l : Tensor[] = aten::chunk(%x, %three, %one)
     %a : Tensor, %b : Tensor, %c : Tensor = prim::ListUnpack(%l)
                                                 =>
     %a : Tensor, %b : Tensor, %c : Tensor = prim::ConstantChunk[chunks=3, dim=1](%x)
 
-The list must have no other use than this unpacking. If `chunk` returns fewer chunks at run time, both graphs
-raise an error.
+No other node may use the list %l. If `chunk` returns fewer chunks at run time, both graphs raise an error.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 """Decomposition of `addmm` into `mm` and `add`, which other passes can optimize.
 
-This example shows a node before and after the pass:
+The pass replaces the node on the left by the nodes on the right:
 
     %y : Tensor = aten::addmm(%b, %x, %w, %1, %1)    =>    %p : Tensor = aten::mm(%x, %w)
                                                            %y : Tensor = aten::add(%b, %p, %1)
 
-The pass applies only if both scale factors, `beta` and `alpha`, are one.
+The scale factors `beta` and `alpha` (the last two arguments) must be one.
 """
 
 from __future__ import annotations

@@ -1,9 +1,11 @@
 """Type erasure of numbers: conversion to 0-dim tensors, for export formats without number types.
 
+The pass replaces the types and the constant on the left by those on the right:
+
     %2 : int = prim::Constant[value=7]()          %2 : Long(device=cpu) = prim::Constant[value={7}]()
     %3 : int = aten::size(%x, %1)             =>  %3 : Long(device=cpu) = aten::size(%x, %1)
 
-The resulting graph cannot run: it is for export and inspection.
+The resulting graph is for export and inspection. It cannot run.
 """
 
 from __future__ import annotations

@@ -1,14 +1,14 @@
 """Fusion of a matrix product and an addition into `addmm`.
 
-This example shows two nodes before and after the pass:
+The pass replaces the nodes on the left by the node on the right:
 
     %m : Float(*, *) = aten::mm(%x, %w)
     %y : Tensor = aten::add(%m, %b, %one)      =>    %y : Tensor = aten::addmm(%b, %x, %w, %one, %one)
 
-The pass requires typed tensors (`propagate_types`). Factors and summand must have the same floating dtype.
-The summand has at most two dimensions. Nothing may write to the operands and the product.
+The tensors must have types (`propagate_types`). Factors and summand must have the same floating dtype. The
+summand has at most two dimensions. No node may write to the operands or the product.
 
-Unlike `add`, `addmm` does not expand the product to the shape of the summand. Known sizes must therefore
+Unlike `add`, `addmm` does not expand the product to the shape of the summand. The pass requires sizes that
 exclude such an expansion. (PyTorch always fuses.) Fusion changes rounding.
 """
 

@@ -1,12 +1,12 @@
 """Fusion of products with a transposed weight into `linear`.
 
-This example shows two nodes before and after the pass:
+The pass replaces the nodes on the left by the node on the right:
 
     %t : Tensor = aten::t(%w)                              %y : Tensor = aten::linear(%x, %w, %b)
     %y : Tensor = aten::addmm(%b, %x, %t, %one, %one)  =>
 
-The pass also replaces `matmul`, and an in-place addition that follows `matmul`. Other additions remain. If
-the right factor is not a transposed weight, the pass inserts a transpose of it.
+The pass also replaces `matmul`, and an in-place addition after `matmul`. Other additions remain. If the right
+factor is not a transposed weight, the pass inserts a transposition of this factor.
 """
 
 from __future__ import annotations

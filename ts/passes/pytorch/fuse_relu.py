@@ -1,7 +1,9 @@
 """Fusion of an addition and the following ReLU into one operator.
 
-%2 : Tensor = aten::add(%x, %y, %1)
-%3 : Tensor = aten::relu(%2)              =>      %3 : Tensor = aten::_add_relu(%x, %y, %1)
+The pass replaces the nodes on the left by the node on the right:
+
+    %2 : Tensor = aten::add(%x, %y, %1)
+    %3 : Tensor = aten::relu(%2)              =>      %3 : Tensor = aten::_add_relu(%x, %y, %1)
 """
 
 from __future__ import annotations

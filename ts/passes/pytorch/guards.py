@@ -1,14 +1,15 @@
 """Guards and bail-outs of PyTorch's profiling executor, run by `ts._C` functions and by no pipeline.
 
-The left column names the pass, the right column its effect:
+The left column contains the pass, the right column its effect:
 
     insert_guards        %p : Tensor = prim::profile[profiled_type=T](%x)    =>    %p : T = prim::Guard(%x)
     eliminate_guards     guards move to the definitions of their values and are merged. A guard of an
                          operator's result is removed if the guards of the operator's inputs imply it
     insert_bail_outs     %p : T = prim::Guard(%x)    =>    %p : T = prim::BailOut_0(%x, %captured...)
 
-The graph of a bail-out contains the remaining program, with the remaining iterations of loops. Its inputs are
-the guarded tensor and the captured values. Graphs with such nodes are executable (`lower_executor_nodes`).
+A bail-out node contains a graph of the remaining program, including the remaining iterations of loops. The
+graph's inputs are the guarded tensor and the captured values. `lower_executor_nodes` makes graphs with these
+nodes executable.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Code hoisting of computations common to both branches of an `if`, and branch merging of equal conditions.
 
-This example shows a graph before and after the pass:
+The pass replaces the graph on the left by the graph on the right:
 
     %y : int = prim::If(%c)                          %s : int = aten::mul(%a, %b)
       block0():                                      %y : int, %z : int = prim::If(%c)
@@ -14,7 +14,7 @@ This example shows a graph before and after the pass:
       block0(): -> (%a)
       block1(): -> (%b)
 
-A node is hoisted unless an earlier node that stays in the branch has side effects, writes or may raise. Two
+A node is hoisted only if no earlier node that stays in the branch has side effects, writes or may raise. Two
 ifs are merged if only constants are between them.
 """
 

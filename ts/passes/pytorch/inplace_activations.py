@@ -1,9 +1,9 @@
 """Conversion between in-place and functional activations if the difference is unobservable.
 
-`functional_to_inplace_activation` replaces `aten::relu(%x)` by `aten::relu_(%x)`. It requires that %x is new
-memory that only the activation reads. `inplace_to_functional_activation` is the inverse.
+`functional_to_inplace_activation` replaces `aten::relu(%x)` by `aten::relu_(%x)`. The memory of %x must be
+new, and no other node may read it. `inplace_to_functional_activation` is the inverse.
 
-Both passes are limited to functions of one tensor whose result always has the dtype of this tensor.
+An activation is a function of one tensor whose result always has the dtype of this tensor.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Graph verification as a pass: `lint(graph)` raises `InternalError` with the text of an invalid graph.
+"""Graph verification (`ts.ir.verifier`) as a pass.
 
-The checks are in `ts.ir.verifier`.
+`lint(graph)` raises `InternalError` with the graph's text if the graph is invalid.
 """
 
 from __future__ import annotations

@@ -1,14 +1,15 @@
 """Loop unrolling: replicate small bodies of counted loops, to reduce the number of iterations.
 
-This example shows a loop before and after the pass. Both new loops carry k:
+The pass replaces the loop on the left by the two loops on the right. The second loop continues with the
+value of k:
 
     for i in range(n):              for j in range(n // 8):
         y -= i               =>         y -= k; k += 1 ...         eight copies of the body
                                     for i in range(n % 8):         remaining iterations
                                         y -= k; k += 1
 
-A loop with a constant trip count below `_MAX_FULL_UNROLL_ITERATIONS` is replaced by copies of its body. Only
-innermost loops are unrolled. Full unrolling of an inner loop makes its outer loop innermost.
+If the trip count is constant and less than `_MAX_FULL_UNROLL_ITERATIONS`, copies of the body replace the
+loop. Only innermost loops are unrolled. An outer loop becomes innermost if its inner loops are replaced.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Lowering of nodes of PyTorch's executor to ordinary nodes, so that graphs with such nodes can run.
+"""Lowering of nodes of PyTorch's executor to ordinary nodes, which `ts` can run.
 
-The left column shows a node. The right column describes the values that the ordinary nodes return:
+The left column shows a node. The right column describes the values that replace its outputs:
 
     prim::profile, prim::profile_ivalue                 their inputs
     prim::TypeCheck[types=[...]](%x...)                 the inputs, and whether all are of their types

@@ -1,6 +1,6 @@
 """Loop peeling: move the first iterations before the loop.
 
-This example shows a loop before and after the pass:
+The pass replaces the loop on the left by the nodes on the right:
 
     %y : T = prim::Loop(%n, %c, %x)          %k : int = prim::min(%n, %one)
       block0(%i : int, %a : T):              %y1 : T, %c1 : bool = prim::Loop(%k, %c, %x, %c)
@@ -11,8 +11,8 @@ This example shows a loop before and after the pass:
                                                block0(%j : int, %a : T):
                                                  %i : int = aten::add(%j, %k) ...
 
-Analyses can then infer more precise types for values of the first iteration. If %n is constant,
-`unroll_constant_loops` unrolls the peeled loop.
+Analyses can then infer more precise types in the first iteration. If %n is constant, `unroll_constant_loops`
+unrolls the first loop.
 """
 
 from __future__ import annotations

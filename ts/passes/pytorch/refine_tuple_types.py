@@ -1,8 +1,8 @@
 """Refinement of tuple types from the types of their elements.
 
-    %t : (Tensor, Tensor) = prim::TupleConstruct(%i, %x)      =>    %t : (int, Float(2, 3)) = ...
+Another pass must have refined the types of the elements before. The pass replaces the type of %t:
 
-This is useful after a pass has refined the types of the elements.
+    %t : (Tensor, Tensor) = prim::TupleConstruct(%i, %x)      =>    %t : (int, Float(2, 3)) = ...
 """
 
 from __future__ import annotations

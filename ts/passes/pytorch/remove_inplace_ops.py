@@ -1,7 +1,8 @@
 """Unconditional replacement of in-place operators by their functional forms, ignoring aliases.
 
 For example, `aten::add_(%x, %y, %1)` becomes `aten::add(%x, %y, %1)`. The pass is for export to formats
-without in-place operators. `remove_mutation` checks first that the program cannot observe the difference.
+without in-place operators. Unlike `remove_mutation`, it also replaces operators if the program can observe
+the difference.
 """
 
 from __future__ import annotations

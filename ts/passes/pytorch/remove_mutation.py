@@ -1,14 +1,14 @@
 """Mutation removal (functionalization): unobservable in-place operators are replaced by functional ones.
 
-This example shows a list and a tensor before and after the pass:
+The pass replaces the nodes on the left by the nodes on the right:
 
     %l : int[] = prim::ListConstruct(%a)                %l : int[] = prim::ListConstruct(%a, %b)
     %_ : int[] = aten::append(%l, %b)           =>
     %x : Tensor = aten::relu(%y)                        %x : Tensor = aten::relu(%y)
     %z : Tensor = aten::add_(%x, %b, %1)                %z : Tensor = aten::add(%x, %b, %1)
 
-A mutation is removed if its block allocates the memory, and no node between the allocation and the mutation
-accesses the memory.
+A mutation is removed if its block allocates the memory. No node between the allocation and the mutation may
+access the memory.
 """
 
 from __future__ import annotations

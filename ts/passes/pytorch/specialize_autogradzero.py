@@ -1,7 +1,7 @@
 """Specialization of gradient code to gradients known to be zero or defined.
 
-%z is an undefined gradient, the result of `prim::AutogradZero()`. %x is defined. The value on the right
-replaces the node on the left:
+In the example, %z is an undefined gradient (the result of `prim::AutogradZero()`), and %x is defined. The
+value on the right replaces the node on the left:
 
     %s : Tensor = prim::AutogradAdd(%x, %z)             =>    %x
     %s : Tensor = prim::AutogradAdd(%x, %y)             =>    aten::add(%x, %y, %one), if both are defined

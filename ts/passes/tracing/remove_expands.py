@@ -1,6 +1,7 @@
-"""Removal of `expand` nodes that a tracer inserted, because operators broadcast implicitly.
+"""Removal of `expand` nodes that the tracer inserted, because operators broadcast implicitly.
 
-An inserted `expand` (last argument `implicit` is true) has the sizes of the traced run, which may be wrong
+For example, the pass removes `%y = aten::expand(%x, %sizes, %true)`, and %x replaces %y. The last argument
+`implicit` is true if the tracer inserted the node. The sizes are those of the traced run, and may be wrong
 for other inputs. Calls of `expand` in the program remain.
 """
 

@@ -1,7 +1,7 @@
 """Conversion of the blocks of a trace to methods and forked tasks.
 
-In the graph of a trace, each call of a submodule and each fork is a node with a block. A module attribute is
-a value that is named by its path. This example shows a trace, and the converted graph of the outer module:
+In the graph of a trace, submodule calls and forks are nodes with a block. A node `prim::TracedAttr` reads a
+module attribute by its path. The example shows a trace, and the converted graph of the outer module:
 
     %w = prim::TracedAttr[scope="__module.sub.w"]()
     %s = prim::TracedAttr[scope="__module.sub"]()
@@ -10,8 +10,8 @@ a value that is named by its path. This example shows a trace, and the converted
         %y = aten::mul(%x, %w)                          =>    %y = prim::CallMethod[name="forward"](%sub, %x)
     return (%y)                                               return (%y)
 
-Each block becomes a method or task. Values of other blocks that it uses become parameters, in order of use.
-Values that other blocks use become results.
+Each block becomes a method or task. The outer values that the block uses become parameters, in order of use.
+The values of the block that other blocks use become results.
 """
 
 from __future__ import annotations
