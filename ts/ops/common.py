@@ -1,16 +1,13 @@
-"""Broadcasting, type promotion, dimensions, reductions and casts: rules shared by all operators.
+"""Rules shared by operators (broadcasting, type promotion, dimensions, reductions, casts).
 
-The functions accept arrays of any backend, and return NumPy dtypes, shapes and wrapped dimensions. They raise
-PyTorch's errors.
+Input: arrays of any backend. Output: NumPy dtypes, shapes or wrapped dimensions. Errors are those of PyTorch.
 
-    >>> result_type(np.ones(3, np.int64), 2.5)          # a Python float changes only the category
-    dtype('float32')
-    >>> wrap_dim(-1, 3)
-    2
+>>> wrap_dim(-1, 3)
+2
 
-Promotion follows PyTorch's rules. There are three groups of operands, from the highest to the lowest: tensors
-with dimensions, 0-dim tensors, Python numbers. An operand of a lower group changes the result dtype only if
-its category (bool < int < float < complex) is higher. The width of its dtype is ignored.
+Promotion has three groups of operands: tensors with dimensions (highest), 0-dim tensors, Python numbers. The
+categories of dtypes are bool < int < float < complex. An operand of a lower group changes the result dtype
+only if its category is higher. The width of its dtype is ignored.
 """
 
 from __future__ import annotations

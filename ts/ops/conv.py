@@ -1,10 +1,10 @@
 """Convolutions with stride and dilation (dilated convolution) by one matrix product of windows and weight.
 
-The input has the shape (N, C, *spatial) or (C, *spatial). A convolution is a cross-correlation, as in
-PyTorch. A transposed convolution adds weighted windows.
+Input: an array (N, C, *spatial) or (C, *spatial), a weight and an optional bias. As in PyTorch, a convolution
+is a cross-correlation. A transposed convolution adds weighted windows.
 
-`described` checks the arguments and returns a cached Geometry for their sizes. The function `compute`
-receives the Geometry and the arrays. A faster backend passes another `compute` to the same kernels:
+The function `described` checks the arguments and returns a cached Geometry. The function `compute` receives
+the Geometry and the arrays. A faster backend passes its own `compute` to the kernels:
 
     overrides["aten::conv2d"] = partial(conv, compute=mine)      # mine(xp, geometry, input, weight, bias)
 """

@@ -1,7 +1,7 @@
-"""Functional operator variants without aliases: `select_copy` copies the view of `select`, for example.
+"""Functional operator variants without aliases, such as `select_copy` for the view `select`.
 
-Each row of the tables declares one variant of a view or of an in-place random fill. The variant does not
-alias or mutate its argument.
+The tables list views and random in-place fills. For each of them, the module declares a variant without
+aliases and writes.
 """
 
 from __future__ import annotations

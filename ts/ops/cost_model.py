@@ -1,16 +1,15 @@
 """Lower bounds of operator run times, checked by `ts.limits(seconds=...)` before an operator starts.
 
-`rule_of` returns a rule, which computes nanoseconds from the arguments of a call. For operators without cost,
-`rule_of` returns None. The result in this example is for two matrices of 3000 x 3000:
+The function `rule_of` returns the rule of an operator, or None for operators without cost. A rule computes
+nanoseconds from the arguments of a call. For example, `rule_of(matmul_record)(x, y)` returns 2.7e8 for two
+matrices of 3000 x 3000.
 
-    rule_of(matmul_record)(x, y)          2.7e8
+By default, the operator family determines the unit (elements, results or multiplications) and the time per
+unit. The record field `work` contains another rate or rule. Costs do not include allocations, because the
+memory limit bounds them.
 
-The operator family determines the unit (elements, results or multiplications) and the time per unit. Records
-with other costs have a rate or rule in the field `work`. Costs do not include allocations, because the memory
-limit bounds them.
-
-A kernel that loops in Python checks the deadline itself: `for t in steps(range(n))`. If the cost per element
-depends on the values, the kernel is called for sections of the array: `xp.in_pieces(function, x, y)`.
+A kernel that loops in Python checks the deadline itself, by `for t in steps(range(n))`. If the cost per
+element depends on the values, `xp.in_pieces(function, x, y)` calls the kernel for array sections.
 """
 
 from __future__ import annotations

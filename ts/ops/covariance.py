@@ -1,6 +1,7 @@
-"""Covariance and correlation matrices. Rows of the input are variables, columns are observations.
+"""Covariance and correlation matrices of observations.
 
-In: observations, and their frequencies or weights. Out: a matrix (variables, variables).
+Input: an array with variables in rows and observations in columns, and optional weights of observations.
+Output: a matrix (variables, variables).
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
 """CTC loss (connectionist temporal classification) by the forward-backward algorithm in log space.
 
-CTC is the loss of a sequence of labels without alignment. The inputs are log probabilities (T, N, C) or (T,
-C), targets (N, S) or concatenated, and their lengths. The result is the negative log likelihood of each
-sequence, or its reduction.
+CTC is the loss of a sequence of labels without alignment. Input: log probabilities (T, N, C) or (T, C),
+targets (N, S) or concatenated, and their lengths. Output: the negative log likelihood of each sequence, or
+the reduced loss.
 
-A blank is inserted before, between and after the labels, so there are 2 S + 1 states. `alpha[s]` is the log
-probability of all paths that are in state s after the current time step. It is computed from `alpha[s]` and
-`alpha[s - 1]` at the previous time step. If state s - 1 is a blank between different labels, `alpha[s - 2]`
-is also used.
+The algorithm inserts a blank before, between and after the labels, which gives 2 S + 1 states. The array
+`alpha` contains log probabilities. `alpha[s]` is that of all paths that are in state s after a time step. It
+is computed from `alpha[s]` and `alpha[s - 1]` of the previous time step. If state s - 1 is a blank between
+different labels, `alpha[s - 2]` is also used.
 """
 
 from __future__ import annotations

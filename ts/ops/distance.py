@@ -1,6 +1,6 @@
-"""Distances and similarities of vectors, and losses based on them.
+"""Distances and similarities of vectors, and losses based on distances and similarities.
 
-In: arrays of vectors. Out: an array without the vectors' dimension.
+Input: arrays of vectors. Output: an array without the dimension of the vectors.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Summaries and examples of the most frequently used operators.
 
-Each row has the format `name | summary | example`. Help texts of operators (`documentation`) and stub files
-contain the summaries. `python -m tests.regenerate` writes the results of the examples to `doc_data`.
+Each row has the format `name | summary | example`. The help texts of operators (`documentation`) and the stub
+files contain the summaries. `python -m tests.regenerate` writes the results of the examples to `doc_data`.
 """
 
 from __future__ import annotations

@@ -1,14 +1,14 @@
 """Help texts of operators, as shown by `help(ts.softmax)`.
 
-A help text contains call signature, summary, shape, dtypes, errors and an example:
+A help text contains signature, summary, shape, dtypes, errors and an example. For example, the text of
+softmax begins as follows:
 
     softmax(input, dim, dtype=None) -> Tensor
 
     Return the softmax along `dim`: the exponentials of the elements, divided by their sum.
-    ...
 
-Summaries and examples are from `doc_summaries`. Results of examples and accepted dtypes are from `doc_data`,
-which `python -m tests.regenerate` writes. Other facts are from the operator records.
+Summaries and examples are from `doc_summaries`. Results of examples and accepted dtypes are from `doc_data`.
+Other facts are from the operator records.
 """
 
 from __future__ import annotations

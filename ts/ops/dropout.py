@@ -1,6 +1,6 @@
 """Dropout (inverted dropout) of elements and channels, and rrelu (leaky units with random slopes).
 
-Dropout with probability p sets some elements to 0 and scales the others. The result is x * noise, with each
+Dropout with probability p sets some elements to 0 and scales the others. The result is `x * noise`, with each
 step rounded to the dtype:
 
     noise = empty_like(x).bernoulli_(1 - p) / (1 - p)

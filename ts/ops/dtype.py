@@ -1,6 +1,6 @@
 """Copies, dtype conversions, and queries of dtype properties.
 
-In: an array and the target dtype. Out: the array itself if nothing changes, else a copy.
+Input: an array and the target dtype. Output: a copy, or the array itself if nothing changes.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""Embedding lookup and embedding bags (segmented reduction): table rows by index, or reduced over bags.
+"""Embedding lookup and embedding bags (segmented reduction) of table rows by index.
 
-The inputs are a table (rows, width) and indices. A lookup returns the rows of the table. Embedding bags also
-need the offset of each bag, and return one reduced row per bag. `one_hot` returns rows with a one at the
-index.
+Input: a table (rows, width) and indices. Output: the row of each index. Embedding bags also need the offset
+of each bag, and return one reduced row per bag. The function `one_hot` returns rows with a one at the index.
 """
 
 from __future__ import annotations

@@ -1,7 +1,10 @@
-"""`torch.ops.load_library`: load C++ extension libraries, or search their files for names of operators.
+"""Loading of C++ extension libraries by `torch.ops.load_library`, and search for operator names in their
+files.
 
-A library that is linked with PyTorch's libraries is never loaded. Instead, its file is searched for operator
+A library that is linked with PyTorch's libraries is never loaded. Its file is only searched for operator
 names. Other shared libraries are loaded.
+
+Example:
 
     torch.ops.load_library("libtorchaudio.so")     # warns that its C++ code is not used
     torch.ops.torchaudio._lfilter_core_loop        # an operator implemented by ts

@@ -1,7 +1,7 @@
-"""Creation: arrays from shapes, ranges and other arrays' shapes.
+"""Creation of arrays from shapes, ranges and the shapes of other arrays.
 
-The arguments are sizes, a ScalarType or None (the default dtype), layout, device and pin_memory. Kernels
-receive the array namespace of the backend that the dispatcher chooses for the device.
+Input: sizes, a ScalarType number or None (default dtype), layout, device and pin_memory. Output: a new array.
+The dispatcher chooses the backend of the device, and passes its array namespace to the kernel.
 """
 
 from __future__ import annotations

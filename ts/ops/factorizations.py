@@ -1,7 +1,7 @@
 """Matrix factorizations (Cholesky, eigenvalue decomposition ...), determinants, inverses, linear solvers.
 
-In: (batches of) matrices in a floating or complex dtype. Out: factors, solutions, invariants. The kernels
-call NumPy's batched LAPACK routines.
+Input: one matrix or a batch of matrices, in a floating or complex dtype. Output: factors, determinants,
+inverses or solutions. The kernels call NumPy's batched LAPACK routines.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Fast Fourier transforms (discrete Fourier transforms): `ts.fft`.
+"""Fast Fourier transforms (discrete Fourier transforms) of `ts.fft`.
 
-In: an array, lengths, dimensions and a normalisation ("forward", "backward", "ortho" or None). Out: the
-transform. The transforms are computed by `xp.transforms`, which has the interface of scipy.fft.
+Input: an array, lengths, dimensions, and a normalization ("forward", "backward", "ortho" or None). Output:
+the transform. The kernels call `xp.transforms`, which has the interface of scipy.fft.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Finite differences (central differences) of samples: `torch.gradient`.
+"""Finite differences (central differences) of samples for `torch.gradient`.
 
-The spacing of the samples is one number, one number for each dimension, or the coordinates along each
-dimension. Inner derivatives are central differences. Derivatives at the first and the last sample are
-one-sided differences of first or second order:
+Input: samples, and their spacing (one number, or for each dimension one number or the coordinates). Output:
+the derivative along each dimension. Inner derivatives are central differences. The first and the last
+derivative are one-sided differences of first or second order.
 
-    gradient([1, 2, 4, 7])      [1.0, 1.5, 2.5, 3.0]
+For example, `gradient([1, 2, 4, 7])` returns [1.0, 1.5, 2.5, 3.0].
 """
 
 from __future__ import annotations

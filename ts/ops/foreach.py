@@ -1,11 +1,13 @@
 """Foreach operators (multi-tensor operators), which apply single-tensor operators to tensor lists.
 
-    ts._foreach_mul_(moments, 0.9)
-    ts._foreach_add_(moments, gradients, alpha=0.1)
-    ts._foreach_add_(moments, [1.0, 2.0])               # a number for each tensor of the list
+A row of the tables contains the parameters after `self`, and the single-tensor operator. The single-tensor
+operator determines values, dtypes, gradients and errors. As in PyTorch's schemas, in-place variants return
+None.
 
-A row of the tables contains the parameters after `self`, and the single-tensor operator. This operator
-determines values, dtypes, gradients and errors. In-place variants return None, as in PyTorch's schemas.
+Example:
+
+    ts._foreach_add_(moments, gradients, alpha=0.1)     # one gradient for each tensor of `moments`
+    ts._foreach_add_(moments, [1.0, 2.0])               # one number for each tensor of `moments`
 """
 
 from __future__ import annotations

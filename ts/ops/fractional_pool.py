@@ -1,7 +1,7 @@
-"""Fractional max pooling: windows of one size at pseudorandom steps.
+"""Fractional max pooling, whose windows have one size and pseudorandom steps.
 
-In: an array (N, C, *spatial) or (C, *spatial), and for each plane one random sample in [0, 1) per dimension.
-Out: the maxima, and their indices in the flattened plane.
+Input: an array (N, C, *spatial) or (C, *spatial), and random samples in [0, 1). Each plane needs one sample
+per dimension. Output: the maxima, and their indices in the flattened plane.
 """
 
 from __future__ import annotations

@@ -1,11 +1,8 @@
 """Functions whose signatures schemas cannot express: variadic tensors, and flags that select results.
 
-Each line shows a call of the function, and the call of the operator that the function makes:
-
-    ts.broadcast_tensors(a, b)                           ->  aten::broadcast_tensors([a, b])
-    ts.meshgrid(a, b, indexing="xy")                     ->  aten::meshgrid.indexing([a, b], "xy")
-
-`torch_functions()` returns the functions of the package `ts` that are not operators.
+A function calls an operator with other arguments. For example, `ts.meshgrid(a, b, indexing="xy")` calls
+`aten::meshgrid.indexing([a, b], "xy")`. `torch_functions()` returns the functions of the package `ts` that
+are not operators.
 """
 
 from __future__ import annotations

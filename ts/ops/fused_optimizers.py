@@ -1,11 +1,13 @@
-"""Steps of optimizers over lists of parameters: rules of SGD, Adam and Adagrad, and their fused operators.
+"""Optimizer steps over lists of parameters, by rules (SGD, Adam, Adagrad) and fused operators.
+
+A rule computes a step by foreach operators, which change parameters and states in place. A fused operator
+computes a step in one pass if the backend has a kernel for it. The argument `state_steps` contains the number
+of steps, including the current step.
+
+Example:
 
     ts._fused_sgd_(params, grads, momenta, weight_decay=0.0, momentum=0.9, lr=0.1, dampening=0.0,
                    nesterov=False, maximize=False, is_first_step=False)
-
-A rule (`sgd`, `adam`, `adagrad`) implements a step by foreach operators, which update parameters and state in
-place. A fused operator computes the step in one pass if the backend has a kernel for it. `state_steps`
-contains the number of steps, including the current one.
 """
 
 from __future__ import annotations

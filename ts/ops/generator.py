@@ -1,6 +1,7 @@
-"""Pseudorandom number generators (PRNG): the streams of random operators, and the class `Generator`.
+"""Pseudorandom number generators (PRNG): the class `Generator` and the streams of random operators.
 
-The streams are equal to PyTorch's on the CPU. Random words come from `ts.backends.cpu.kernels.mt19937`:
+The streams on the CPU are equal to PyTorch's. Their random words come from `ts.backends.cpu.kernels.mt19937`.
+Each line shows a sample and its computation from random words:
 
     float32 in [0, 1)   the 24 low bits of one word
     float64 in [0, 1)   the 53 low bits of two words

@@ -1,8 +1,8 @@
 """Grid sampling (spatial transformer) of images and volumes, and affine grids.
 
-The input has the shape (N, C, *spatial). The grid (N, *places, n) contains coordinates from -1 to 1, x first.
-The result has the shape (N, C, *places). All steps are computed in the dtype of the input, even for 16-bit
-floats, because another precision would shift the points.
+Input: an array (N, C, *spatial), and a grid (N, *places, n). The grid contains coordinates from -1 to 1, x
+first. Output: an array (N, C, *places). All steps use the dtype of the input, even 16-bit floats, because
+another precision would shift the points.
 """
 
 from __future__ import annotations

@@ -1,11 +1,10 @@
 """Histograms in one and several dimensions.
 
-The inputs are points, the number of bins or their edges, and weights. The last dimension of the points
-contains the coordinates of a point. The results are the weight of each bin and the edges:
+Input: points, the number of bins or their edges, and optional weights. The last dimension of the points
+contains the coordinates of one point. Output: the weight of each bin, and the edges. A bin includes its lower
+edge, and the last bin both edges. NaN and points outside of all bins are ignored.
 
-    histogram([1, 2, 1, 4, 5], bins=3)      [3, 0, 2], edges [1, 2.33, 3.67, 5]
-
-A bin includes its lower edge, and the last bin both edges. NaN and points outside of all bins are ignored.
+For example, `histogram([1, 2, 1, 4, 5], bins=3)` returns [3, 0, 2] and the edges [1, 2.33, 3.67, 5].
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""Householder reflections (reflectors) in LAPACK's packed form: QR factorization, Q, and products with Q.
+"""Householder reflections (reflectors) in LAPACK's packed form, for QR factorization and products with Q.
 
-In: (batches of) matrices, or reflectors stored below the diagonal with their scales `tau`. Out: reflectors
-and R, or Q, or products with Q.
+The packed form stores reflectors below the diagonal of a matrix, and their scales in a vector `tau`.
+
+Input: matrices, or packed reflectors. Output: packed reflectors and R, the matrix Q, or products with Q.
 """
 
 from __future__ import annotations

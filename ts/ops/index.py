@@ -1,6 +1,7 @@
 """Advanced indexing (fancy indexing), which reads and writes by index: tensors, gather, select, take, masks.
 
-In: an array and index arrays (int64, or bool masks). Out: the selected elements, or the written array.
+Input: an array, and index arrays of dtype int64 or bool (masks). Output: the selected elements, or the array
+after the write.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Legacy operators for `interpolate` in old archives: `aten::__interpolate` and its earlier names.
+"""Legacy operators for `interpolate` in old archives (`aten::__interpolate` and its earlier names).
 
-The arguments are an array (N, C, *spatial), a size, a scale factor, and a mode. A size has precedence over a
-factor. Each legacy operator calls the operator of the mode:
+Input: an array (N, C, *spatial), a size, a scale factor and a mode. A size has precedence over a factor. Each
+legacy operator calls the operator of the mode.
 
-    __interpolate(x, None, 2.0, "bilinear", True)       upsample_bilinear2d.vec(x, [8, 8], True, None)
+For example, `__interpolate(x, None, 2.0, "bilinear", True)` calls `upsample_bilinear2d.vec`.
 """
 
 from __future__ import annotations

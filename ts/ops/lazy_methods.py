@@ -1,8 +1,8 @@
-"""Tensor methods that exist before their operators are imported.
+"""Placeholders of tensor methods that exist before their operators are imported.
 
-`announce` adds placeholder descriptors for the names in `method_names` to the class, so that `dir(ts.Tensor)`
-lists the methods. The first access to a placeholder imports all operators, which replaces the placeholders by
-methods. `python -m tests.regenerate` writes `method_names`.
+The function `announce` adds a placeholder for each name in `method_names` to the tensor class.
+`dir(ts.Tensor)` therefore lists all methods. The first access to a placeholder imports all operators, which
+replaces the placeholders by methods. `python -m tests.regenerate` writes `method_names`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Least squares, and LDL factorization (Bunch-Kaufman) of symmetric indefinite matrices.
 
-The inputs are (batches of) matrices and right-hand sides. For all `driver` arguments of `lstsq`, the solution
-is computed by the SVD. The driver only determines which additional results are returned. L D L^T is computed
-by LAPACK, through SciPy.
+Input: matrices and right-hand sides, or batches of both. `lstsq` computes solutions by the SVD for all values
+of its argument `driver`. The driver determines the cutoff and the additional results. LAPACK computes L D
+L^T, through SciPy.
 """
 
 from __future__ import annotations

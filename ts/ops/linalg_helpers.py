@@ -1,10 +1,8 @@
 """Internal operators of `linalg` functions, whose results include the factors that backward needs.
 
-The first result is the value. Further results are packed L and U, LAPACK's pivots, and one error code per
-matrix (`info`, 0 for success). Each line shows a call and its results or error:
-
-    _linalg_det(A)                                      det, LU, pivots
-    _linalg_check_errors(info, "linalg.inv", ...)       the error that linalg.inv raises
+The first result is the value. Further results are packed L and U, and LAPACK's pivots. The result `info`
+contains one error code per matrix, 0 for success. For example, `_linalg_det(A)` returns the determinant, LU
+and the pivots.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""Elementwise losses.
+"""Elementwise losses of predictions and targets.
 
-In: arrays and a reduction (0 none, 1 mean, 2 sum). Out: an array. 16-bit floats are computed in 32 bits. Each
-element's loss is rounded to the result's dtype before the reduction, as in PyTorch.
+Input: two arrays and a reduction (0 none, 1 mean, 2 sum). Output: the losses, or the reduced loss. 16-bit
+floats are computed in 32 bits. As in PyTorch, the loss of an element is rounded to the result's dtype before
+the reduction.
 """
 
 from __future__ import annotations

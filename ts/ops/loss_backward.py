@@ -1,6 +1,7 @@
 """Backward operators of loss functions, as used in archives and exported graphs.
 
-In: the gradient of the loss, the loss arguments and reduction. Out: the gradient of the first argument.
+Input: the gradient of the loss, and the arguments of the loss function. Output: the gradient of the first
+argument.
 """
 
 from __future__ import annotations

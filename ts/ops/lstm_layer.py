@@ -1,8 +1,8 @@
 """Forward and backward (backpropagation through time) of a unidirectional LSTM layer over a padded sequence.
 
-The input has the shape (time, batch, features), and the states (batch, hidden) or (1, batch, hidden). The
-results are the hidden state at each time step, the last states, and a workspace. The workspace contains bytes
-of intermediate values for backward.
+Input: an array (time, batch, features), and states (batch, hidden) or (1, batch, hidden). Output: the hidden
+state at each time step, the last states, and a workspace. The workspace contains bytes of intermediate values
+for backward.
 
 As in PyTorch, the operators are named after oneDNN (formerly MKL-DNN). The arguments `batch_sizes`,
 `num_layers`, `bidirectional`, `batch_first`, `train` and `hidden_size` have no effect.

@@ -1,7 +1,7 @@
 """Batched LU factorization (LU decomposition) with partial pivoting, and LU solvers.
 
-In: (batches of) matrices. Out: L and U (packed in one matrix with LAPACK's pivots, or as separate matrices),
-or solutions.
+Input: matrices, or LU factors and right-hand sides. Output: separate matrices L and U, a packed matrix of
+both with LAPACK's pivots, or solutions.
 """
 
 from __future__ import annotations

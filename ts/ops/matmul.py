@@ -1,7 +1,7 @@
 """Matrix multiplication and other products of vectors and matrices.
 
-In: arrays with matching inner dimensions. Out: their product, computed by `xp.matmul`. Products of integers
-wrap. 16-bit floats are multiplied in 32 bits.
+Input: arrays with equal inner dimensions. Output: the product, computed by `xp.matmul`. Products of integers
+wrap on overflow. 16-bit floats are multiplied in 32 bits.
 """
 
 from __future__ import annotations

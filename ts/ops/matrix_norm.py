@@ -1,7 +1,7 @@
 """Matrix norms (Frobenius norm, nuclear norm, spectral norm, maximum row and column sums).
 
-In: an array, the norm's order, the two matrix dimensions, keepdim. Out: the reduced array. `linalg.norm`
-computes a matrix norm or a vector norm, depending on its arguments.
+Input: an array, the order of the norm, the two matrix dimensions, and `keepdim`. Output: the reduced array.
+`linalg.norm` computes a matrix norm or a vector norm, depending on its arguments.
 """
 
 from __future__ import annotations

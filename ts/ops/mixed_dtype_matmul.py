@@ -1,6 +1,7 @@
 """Matrix products with a separate output dtype, and grouped matrix products.
 
-Each line shows a call and its result. For grouped products, `offs` contains the end offsets of the groups:
+A grouped product multiplies groups of rows by separate matrices. The argument `offs` contains the end index
+of each group. Each line shows a call and its result:
 
     mm(a, b, float32)                   product of 16-bit floats in 32 bits
     _grouped_mm(a, b, offs)             rows offs[i - 1] to offs[i] of a times b[i]

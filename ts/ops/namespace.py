@@ -1,8 +1,10 @@
-"""Operator namespaces: `torch.ops.aten.add.Tensor`.
+"""Operator namespaces with attributes such as `torch.ops.aten.add.Tensor`.
 
-ts.ops.aten.add(x, 1)              the overload that accepts the arguments
-ts.ops.aten.add.Scalar(x, 1)       overload "Scalar" (`default`: the overload without a name)
-ts.ops.aten.add.overloads()        ['Tensor', 'Scalar', ...]
+Example:
+
+    ts.ops.aten.add(x, 1)              # the overload that accepts the arguments
+    ts.ops.aten.add.Scalar(x, 1)       # overload "Scalar" (`default` is the overload without a name)
+    ts.ops.aten.add.overloads()        # ['Tensor', 'Scalar', ...]
 """
 
 from __future__ import annotations

@@ -1,9 +1,7 @@
 """Attributes of the modules `ts.linalg`, `ts.special`, `ts.fft` and `ts.nn.functional` that are operators.
 
-In: the operator registry. Out: names and functions.
-
-    namespace("fft")          {"rfft": "aten::fft_rfft", ...}
-    nn_function("relu")       the function of all overloads of aten::relu
+For example, `nn_function("relu")` returns the function that calls an overload of `aten::relu`.
+`namespace("fft")` returns `{"rfft": "aten::fft_rfft", ...}`.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
 """Operator support and computation rules of complex32, the dtype with two float16 parts.
 
-For an operator with a complex32 argument or result, the module returns a kernel, or raises PyTorch's error.
-Each line shows an expression and the outcome:
+Input: an operator with a complex32 argument or result. Output: a kernel, or PyTorch's error if the operator
+is not supported. Each line shows an expression and the outcome:
 
     x * 2       a kernel that computes in complex64 and rounds the result
     x / 2       NotImplementedError: "div_cpu" not implemented for 'ComplexHalf'
 
-Operators that only move data, such as `gather` and `flip`, always work, because the C kernels move elements
-as bytes. In PyTorch, some of them have no kernel for complex32.
+Operators that only move data, such as `gather` and `flip`, always work. In PyTorch, some of them have no
+kernel. Here, the C kernels move elements as bytes.
 """
 
 from __future__ import annotations

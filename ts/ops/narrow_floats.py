@@ -1,13 +1,12 @@
 """Operator support of 8-bit floats, with PyTorch's errors for unsupported operators.
 
-8-bit floats support storage, conversion, data movement and comparison. Each line shows an unsupported
-expression and its error. In the second one, y has another dtype than x:
+8-bit floats support storage, conversion, data movement and comparison. For example, `x + 1` raises this
+error:
 
-    x + 1       NotImplementedError: "add_stub" not implemented for 'Float8_e4m3fn'
-    x + y       RuntimeError: Promotion for Float8 Types is not supported, ...
+    NotImplementedError: "add_stub" not implemented for 'Float8_e4m3fn'
 
-Operators that only move data, such as `gather` and `flip`, always work, because the C kernels move elements
-as bytes. In PyTorch, some of them have no kernel for 8-bit floats.
+Operators that only move data, such as `gather` and `flip`, always work. In PyTorch, some of them have no
+kernel. Here, the C kernels move elements as bytes.
 """
 
 from __future__ import annotations

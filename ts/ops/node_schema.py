@@ -1,8 +1,8 @@
 """Operator lookup for graph nodes by kind and input types.
 
-The lookup function finds the first overload, in the registry's order, that accepts the input types. It is
-used for nodes from text or passes, and for nodes whose inputs changed. In other nodes, the emitter has stored
-the overload. Importing this module installs the function that `Node.operator()` calls.
+The lookup returns the first overload, in the order of the registry, that accepts the input types. It is used
+for nodes from text or passes, and for nodes with changed inputs. For other nodes, the emitter has stored the
+overload. Importing the module installs the lookup in `Node.operator()`.
 """
 
 from __future__ import annotations

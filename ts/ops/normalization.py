@@ -1,7 +1,7 @@
 """Layer norm, group norm and RMS norm (RMSNorm).
 
-In: arrays, weights, running moments. Out: an array, and the moments if the operator returns them. 16-bit
-floats are computed in 32 bits and rounded once.
+Input: an array, an optional weight and an optional bias. Output: the normalized array, and for some operators
+the moments. 16-bit floats are computed in 32 bits and rounded once.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Binary pointwise kernels for functions that NumPy lacks or defines differently from PyTorch.
 
-In: the array namespace and arrays of one dtype. Out: an array of the broadcast shape, before the final cast.
+Input: the array namespace and arrays of one dtype. Output: an array of the broadcast shape, before the final
+cast.
 """
 
 from __future__ import annotations

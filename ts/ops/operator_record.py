@@ -1,7 +1,7 @@
-"""Operator records: the definition of one operator, and of its in-place and `out=` variants.
+"""Operator records, which define one operator, and its in-place and `out=` variants.
 
-A record consists of a schema text, a kernel and the fields of `OperatorRecord`. `ts.ops.registry` adds
-records to its tables. Records of variants are derived from the record of the operator:
+A record consists of a schema text, a kernel and the fields of `OperatorRecord`. The records of variants are
+derived from it:
 
     record = OperatorRecord("aten::floor(Tensor self) -> Tensor", kernel, "pointwise", ufunc="floor")
     inplace_of(record).schema_text       # aten::floor_(Tensor(a!) self) -> Tensor(a!)

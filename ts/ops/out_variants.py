@@ -1,20 +1,18 @@
-"""Writing results into existing tensors: in-place operators and `out=`.
+"""Writing results into existing tensors, for in-place operators and `out=`.
 
-`write_out` casts a result to the dtype of the target, and writes the result to the target. The category of
-the target's dtype (bool, integer, floating, complex) must be equal to that of the result, or higher. If the
-shapes differ, a new array is returned, which replaces the array of the `out=` tensor.
+The function `write_out` casts a result to the dtype of the target, and writes it to the target. The
+categories of dtypes are bool < integer < floating < complex. The category of the target must not be lower
+than that of the result. If the shapes differ, `write_out` returns a new array, which replaces the array of
+the `out=` tensor.
 
-Some operators reject an `out=` tensor of another dtype. Their record field `out_dtype_error` contains the
-error text, which can be passed to `write_out`:
+Some operators reject every `out=` tensor of another dtype. The field `out_dtype_error` of their record
+contains the error text:
 
     write_out(np, np.zeros(2), np.array([1, 2]))                         # array([1., 2.])
     write_out(np, np.zeros(2), np.array([1, 2]), EXPECTED_DTYPE_ERROR)   # RuntimeError: Expected out ...
 
-`make_out_spec` derives the schema of the `out=` variant, and `into_outputs` its kernel. The variant has no
-factory options (dtype, layout, device), because the output determines them:
-
-    make_out_spec("aten::eye(SymInt n, *, ScalarType? dtype=None, ...) -> Tensor", "out", "out").schema_text
-    # "aten::eye.out(SymInt n, *, Tensor(a!) out) -> Tensor(a!)"
+The function `make_out_spec` derives the schema of the `out=` variant, and `into_outputs` derives its kernel.
+The variant has no factory options (dtype, layout, device), because the output determines them.
 """
 
 from __future__ import annotations

@@ -1,13 +1,15 @@
-"""Packed parameters (prepacking of weights): objects with the weights of a quantized layer.
+"""Packed parameters (prepacking of weights), which contain the weights of a quantized layer.
 
 A packed object is immutable and contains the dequantized weight. It is created from a quantized weight, a
-bias and window parameters, or from the serialized state of another packed object:
+bias and window parameters. It can also be created from a serialized state, which is checked.
+
+Example:
 
     linear_prepack(weight, bias)                      # LinearParams
-    Conv2dParams.from_state(("2", [...], [...]))      # object with a serialized state, which is checked
+    Conv2dParams.from_state(("2", [...], [...]))      # Conv2dParams
 
-The script types have PyTorch's names (`ts.ir.types.CUSTOM_CLASSES`). `CLASSES` maps these names to the
-classes.
+Types in scripts have PyTorch's names (`ts.ir.types.CUSTOM_CLASSES`). `CLASSES` maps these names to the
+classes of the module.
 """
 
 from __future__ import annotations

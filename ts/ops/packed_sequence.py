@@ -1,6 +1,8 @@
-"""Packed sequences: sequences of different lengths in one tensor, without padding.
+"""Packed sequences of different lengths in one tensor, without padding.
 
-The example contains sequences of length 3, 2 and 1. The sequences are sorted by decreasing length:
+A packed sequence contains the elements of all sequences in the order of time steps. It also contains the
+batch size of each time step. The sequences are sorted by decreasing length. This example shows sequences of
+length 3, 2 and 1 in both forms:
 
     padded (time, batch)       packed rows, and the batch size of each time step
     a b c

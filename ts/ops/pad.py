@@ -1,8 +1,8 @@
 """Padding (constant padding, reflection padding, replication padding, circular padding).
 
-A padding list contains the numbers of elements to add (before, after) to each dimension, the last dimension
-first. Every mode except "constant" maps each index of the result to a source index. The backward pass adds
-each element of the gradient to its source element.
+A padding list contains the numbers of elements to add before and after each dimension. The last dimension is
+first. Every mode except "constant" maps each index of the result to a source index. Backward adds the
+gradient of each element to the gradient of its source element.
 """
 
 from __future__ import annotations

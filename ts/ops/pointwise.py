@@ -1,11 +1,11 @@
-"""Pointwise operators of two or more arguments: arithmetic, comparison, logic, bits.
+"""Pointwise operators of two or more arguments (arithmetic, comparison, logic, bits).
 
-The operators broadcast arrays and numbers to one array. The second line names the columns of the tables:
+Tables declare operators. A row contains a name, a promotion rule, a NumPy ufunc or function, and a CUDA
+expression:
 
     binary("maximum", SAME, "maximum", "max(a, b)")
-           name       promotion  ufunc or body  CUDA expression
 
-Overloads with a number operand have separate rows if PyTorch has separate schemas. They use the same kernels.
+If PyTorch has a separate schema for a number operand, the table has a separate row.
 """
 
 from __future__ import annotations

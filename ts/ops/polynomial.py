@@ -1,11 +1,10 @@
 """Orthogonal polynomials (Chebyshev, Hermite, Laguerre, Legendre), by closed forms or three-term recurrences.
 
-The arguments are x and the degree n, as tensors or numbers. The result is 0 for negative n. A family is
-defined by P1, the recurrence from P[k] and P[k-1] to P[k+1], and two closed forms. A closed form also returns
-a mask of the elements for which it is valid.
+Input: points x and degrees n, as tensors or numbers. Output: the values P[n](x), which are 0 for negative n.
 
-The first closed form is for degrees that PyTorch computes in closed form. The second one is for degrees that
-are too high for a recurrence:
+A family is defined by P1, a recurrence from P[k] and P[k-1] to P[k+1], and two closed forms. A closed form
+also returns a mask of the elements for which it is valid. The first closed form is for degrees that PyTorch
+computes in closed form. The second closed form is for degrees that are too high for a recurrence:
 
     Chebyshev      trigonometric inside of [-1, 1], hyperbolic outside
     Legendre       Hilb's formula, by Bessel functions

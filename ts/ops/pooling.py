@@ -1,10 +1,10 @@
 """Pooling (max pooling, average pooling, adaptive pooling) and its backward operators.
 
-The input has the shape (N, C, *spatial) or (C, *spatial). The result has smaller spatial dimensions. Max
+Input: an array (N, C, *spatial) or (C, *spatial). Output: an array with smaller spatial dimensions. Max
 pooling can also return the indices of the maxima in the flattened plane.
 
-A backend can pass a faster function `compute` to the kernels. For maxima, the function is called as
-`compute(xp, array, windows, with_indices)`, and for means as `compute(xp, array, windows, divisor)`.
+A backend can pass a faster function `compute` to the kernels. The kernel of max pooling calls `compute(xp,
+array, windows, with_indices)`. The kernel of average pooling calls `compute(xp, array, windows, divisor)`.
 """
 
 from __future__ import annotations

@@ -1,10 +1,7 @@
 """Window geometry of pooling operators, and validation of their arguments.
 
-The functions return a cached `Windows` object for the shape of an input and the arguments of pooling. Along
-each dimension, window number o contains the elements from index begin[o] to stop[o] (exclusive) in steps of
-`dilation`. For example, this call has the windows begin [0, 1, 3] and stop [2, 4, 5]:
-
-    sliding_windows(MAX, (1, 1, 5), 1, (3,), (2,), (1,), (1,), False)
+Input: the shape of an array and the arguments of pooling. Output: a cached `Windows` object. Along each
+dimension, window o contains elements from index begin[o] to stop[o] (exclusive), in steps of `dilation`.
 
 Invalid arguments raise PyTorch's errors, which depend on the kind of pooling. Many errors of 1-d pooling name
 2-d pooling, because PyTorch computes 1-d pooling by 2-d pooling.

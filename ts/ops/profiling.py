@@ -1,8 +1,8 @@
-"""Operators for profiler labels in scripts: `with ts.profiler.record_function("name")`.
+"""Operators for profiler labels in scripts, called by `with ts.profiler.record_function("name")`.
 
-In: the name of a label. Out: a handle, with which another operator ends the label.
+The first operator starts a label and returns a handle. The second operator ends the label:
 
-    handle = ts.ops.profiler._record_function_enter_new("name")   # `_record_function_enter`: a tensor
+    handle = ts.ops.profiler._record_function_enter_new("name")
     ts.ops.profiler._record_function_exit(handle)
 """
 

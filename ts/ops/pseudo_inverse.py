@@ -1,7 +1,7 @@
 """Matrix ranks and Moore-Penrose pseudoinverses, from singular values above a cutoff.
 
-In: (batches of) matrices, and tolerances that are absolute or relative to the largest singular value. Out:
-ranks or pseudoinverses.
+Input: matrices, and tolerances for the cutoff. A tolerance is absolute, or relative to the largest singular
+value. Output: ranks or pseudoinverses.
 """
 
 from __future__ import annotations

@@ -1,12 +1,11 @@
 """Quantized operators (quantized linear, quantized conv ...), computed in float32 with requantization.
 
-Requantization rounds a result to a grid: the numbers (n - zero point) * scale, where n is an integer. Most
-operators receive the scale and the zero point of the result. Each line shows a call and its result:
+Requantization rounds a result to the numbers (n - zero point) * scale for integers n, the grid. Most
+operators receive the scale and the zero point of the result. Otherwise, the result has the grid of the
+operand, if any. Each line shows a call and its result:
 
     quantized::linear(x, packed, 0.1, 128)      linear(x, weight, bias), rounded to numbers (n - 128) * 0.1
-    quantized::linear_dynamic(x, packed)        linear(x, weight, bias). PyTorch would quantize x first
-
-Results of other operators have the grid of the operand, if any.
+    quantized::linear_dynamic(x, packed)        linear(x, weight, bias), without quantization of x
 """
 
 from __future__ import annotations

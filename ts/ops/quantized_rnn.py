@@ -1,7 +1,7 @@
 """Recurrent networks with quantized weights, computed by `ts.ops.rnn` with dequantized weights.
 
-`cells` contains the packed weights (`CellParams`). The results are those of `lstm` or `gru` for the
-dequantized weights. Unlike in PyTorch, activations are not quantized:
+The results are equal to those of `lstm` or `gru` with the dequantized weights. Unlike in PyTorch, activations
+are not quantized. In this example, the list `cells` contains the packed weights:
 
     output, h, c = aten::quantized_lstm.input(x, [h, c], cells, True, 1, 0., False, False, False)
 """

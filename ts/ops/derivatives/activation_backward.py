@@ -1,7 +1,7 @@
-"""Double backward of activations and softmax: derivatives of their backward operators.
+"""Double backward of activations and softmax, by derivatives of their backward operators.
 
-The backward operators are linear in the gradient of the activation's result. Their derivative with respect
-to the activation's input contains the second derivative of the activation.
+A backward operator is linear in the gradient of the activation's result. Its derivative with respect to the
+activation's input contains the second derivative of the activation.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Derivatives of convolutions, based on the formula of `aten::convolution`.
 
-The gradient of the input is a convolution of the gradient of the result. The second derivative uses the same
-operators. In these, the cotangents of the gradients of input and weight replace input and weight.
+The gradients of input and weight are convolutions. Second derivatives are therefore computed by the same
+operators.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Derivatives of embedding tables: the gradient of a row is the sum over all lookups of the row."""
+"""Derivatives of embedding tables.
+
+The gradient of a table row is the sum of the gradients of all lookups of the row.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Derivatives of tensor constructors. Most constructors read no elements, so they have no derivative."""
+"""Derivatives of tensor constructors.
+
+Most constructors do not read the elements of a tensor, and therefore have no derivative.
+"""
 
 from __future__ import annotations
 

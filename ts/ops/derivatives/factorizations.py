@@ -1,8 +1,8 @@
 """Derivatives of determinants, inverses, solutions and factorisations of matrices.
 
-Some factorizations determine vectors only up to a phase factor. Gradients of functions of these vectors are
-correct only if the phases do not change the function's value. As in PyTorch, gradients are not finite if
-eigenvalues or singular values are equal.
+Some factorizations determine vectors only up to a phase factor. Gradients of functions of such vectors are
+correct only if the phases do not change the value. As in PyTorch, gradients are not finite if eigenvalues or
+singular values are equal.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Derivatives of Fourier transforms: transforms in the opposite direction with the same scale factor."""
+"""Derivatives of Fourier transforms, by transforms in the opposite direction.
+
+A transform and its derivative have the same scale factor.
+"""
 
 from __future__ import annotations
 

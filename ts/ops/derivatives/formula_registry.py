@@ -1,7 +1,7 @@
 """Registry of derivative formulas (backward formulas), which are text in the script language.
 
-`derivative_of(record)` returns the formulas of an operator. There is one file of formulas per operator
-family:
+One module per operator family declares formulas. `derivative_of(record)` returns the formulas of an operator.
+These are the kinds of declarations:
 
     derive("aten::mul.Tensor", self="grad * other.conj()", other="grad * self.conj()",
            result="self_t * other + self * other_t")
@@ -19,7 +19,7 @@ A formula is an expression for the gradient of one argument. It may contain thes
     output_mask           for a formula of several arguments: List[bool], True for each required gradient
     other names           names of the module or the language, such as functions for longer formulas
 
-The values named in a formula are saved for backward. The engine sums gradients over broadcast dimensions and
+The autograd engine saves the values that a formula names. It sums gradients over broadcast dimensions and
 converts them to the dtype of the argument. It calls the formulas if at least one result has a gradient. The
 gradients of the other results are zeros, or None (Optional[Tensor]) if `absent` is set.
 

@@ -1,11 +1,13 @@
-"""Compilation of derivative formulas: source text for the required arguments, and the compiled function.
+"""Compilation of derivative formulas to functions that compute gradients.
 
-`gradient` returns a `Formula` for a record and names of arguments. Its function computes the gradients of
-these arguments from saved values, before summation over broadcast dimensions:
+Input: the record of an operator, and the names of the arguments that need a gradient. Output: a `Formula`
+with the source text and the compiled function. Its gradients are not yet summed over broadcast dimensions.
+
+Example:
 
     formula = gradient(record, ("self", "other"))
     formula.parameters                 # grad, self, other: in the order of the function's parameters
-    formula.function(grad, x, y)       # (gradient of self, gradient of other)
+    formula.function()(grad, x, y)     # (gradient of self, gradient of other)
 
 For `aten::mul`, the source text is:
 

@@ -1,12 +1,12 @@
 """Forward-mode tangents of results (Jacobian-vector products), computed from derivative formulas.
 
-The left column contains the forward-mode definition of an operator, the right column the computation of the
-tangents:
+The declaration of a derivative (`formula_registry`) has an argument `result`. Each line shows a value of this
+argument and the resulting tangent:
 
-    ELEMENTWISE     the gradient formula applied to the tangent:        cos(x) * x_t
+    ELEMENTWISE     the gradient formula, with the tangent instead of the gradient
     LINEAR          the operator applied to the tangents
-    a formula       an expression in self, self_t, result ...
-    no definition   double backward: the gradient J^T u is linear in u, and its backward computes J t
+    a formula       the value of the formula
+    none            double backward: the gradient J^T u is linear in u, and its backward computes J t
 """
 
 from __future__ import annotations

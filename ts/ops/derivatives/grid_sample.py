@@ -1,7 +1,7 @@
 """Derivatives of grid sampling with respect to the images and the grid coordinates.
 
-For second derivatives, the first derivative is decomposed into differentiable operators, separately for each
-corner of the cell that contains a point.
+For second derivatives, the first derivative is decomposed into differentiable operators. The decomposition
+treats each corner of the cell around a point separately.
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
-"""Derivatives of indexing. An element gets the sum of the gradients of its reads, or 0 if it is overwritten.
+"""Derivatives of indexing.
 
-In a formula of an in-place operator without functional variant, `self` is the tensor before the write.
+The gradient of an element is the sum of the gradients of all its reads. The gradient of an overwritten
+element is 0. For an in-place operator without functional variant, `self` in a formula is the tensor before
+the write.
 """
 
 from __future__ import annotations

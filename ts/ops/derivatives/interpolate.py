@@ -1,4 +1,6 @@
-"""Derivatives of the legacy `interpolate` operators, by decomposition into the operator for the mode."""
+"""Derivatives of the legacy `interpolate` operators, by decomposition into the operator of the interpolation
+mode.
+"""
 
 from __future__ import annotations
 

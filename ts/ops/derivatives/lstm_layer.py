@@ -1,4 +1,7 @@
-"""Derivatives of an LSTM layer. For second derivatives, the layer is decomposed into time steps."""
+"""Derivatives of an LSTM layer.
+
+For second derivatives, the layer is decomposed into time steps.
+"""
 
 from __future__ import annotations
 

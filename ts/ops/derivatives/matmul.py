@@ -1,11 +1,11 @@
 """Derivatives of products of vectors and matrices.
 
 The derivatives of `linear`, `matmul`, `inner`, `tensordot`, matrix chains and powers use decompositions into
-other products. The gradient of an operand of `einsum` is an `einsum` of `grad` and the other operands. Each
-line shows a call and the gradient of a:
+other products. The gradient of an operand of `einsum` is an `einsum` of the result's gradient and the other
+operands.
 
-    einsum("ij,jk->k", [a, b])      einsum("k,jk,i->ij", [grad, b, ones]), as i occurs only in a
-    einsum("ii->i", [a])            einsum("i,iA->iA", [grad, eye]), as i is repeated in a
+For example, `einsum("ij,jk->k", [a, b])` has the gradient `einsum("k,jk,i->ij", [grad, b, ones])` of a. The
+operand of ones is needed because i occurs only in a.
 """
 
 from __future__ import annotations

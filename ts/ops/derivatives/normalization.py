@@ -1,7 +1,7 @@
 """Derivatives of layer, group and root-mean-square normalization.
 
-The second derivative is computed by differentiating the backward formula. Therefore, the backward formula
-computes the moments again from the input. It reads the saved `rstd` only to determine epsilon.
+The second derivative is the derivative of the backward formula. The backward formula therefore computes the
+moments again from the input. It reads the saved `rstd` only to determine epsilon.
 """
 
 from __future__ import annotations

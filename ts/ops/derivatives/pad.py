@@ -1,4 +1,7 @@
-"""Derivatives of padding: the gradients of padded elements are added to those of their source elements."""
+"""Derivatives of padding.
+
+The gradient of a padded element is added to the gradient of the element that it copies.
+"""
 
 from __future__ import annotations
 

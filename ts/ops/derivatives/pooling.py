@@ -1,7 +1,8 @@
-"""Derivatives of pooling. In max pooling, the maximum of a window gets the gradient of the window.
+"""Derivatives of pooling.
 
-In average pooling, each element of a window gets an equal part of the gradient. As in PyTorch, 1-d pooling is
-computed as 2-d pooling, and max pooling by the variant that returns indices.
+In max pooling, the maximum of a window gets the gradient of the window. In average pooling, each element of a
+window gets an equal part of the gradient. As in PyTorch, 1-d pooling is computed as 2-d pooling. Max pooling
+is computed by the variant that returns indices.
 """
 
 from __future__ import annotations

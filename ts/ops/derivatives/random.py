@@ -1,4 +1,7 @@
-"""Derivatives of random tensor factories such as `rand_like`, whose template tensor has no gradient."""
+"""Derivatives of random tensor factories such as `rand_like`.
+
+The template tensor of a factory has no gradient.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Derivatives of PyTorch's internal reshaping operators, and of `flatten_dense_tensors` and its inverse.
 
-Internal operators are for example `_unsafe_view` and `_reshape_alias`, which compilers insert.
+Compilers insert the internal operators, such as `_unsafe_view` and `_reshape_alias`.
 """
 
 from __future__ import annotations

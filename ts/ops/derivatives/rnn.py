@@ -1,7 +1,6 @@
 """Derivatives of recurrent networks, by decomposition into a cell for each time step of each layer.
 
-For padded input on the CPU, an LSTM layer is a single operator, whose backward has a few large matrix
-products.
+For padded input on the CPU, an LSTM layer is a single operator. Its backward has a few large matrix products.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Derivatives of random samples from gamma and Dirichlet distributions, and zero gradients for others."""
+"""Derivatives of random samples from gamma and Dirichlet distributions.
+
+The gradients of samples from other distributions are zero.
+"""
 
 from __future__ import annotations
 

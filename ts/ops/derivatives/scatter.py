@@ -1,4 +1,7 @@
-"""Derivatives of scatter operators. The gradient of `source` is the gradient at the written elements."""
+"""Derivatives of scatter operators.
+
+The gradient of `source` is the gradient of the result at the written elements.
+"""
 
 from __future__ import annotations
 

@@ -1,10 +1,7 @@
 """Derivatives of operators that exist only in scripts.
 
-An implicit conversion to a number raises an error for tensors that require grad, because gradients do not
-flow through numbers. An explicit conversion is accepted:
-
-    p: float = x        # an error if x requires grad
-    p = float(x)        # accepted
+Gradients do not flow through Python numbers. The implicit conversion of a tensor that requires grad to a
+number therefore raises an error. The explicit conversion `float(x)` is accepted.
 """
 
 from __future__ import annotations

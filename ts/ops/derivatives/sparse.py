@@ -1,7 +1,7 @@
 """Derivatives of operators of sparse tensors.
 
-As in PyTorch, the gradient of operators such as `to_dense` and `sparse.mm` is sparse, with the indices of the
-sparse argument. The gradient of `torch.mm` (family `matmul`) is dense.
+As in PyTorch, the gradient of a sparse argument of `to_dense` or `sparse.mm` has the argument's indices. The
+gradients of `torch.mm` (family `matmul`) are dense.
 """
 
 from __future__ import annotations

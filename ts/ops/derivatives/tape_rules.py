@@ -1,6 +1,6 @@
-"""Differentiation rules for the autograd tape, derived from the formulas.
+"""Differentiation rules for the autograd tape, derived from the derivative formulas.
 
-In: the record of an operator. Out: a `Rule`, which compiles the formulas at the first backward pass.
+Input: the record of an operator. Output: a `Rule`, which compiles the formulas at the first backward pass.
 """
 
 from __future__ import annotations

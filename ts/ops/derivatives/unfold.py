@@ -1,4 +1,7 @@
-"""Derivatives of patch extraction: the gradient of an element is the sum over its copies."""
+"""Derivatives of patch extraction.
+
+The gradient of an element is the sum of the gradients of its copies in the patches.
+"""
 
 from __future__ import annotations
 

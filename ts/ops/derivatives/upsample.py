@@ -1,4 +1,7 @@
-"""Derivatives of resampling: the gradient of an input element is a weighted sum of output gradients."""
+"""Derivatives of resampling.
+
+The gradient of an input element is a weighted sum of the gradients of output elements.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Derivatives of views: the gradient of the base is that of the view, with zeros outside of the view."""
+"""Derivatives of views.
+
+The gradient of the base is the gradient of the view, with zeros outside of the view.
+"""
 
 from __future__ import annotations
 
