@@ -1,7 +1,9 @@
-"""Registration of array backends (backend registry), one per device type: `cpu`, `cuda`, `meta`, plugins.
+"""Backend registry: registration of the array backends, one per device type such as `cpu` or `cuda`.
 
-In: the name of a device type. Out: its backend. `cpu`, `cuda` and `meta` are built in. Other names are entry
-points of the group `ts.backends`. They are looked up at their first use:
+Input: the name of a device type. Output: its backend.
+
+The backends `cpu`, `cuda` and `meta` are built in. Other packages register backends as entry points of the
+group `ts.backends`. They are loaded at their first use.
 
     >>> from ts import backends
     >>> backends.get("cpu").xp.__name__

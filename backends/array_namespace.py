@@ -1,7 +1,7 @@
-"""`xp`, the array namespace (array API) that kernels receive: NumPy's functions, and those of the device.
+"""Array namespace `xp` (array API), which kernels receive and which has NumPy's functions for one device.
 
-`WrappedNamespace` creates the namespace from a module with NumPy's functions. Kernels call its functions and
-need not test the type of their arrays. Besides NumPy's functions, a namespace has these attributes:
+`WrappedNamespace` creates the namespace from a module with NumPy's functions. Kernels therefore need not test
+the types of their arrays. A namespace also has these attributes, which NumPy lacks:
 
     xp.shapes_only            True if arrays have shapes but no elements (meta)
     xp.scipy("linalg")        the device's equivalent of scipy.linalg

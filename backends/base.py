@@ -1,13 +1,12 @@
 """Base class of backends: arrays and kernels of one device type.
 
-A backend creates arrays from shapes, NumPy dtypes and host arrays. `ts.Tensor` wraps these arrays. Kernels
-call the functions of `backend.xp`, an array namespace with NumPy's names. The dict `overrides` maps operator
-names to the backend's own kernels:
+A backend creates arrays, which `ts.Tensor` wraps. Kernels call the functions of `backend.xp`, an array
+namespace with NumPy's names. A backend can replace the kernel of an operator, such as the matrix product:
 
     overrides = {"aten::mm": my_mm}
 
-Another package derives a class from `Backend`, and assigns an instance to the attribute `backend` of a
-module. It names the module in the entry point group `ts.backends`.
+Another package can add a backend. It derives a class from `Backend`, and assigns an instance to the variable
+`backend` of a module. The package names the module in the entry point group `ts.backends`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""PyTorch's cuDNN settings. They are stored but have no effect, because `ts` does not use cuDNN.
+"""PyTorch's cuDNN settings, which are stored but have no effect.
 
-ts.backends.cudnn.benchmark = True
-ts.backends.cudnn.is_available()          False
+`ts` does not use cuDNN. Example:
+
+    ts.backends.cudnn.benchmark = True
 """
 
 from __future__ import annotations

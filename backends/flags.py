@@ -1,9 +1,10 @@
 """Context managers that set PyTorch's settings for other libraries temporarily.
 
-    with ts.backends.cudnn.flags(enabled=False):       `cudnn.enabled` is False inside of the block
+The settings are stored but have no effect. Operators of `ts` are deterministic and always compute float32 in
+full precision. In this example, `cudnn.enabled` is False inside of the block:
 
-The settings are stored but have no effect: operators of `ts` are deterministic and always compute float32 in
-full precision.
+    with ts.backends.cudnn.flags(enabled=False):
+        ...
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""Sorting functions of the CPU namespace: `xp.ranking`.
+"""Sorting functions of the CPU namespace, which are its attribute `xp.ranking`.
 
-In: an array and a dimension. Out: indices along this dimension, as `ts.ops.argsort` defines them. Equal
-elements get the order of PyTorch's algorithms (`kernels.sort`).
+Input: an array and a dimension. Output: the indices of the sorted elements along the dimension.
+
+Equal elements have the same order as in PyTorch.
 """
 
 from __future__ import annotations

@@ -1,10 +1,7 @@
 """Detection of the BLAS library for matrix products, by dynamic loading and symbol lookup (dlopen).
 
-`library()` returns the library with the addresses of its cblas_?gemm functions, or None. `controls()` yields
-the addresses of functions that get and set the number of BLAS threads of NumPy and SciPy.
-
-MKL is used if it is installed, else the library of NumPy (OpenBLAS in NumPy's wheels). TS_BLAS changes the
-choice:
+MKL is used if it is installed. Otherwise, NumPy's library is used, which is OpenBLAS in NumPy's wheels. The
+environment variable TS_BLAS changes the choice:
 
     TS_BLAS=numpy     NumPy's library computes all products, without the kernels in `gemm_tiles.pyx`
     TS_BLAS=none      `numpy.matmul` computes all products

@@ -1,10 +1,10 @@
 """Polyphase decomposition of floating and complex convolutions on the CPU, for `cpu.kernels.conv`.
 
-In: arguments checked by `ts.ops.conv`. Out: the convolution. A phase is a set of output elements that use the
-same taps (kernel positions). Each phase is computed as one correlation. A convolution has one phase. A
-transposed convolution of stride 2 has two phases per dimension: the even and the odd output elements.
+Input: the arguments of a convolution, checked by `ts.ops.conv`. Output: the convolution.
 
-16-bit floats are computed in float32. For integers, the Python kernel of the operator record runs.
+A phase is a set of output elements that use the same elements of the kernel. Each phase is computed as one
+correlation. For example, a transposed convolution of stride 2 has two phases per dimension. They are the even
+and the odd output elements.
 """
 
 from __future__ import annotations

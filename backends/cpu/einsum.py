@@ -1,15 +1,15 @@
 """Einsum by pairwise tensor contraction: permutations and one batched matrix product for each pair.
 
-In: an equation, and arrays of one dtype. Out: the result. The contraction plan is cached for each equation
-and combination of shapes. In this table, the left column is the equation. The right column has the matrix
-products, with merged dimensions in parentheses:
+Input: an equation, and arrays of one dtype. Output: the result of the equation.
+
+The contraction plan is cached for each equation and combination of shapes. The table shows the products of
+some equations, with merged dimensions in parentheses:
 
     bhnd,bhnde->bhne      (b h n) 1 d  @  (b h n) d e
     ijbn,jbnd->ibnd       (b n) i j    @  (b n) j d      then i becomes the first dimension
     bnd,ds->bnds          no sum: one elementwise product
 
-`opt_einsum` chooses the contraction order if it is installed, else NumPy does. NumPy also computes einsums
-with one operand, or with repeated subscripts in an operand.
+`opt_einsum` chooses the contraction order if it is installed. Otherwise, NumPy chooses the order.
 """
 
 from __future__ import annotations

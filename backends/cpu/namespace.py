@@ -1,10 +1,9 @@
 """Array namespace `xp` of the CPU: NumPy with corrections and additions.
 
-`xp.NAME` is the NumPy function of that name, unless it is in this table. The right column describes the
-implementation of each attribute:
+Attributes that are not in the following table are NumPy's functions:
 
     xp.special("erf")       ufunc of this package, else SciPy's
-    xp.find_kernel("silu")          ufunc of this package
+    xp.find_kernel("silu")  ufunc of this package
     xp.exp(x)               NumPy's ufunc, with loops of this package if they exist
     xp.ranking              sorting with PyTorch's order of equal elements
     xp.transforms           scipy.fft, or numpy.fft without SciPy

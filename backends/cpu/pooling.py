@@ -1,8 +1,10 @@
 """Pooling of floating and integer arrays on the CPU, by `ts.backends.cpu.kernels.pooling_windows`.
 
-In: an array and its windows, checked by `ts.ops.pooling`. Out: maxima with or without indices, or means.
-Pooling of 16-bit floats is computed in float32. Maxima of integers are computed in int64. For means of
-integers, the Python kernel of the operator record runs.
+Input: an array and its windows, checked by `ts.ops.pooling`. Output: maxima with or without indices, or
+means.
+
+16-bit floats are computed in float32, and maxima of integers in int64. For means of integers, the operator's
+Python kernel runs.
 """
 
 from __future__ import annotations

@@ -1,13 +1,10 @@
 """Intra-op thread pool of the CPU, a parallel for loop with static scheduling of an operator's partitions.
 
-`run` receives a function of (index of a partition, number of partitions) that computes one partition. It
-returns when all partitions have run. For bit-identical results with every number of threads, elements must
-not depend on the division into partitions. An example with two partitions:
+`run` calls a function for each partition, and returns when all partitions have run. For bit-identical results
+with every number of threads, elements must not depend on the division into partitions. The default number of
+threads is OMP_NUM_THREADS, else the number of CPUs available to the process. Example:
 
     run(lambda i, n: fill(i, n), 2)      fill(0, 2) on this thread, fill(1, 2) on a worker thread
-
-`ts.set_num_threads` sets the number of threads. The default is OMP_NUM_THREADS, else the number of CPUs that
-the process can use.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """CUDA backend: CuPy arrays, and the `xp` kernels that the CPU backend also runs.
 
-The modules of this package:
+The package can be imported without CuPy. Access to its `backend` then raises MissingCudaError with the
+command to install CuPy. If no GPU is found, the access raises RuntimeError. The modules are:
 
     device.py                   the backend: devices, transfers, selection of kernels
     memory.py                   memory pool, peak statistics, pinned memory
@@ -18,9 +19,6 @@ The modules of this package:
     philox.py                   random numbers, the stream of PyTorch's CUDA generator
     flags.py                    settings of `ts.backends.cuda`
     cuda_graphs.py              capture and replay of CUDA graphs
-
-This package can be imported without CuPy. Access to its `backend` raises MissingCudaError with the command to
-install CuPy, or RuntimeError if no GPU is found.
 
     >>> from ts.backends.cuda import kernel_sources
     >>> kernel_sources.random_kernels().count("__global__")

@@ -1,7 +1,9 @@
 """CPU fallback of functions and operators that CuPy lacks, on copies of device arrays in host memory.
 
-In: device arrays. Out: device arrays. Every call costs two transfers and synchronizes with the device. The
-first call of each function or operator warns. Two tables list the functions and operators:
+Input: device arrays. Output: device arrays.
+
+Every call transfers the arrays twice and synchronizes with the device. The first call of each function or
+operator warns. Two tables list them:
 
     FUNCTIONS    NumPy functions that CuPy lacks, for kernels that call xp.NAME
     OPERATORS    operators whose kernel runs on copies in host memory

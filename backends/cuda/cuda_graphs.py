@@ -1,16 +1,16 @@
 """CUDA graphs by stream capture (graph capture) and graph replay, which runs without Python.
 
-In: work on a stream between `begin` and `end`. Out: a graph, which `replay` runs on the same memory. The
-current stream must not be the default stream:
+Input: work on a stream between `begin` and `end`. Output: a graph, which `replay` runs on the same memory.
+
+The current stream must not be the default stream. The graph keeps copies of numbers and host arrays. The
+state of the random generator is read at replay, not at capture. Example:
 
     g = Graph()
     g.begin(pool=None)
-    y = x * 2                 captured, not executed
+    y = x * 2                 # captured, not executed
     g.end()
-    x[...] = ...; g.replay()  y is twice the new x
-
-Allocations during capture come from a pool of the graph, which graphs may share. The graph keeps copies of
-numbers and host arrays. The state of the random generator is read at replay, not at capture.
+    x[...] = 1
+    g.replay()                # y is twice the new x
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """CUDA backend: devices, host-device transfers, and the selection of the kernel of an operator.
 
-In: host arrays, shapes, operator records. Out: CuPy arrays and kernels. The kernel of a record is the first
-of:
+Input: host arrays, shapes, or operator records. Output: CuPy arrays, or kernels. A record's kernel is the
+first that exists in this list:
 
     an override
     the record's kernel on copies in host memory, for operators in `cpu_fallback.OPERATORS`

@@ -1,7 +1,8 @@
-"""Flags of CUDA libraries under PyTorch's names. They are stored but have no effect (`ts.backends.cuda`).
+"""Flags of CUDA libraries under PyTorch's names (`ts.backends.cuda`).
 
-ts.backends.cuda.matmul.allow_tf32 = True
-with ts.backends.cuda.sdp_kernel(enable_flash=False): ...
+The flags are stored but have no effect. Example:
+
+    ts.backends.cuda.matmul.allow_tf32 = True
 """
 
 from __future__ import annotations

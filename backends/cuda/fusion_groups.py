@@ -1,9 +1,11 @@
 """Fusion groups on CUDA devices (kernel fusion): one kernel per group.
 
-In: the program of a group (`ts.fusion.program`), then the inputs of a call. Out: a dict from value numbers to
-arrays. If an epilogue cannot be fused, the dict contains the epilogue's input instead of its result. The
-result is None if the operators must run one by one. Reasons are inputs on several devices, unsupported dtypes
-or shapes, and overridden operators.
+Input: the program of a group (`ts.fusion.program`), and the inputs of a call. Output: a dict from value
+numbers to arrays.
+
+An epilogue is an operator that reads whole rows of the group's results. If it cannot be fused, the dict
+contains its input instead of its result. The output is None if the operators must run one by one, such as for
+inputs on several devices.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """CUDA C++ sources for NVRTC: preamble, expressions of operator records, and random number kernels.
 
-In: the CUDA expressions of operator records. Out: their operands, and the dtypes that they support. An
+Input: the CUDA expressions of operator records. Output: their operands, and the dtypes that they support. An
 expression names its operands a, b, c, d in order:
 
     "a * b"               two operands, converted to the compute dtype
@@ -8,8 +8,8 @@ expression names its operands a, b, c, d in order:
     "gelu(a, b)"          b is a string argument, whose C++ type (`word_none` ...) selects the overload
     "min(max(a, b), c)"   b or c may be None, whose C++ type also selects an overload
 
-The sources include no headers, so NVRTC can compile them on machines without a GPU. 16-bit floats are stored
-as structs and computed as float.
+The sources include no headers, so NVRTC can compile them on machines without a GPU. Floats of 16 bits are
+stored as structs and computed as float.
 """
 
 from __future__ import annotations

@@ -1,8 +1,10 @@
 """Specialization of fused kernels: dtypes, shapes and memory accesses for given inputs.
 
-In: an `OperatorGroup` (operator records with the numbers of the values they read) and inputs. Out:
-`KernelRequirements`, or a string with the reason why the group cannot run as one kernel. Example, where the
-values 0 and 1 are the inputs x and y:
+Input: an `OperatorGroup`, and inputs. Output: `KernelRequirements`. If the group cannot run as one kernel,
+the output is a string with the reason.
+
+In the following example, mul reads values 0 and 1, which are the inputs. add reads the product (value 2) and
+value 0:
 
     specialize(OperatorGroup([(mul, (0, 1)), (add, (2, 0))], (3,)), [x, y])
 

@@ -1,8 +1,10 @@
 """GPU memory allocator (CuPy's caching allocator) with memory statistics, and pinned host memory.
 
-In: sizes in bytes, from CuPy. Out: memory of CuPy's pool, and the current and peak use of each device.
+Input: sizes in bytes. Output: memory of CuPy's pool, and the current and peak use of each device. Example for
+device 0:
 
-    counted = CountedPool(); cupy.cuda.set_allocator(counted.allocate)
+    counted = CountedPool()
+    cupy.cuda.set_allocator(counted.allocate)
     counted.allocated(0), counted.peak(0), counted.reserved(0)
 """
 

@@ -1,7 +1,7 @@
 """Array namespace `xp` of CUDA: CuPy's functions, corrected where kernels rely on NumPy's behaviour.
 
-In: the name of a NumPy function. Out: CuPy's function with this name, or the corrected function of this
-module. Examples with their differences from CuPy:
+Input: the name of a NumPy function. Output: CuPy's function or a corrected function. Examples with their
+differences from CuPy:
 
     xp.add                none
     xp.linalg.inv         a singular matrix raises LinAlgError instead of returning NaN

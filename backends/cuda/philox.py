@@ -1,13 +1,13 @@
 """Random numbers on the device, by the counter-based random generator Philox of PyTorch's CUDA devices.
 
-In: a seed. Out: device arrays of integers, uniform and normal numbers.
+Input: a seed. Output: device arrays of integers, uniform and normal numbers.
+
+The state of a stream is the seed and an offset. Each call advances the offset by the number of values that
+one thread draws. As in PyTorch, the number of threads depends on the device. Long arrays may therefore differ
+between GPU models. Example:
 
     stream = Philox(seed=0)
     stream.floats(3)      0.3990, 0.5167, 0.0249
-
-The state of a stream is the seed and an offset. Each call advances the offset by the number of values that
-one thread draws. The number of threads depends on the device, as in PyTorch. Long arrays may therefore differ
-between GPU models.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Code generator for the CUDA source of a fused pointwise kernel.
 
-In: a `KernelSpec`, which is hashable. Out: a translation unit with the kernel `ts_fused`. The specification
-of x * sigmoid(y), for two float32 arrays with equal strides, is:
+Input: a `KernelSpec`, which is hashable. Output: a translation unit with the kernel `ts_fused`. For x *
+sigmoid(y) with two float32 arrays of equal strides, the input is:
 
     KernelSpec(
         inputs=(Array("float32", PACKED), Array("float32", PACKED)),
@@ -12,9 +12,9 @@ of x * sigmoid(y), for two float32 arrays with equal strides, is:
         outputs=(3,), rank=1, width=4, index="int",
     )
 
-Values are numbered as in `ts.fusion.program`: the inputs, then the result of each operation. For each result,
-a thread computes a pack of `width` neighboring elements of the last dimension. The kinds of access to an
-input are:
+The inputs have the first value numbers, and then each operation has the next number. For each result, a
+thread computes `width` neighboring elements of the last dimension, called a pack. A thread accesses an input
+in one of these ways:
 
     ELEMENT     one element, loaded once          PACKED     `width` neighboring elements in one load
     REPEATED    one element for all of a pack     GATHERED   each element at a separate address

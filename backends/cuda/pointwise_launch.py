@@ -1,13 +1,13 @@
 """Kernel launch and runtime compilation (NVRTC, kernel cache) of CUDA kernels, one per operator or group.
 
-In: operator records and the numbers of the values that they read, then the inputs of a call (arrays and
-numbers). Out: arrays, or None (without effects) if the expressions do not support these inputs.
+Input: operator records with the numbers of the values that they read, then arrays and numbers. Output:
+arrays, or None for unsupported inputs.
 
-    make_launcher(record)(xp, x, y)      runs a single record, with the record's own kernel for other inputs
+Each launcher caches plans, and the process caches kernels. CuPy caches compiled kernels on disk. The
+following lines run a single record, and a group for (x * y) + x:
+
+    make_launcher(record)(xp, x, y)
     FusedGroupLauncher(OperatorGroup([(mul, (0, 1)), (add, (2, 0))], (3,))).run([x, y])
-
-A launcher caches MAX_CACHED_LAUNCHES plans, and the process MAX_CACHED_KERNELS kernels. CuPy caches compiled
-kernels on disk.
 """
 
 from __future__ import annotations

@@ -1,18 +1,18 @@
 """CUDA C++ for row reductions by warp shuffles, generated from row expressions (`OperatorRecord.cuda_rows`).
 
-In the expressions, `a` is an element of the row and `n` the number of elements. The right column names the
-operator:
+In a row expression, `a` is an element of the row and `n` the number of elements. Examples of expressions and
+their operators:
 
     sum(a) / n                                      mean
     m = largest(a); exp(a - m) / sum(exp(a - m))    softmax
 
-Each statement except the last assigns a scalar for the row. The last statement gives one result per row, or
-one per element if it reads `a` outside of its reduction. A statement contains at most one reduction
-(`REDUCTIONS`). 16-bit floats are computed in 32 bits.
+Each statement except the last assigns a scalar for the row. The last statement gives one result per row. If
+it reads `a` outside of its reduction, it gives one result per element. A statement contains at most one
+reduction (`REDUCTIONS`).
 
 Other names are arguments of the operator: numbers, None (`ts::word_None`), and tensors with the shape of a
-row. Only the last statement may read such a tensor. The order of additions depends only on the length of the
-row.
+row. Only the last statement may read such a tensor. 16-bit floats are computed in 32 bits. The order of
+additions depends only on the length of the row.
 """
 
 from __future__ import annotations

@@ -1,17 +1,16 @@
 """Configuration of row epilogues: operators in a fused kernel that read whole rows of its results.
 
-In: an epilogue of a group (`OperatorRecord.epilogue`), the dtype and shape of the value that it reads, and
-its other arguments. Out: an `EpilogueConfig`. NotFusibleError is raised with the reason if the operator must
-run separately.
+Input: an epilogue, the dtype and shape of the value that it reads, and its other arguments. Output: an
+`EpilogueConfig`. NotFusibleError states why an operator must run separately.
+
+An epilogue can be fused if it reads along the last dimensions and its record has a row expression
+(`OperatorRecord.cuda_rows`). An operator outside of a group runs as a group of one epilogue, so its results
+have the same bits.
+
+Rows longer than ROW_CHUNK_ELEMENTS are reduced in chunks if the expression can be split. A second kernel
+combines the results of the chunks. Example:
 
     softmax(h, -1)    for h of shape (32, 100): 32 rows of 100 elements
-
-An epilogue can be fused if its record has a row expression (`OperatorRecord.cuda_rows`) for these arguments
-and it reads along the last dimensions. An operator outside of a group runs as a group of one epilogue, so its
-results have the same bits.
-
-A row longer than ROW_CHUNK_ELEMENTS is reduced in chunks if its expression can be split
-(`reduction_codegen.split_reduction`). A second kernel combines the results of the chunks.
 """
 
 from __future__ import annotations

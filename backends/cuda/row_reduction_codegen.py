@@ -1,7 +1,7 @@
 """Code generator for the CUDA source of a reduction kernel: fused operators, then reductions over rows.
 
-In: a `RowKernelSpec`. Out: a translation unit with the kernel `ts_fused`. The specification of softmax(x * y,
--1), for two float32 arrays with equal strides, is:
+Input: a `RowKernelSpec`. Output: a translation unit with the kernel `ts_fused`. For softmax(x * y, -1) with
+two float32 arrays of equal strides, the input is:
 
     RowKernelSpec(
         elements=KernelSpec(

@@ -1,10 +1,10 @@
 """CUDA streams and events with the interface of `torch.cuda`.
 
-In: a device. Out: streams whose work may run concurrently. The streams are CuPy streams, so code that calls
-CuPy shares the current stream.
+Input: a device. Output: streams whose work may run concurrently. They are CuPy streams, so code that calls
+CuPy shares the current stream. Example:
 
     s = Stream(0)
-    with current(s):            work in this block is queued in s
+    with current(s):            # work in this block is queued in s
         y = x + 1
     current_stream(0).wait_stream(s)
 """

@@ -1,8 +1,7 @@
 """Meta device for shape inference: tensors with shape, dtype and strides but without elements.
 
-`MetaArray` is the array class, and `namespace` is its array namespace `xp`. The shape rule of an operator
-record computes the operator's result. If a record has no shape rule, its kernel runs with this `xp`, which
-computes only shapes. Access to elements raises PyTorch's error.
+The shape rule of an operator record computes the result. If a record has no shape rule, its kernel runs with
+an `xp` that computes only shapes. Access to elements raises PyTorch's error.
 
     >>> x = MetaArray((2, 3), np.dtype("float32"))
     >>> x.T.strides, namespace.add(x, MetaArray((3,), np.dtype("float32"))).shape

@@ -1,7 +1,7 @@
 """`MetaArray`: an array's shape, strides, offset and dtype, without its elements.
 
-In: sizes, which are ints or symbols (`ts._core.tensor.size_guards`). Out: an object with the attributes and
-methods of an array, but without elements. Expressions are followed by their values:
+Input: sizes, which are ints or symbols (`ts._core.tensor.size_guards`). Output: an object with the attributes
+and methods of an array. Expressions and their values are:
 
     x = MetaArray((2, 3), np.dtype("float32"))
     x.T.strides, x[1].offset, x[:, None].shape        (4, 12), 3, (2, 1, 3)

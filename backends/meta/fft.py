@@ -1,11 +1,11 @@
 """`xp.fft` on the meta device: shapes and dtypes of discrete Fourier transforms.
 
-In: an array, and lengths and dimensions as in scipy.fft. Out: a meta array with the shape of the result.
-Example shapes of results:
+Input: an array, lengths and dimensions, as in scipy.fft. Output: a meta array with the shape of the result.
+Examples for real x of shape (3, 8) and complex y of shape (3, 5):
 
-    fft(x, n=5)      (3, 5) complex, for real x of shape (3, 8)
-    rfft(x)          (3, 5) complex, for the same x
-    irfft(y)         (3, 8) real, for complex y of shape (3, 5)
+    fft(x, n=5)      (3, 5) complex
+    rfft(x)          (3, 5) complex
+    irfft(y)         (3, 8) real
 """
 
 from __future__ import annotations

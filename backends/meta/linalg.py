@@ -1,9 +1,9 @@
 """Linear algebra on the meta device: result shapes and dtypes of `numpy.linalg`.
 
-In: matrices or stacks of matrices. Out: the shapes of factors, solutions and invariants. Unsupported shapes
-and dtypes raise NumPy's errors.
+Input: matrices or stacks of matrices. Output: meta arrays with the shapes of the results. Unsupported shapes
+and dtypes raise NumPy's errors. For example, a matrix A of shape (m, n) has these factors:
 
-    svd(A of (..., m, n))      U (..., m, m), S (..., min(m, n)), Vh (..., n, n)
+    svd(A)      U (m, m), S (min(m, n)), Vh (n, n)
 """
 
 from __future__ import annotations

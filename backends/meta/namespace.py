@@ -1,15 +1,13 @@
 """`xp` on the meta device: NumPy's functions, which compute only shapes and dtypes.
 
-In: the name of a NumPy function. Out: a function with `MetaArray` arguments and results. Examples for an
-array x:
+Input: the name of a NumPy function. Output: a function with `MetaArray` arguments and results. Examples for
+an array x:
 
     xp.pad(x, [(1, 1), (0, 0)])         an array with two more rows
     xp.linalg.svd(x)                    the shapes of U, S and Vh
     xp.maximum.accumulate(x)            the shape of x
     xp.unique(x)                        raises NotImplementedError, because the shape depends on elements
     xp.convolve                         raises NotImplementedError, because no shape rule exists
-
-All NumPy ufuncs are supported. Other functions are methods of `MetaNamespace`.
 """
 
 from __future__ import annotations

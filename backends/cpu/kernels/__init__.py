@@ -1,1 +1,4 @@
-"""C kernels of the CPU backend, on whole tensors. Arguments and results are in interpreter registers."""
+"""C kernels of the CPU backend, which compute whole tensors.
+
+Input: the arguments of an operator in interpreter registers. Output: its results in interpreter registers.
+"""

@@ -1,13 +1,11 @@
 """Activation functions of floating CPU tensors, with branchless selection (predication) of elements.
 
-In: interpreter registers with a tensor and numbers. Out: the register of the result. The operators are:
+Input: interpreter registers with a tensor and numbers. Output: the register of the result. For other
+arguments, the operator's Python kernel runs. The operators are:
 
     leaky_relu(x, 0.1)      silu(x)      gelu(x), gelu(x, approximate="tanh")
     elu(x), celu(x), selu(x), softplus(x), logsigmoid(x)
     hardtanh(x), relu6(x), hardshrink(x), softshrink(x), threshold(x, 0.1, 20)
-
-Tensors with gaps between elements are copied first. For other dtypes, the Python kernel of the operator
-record runs.
 """
 
 cimport numpy as cnp

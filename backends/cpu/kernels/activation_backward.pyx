@@ -1,12 +1,12 @@
 """Backward of piecewise linear activations, sigmoid and tanh, in one pass.
 
-In: interpreter registers with the gradient of the result, a tensor and parameters. The tensor is the input of
-the activation, or the result for sigmoid and tanh. Out: the register of the gradient.
+Input: interpreter registers with the result's gradient, the activation's input and its parameters. For
+sigmoid and tanh, the result replaces the input. Output: the register of the input's gradient.
 
-    threshold_backward(grad, x, 0)      leaky_relu_backward(grad, x, 0.1, False)      tanh_backward(grad, y)
+The kernels support float32 and float64 tensors of equal shapes. For other arguments, the operator's Python
+kernel runs. Example:
 
-Both tensors must be float32 or float64 and have equal shapes. For other arguments, the Python kernel of the
-operator record runs.
+    threshold_backward(grad, x, 0)
 """
 
 from libc.stdint cimport int32_t

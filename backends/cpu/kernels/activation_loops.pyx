@@ -1,9 +1,9 @@
 """Inner loops of relu, sigmoid, hardswish and hardsigmoid, for which NumPy has no ufuncs.
 
-The loops have the arguments of NumPy's inner loops (pointers, count, strides in bytes). Operator records
-refer to them by name:
+The loops have the arguments of NumPy's inner loops: pointers, a count, and strides in bytes. Their names
+contain the field `ufunc` of an operator record. Example of a registration:
 
-    find_loops("loops:sigmoid").covers(6)     True if a loop for float32 (ScalarType 6) exists
+    register_loops("loops:sigmoid", sigmoid)
 """
 
 from libc.stdint cimport int32_t, int64_t

@@ -1,7 +1,6 @@
 """Aligned allocation of buffers for vector kernels, at multiples of a cache line (64 bytes).
 
-Vector loads and stores that do not cross a cache line are up to twice as fast. `malloc` aligns to 16 bytes
-only.
+`malloc` aligns to 16 bytes only. Vector loads and stores take up to twice as long if they cross a cache line.
 """
 
 cdef extern from *:

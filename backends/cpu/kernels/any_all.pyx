@@ -1,11 +1,12 @@
 """Boolean reductions of contiguous CPU tensors: any, all, count_nonzero.
 
-In: interpreter registers with a tensor, the dimensions to reduce, keepdim.  Out: the register of the result.
+Input: interpreter registers with a tensor, the dimensions to reduce, and `keepdim`. Output: the register of
+the result.
 
-    (x > 0).any(), x.all(1), x.count_nonzero()
+The kernels support bool, float32, float64, int32 and int64. For other arguments, the operator's Python kernel
+runs. Example:
 
-Supported dtypes are bool, float32, float64, int32 and int64. For other dtypes, empty tensors and invalid
-arguments, the Python kernel of the operator record runs.
+    (x > 0).any()
 """
 
 cimport numpy as cnp

@@ -1,13 +1,11 @@
 """Pointwise arithmetic with scalar parameters on contiguous CPU tensors of one dtype.
 
-In: interpreter registers with tensors of one shape, and numbers.  Out: the register of the result.
+Input: interpreter registers with tensors of one shape, and numbers. Output: the register of the result. For
+other arguments, the operator's Python kernel runs. Examples of calls:
 
     x.clamp(0, 1), clamp_min, clamp_max      x ** 2             1 - x, add(x, y, alpha=2)
     lerp(x, y, 0.5), addcmul(x, y, z)        k % 3, k // 3      (`k` has integers)
     x.addcdiv_(y, z), x.lerp_(y, 0.5)        in place
-
-Non-contiguous tensors are copied. For broadcast operands and other dtypes, the Python kernel of the operator
-record runs.
 """
 
 cimport numpy as cnp

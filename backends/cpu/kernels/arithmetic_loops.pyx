@@ -1,13 +1,13 @@
 """Inner loops of pointwise arithmetic (exponentiation by squaring, remainders, floor division, shifts).
 
 NumPy lacks these loops, or its results differ from PyTorch's. The loops have the arguments of NumPy's inner
-loops (pointers, count, strides in bytes). They are registered by the names in the left column:
+loops: pointers, a count, and strides in bytes. The table shows the names of the loops and their operations:
 
-    rest, rest_as_in_c, quotient_down      x % y, x.fmod(y), x // y (RuntimeError for integer division by zero)
-    powers                                 x ** y, truncated for integers with negative y
-    left_shift_by, right_shift_by          x << y, x >> y, where an invalid y shifts all bits out
-    signs, one_by_root                     sign, rsqrt
-    log_of_sum                             logaddexp of floats
+    rest, rest_as_in_c, quotient_down   x % y, x.fmod(y), x // y (RuntimeError for integer division by zero)
+    powers                              x ** y, truncated for integers with negative y
+    left_shift_by, right_shift_by       x << y, x >> y, where an invalid y shifts all bits out
+    signs, one_by_root                  sign, rsqrt
+    log_of_sum                          logaddexp of floats
 """
 
 from cpython.exc cimport PyErr_SetString

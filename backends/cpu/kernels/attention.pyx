@@ -1,13 +1,11 @@
 """Attention of floating CPU tensors, and transformer encoder layers.
 
-In: interpreter registers with queries, keys and values, or with a sequence and the weights of a layer. Out:
-the register of the result. The right column says how each operator on the left is computed:
+Input: interpreter registers with queries, keys and values, or with a sequence and a layer's weights. Output:
+the register of the result. For unsupported arguments, the operator's Python kernel runs. The table shows the
+computation of each operator:
 
-    scaled_dot_product_attention(q, k, v, mask)     softmax(q @ k.mT * scale + mask) @ v, by `flash_attention.pyx`
+    scaled_dot_product_attention(q, k, v, mask)     softmax(q @ k.mT * scale + mask) @ v
     _transformer_encoder_layer_fwd(x, ...)          attention and a feed-forward network, each with layer norm
-
-For dropout, other dtypes, mismatched shapes and unsupported masks, the Python kernel of the operator record
-runs.
 """
 
 import numpy as np

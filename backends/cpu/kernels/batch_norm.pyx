@@ -1,13 +1,12 @@
-"""Batch normalization of CPU tensors, with the moments of the batch or running statistics (moving averages).
+"""Batch normalization of CPU tensors, with the batch's moments or running statistics (moving averages).
 
-In: interpreter registers with a floating tensor, and the weights and running statistics of a layer. The
-tensor is contiguous or channels-last. Out: the register of the result. In training, the running statistics
-are updated.
+Input: interpreter registers with a floating tensor, and a layer's weights and running statistics. Output: the
+register of the result. Training also updates the running statistics.
+
+The tensor must be contiguous or channels-last. For other arguments, the operator's Python kernel runs.
+Example:
 
     batch_norm(x, weight, bias, mean, variance, training, momentum, eps, ...)
-
-For other layouts and dtypes, empty tensors and invalid arguments, the Python kernel of the operator record
-runs.
 """
 
 cimport numpy as cnp

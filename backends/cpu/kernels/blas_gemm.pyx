@@ -1,6 +1,6 @@
 """Calls of the BLAS functions `cblas_?gemm`, for libraries with integers of 32 and of 64 bits.
 
-In: the addresses of the functions, found by `ts.backends.cpu.blas`, and two matrices. Out: their product.
+Input: two matrices, and the addresses of the functions. Output: the product of the matrices.
 """
 
 from libc.stdint cimport int64_t

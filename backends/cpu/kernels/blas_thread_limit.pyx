@@ -1,12 +1,11 @@
 """Single-threaded BLAS in NumPy and SciPy while an operator runs, for deterministic results.
 
-With several threads, BLAS divides sums, so their rounding would depend on the number of threads. Therefore,
-BLAS uses one thread while an operator runs. Afterwards, the previous number is restored for calls of NumPy by
-the program:
+With several threads, BLAS divides sums, and rounding would depend on the number of threads. After the
+operator, BLAS gets back its previous number of threads. Example:
 
-    begin(); np.linalg.svd(a); end()
-
-`matmul.pyx` still computes large products in parallel, without an effect on rounding.
+    begin()
+    np.linalg.svd(a)
+    end()
 """
 
 import os

@@ -1,12 +1,9 @@
 """Concatenation of contiguous CPU tensors of any dtype.
 
-In: interpreter registers with a list of tensors of one dtype, and a dimension.  Out: the register of the
-result.
+Input: interpreter registers with a list of tensors of one dtype, and a dimension. Output: the register of the
+result. For other arguments, the operator's Python kernel runs. Example:
 
-    cat([x, y], 1), stack([x, y])
-
-Non-contiguous tensors are copied first. For other devices, mixed dtypes and mismatched shapes, the Python
-kernel of the operator record runs and raises the errors.
+    cat([x, y], 1)
 """
 
 cimport numpy as cnp

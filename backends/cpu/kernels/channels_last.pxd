@@ -1,6 +1,8 @@
 """Allocation and recognition of channels-last (NHWC) arrays, with the rules of `ts.ops.result_strides`.
 
-    is_channels_last(x)          whether an array is channels-last by the rule of `result_strides.channels_last`
+Examples:
+
+    is_channels_last(x)          whether the array x is channels-last
     new_channels_last(...)       an uninitialized channels-last array
 """
 

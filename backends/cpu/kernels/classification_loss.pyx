@@ -1,13 +1,12 @@
 """Classification losses on floating CPU tensors.
 
-In: interpreter registers with scores of shape (N, C, ...) or (C), target classes, class weights and a
-reduction. Out: the register of the loss.
+Input: interpreter registers with scores, target classes, class weights and a reduction. Scores have the shape
+(N, C, ...) or (C). Output: the register of the loss.
+
+For other arguments, the operator's Python kernel runs. The operators are:
 
     nll_loss(logp, target)           cross_entropy(x, target)
     multi_margin_loss(x, target)     multilabel_margin_loss(x, target)
-
-For other dtypes and layouts, label smoothing, and class probabilities as targets, the Python kernel of the
-operator record runs. It also raises the errors of invalid arguments.
 """
 
 cimport numpy as cnp

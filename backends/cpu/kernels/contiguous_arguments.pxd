@@ -1,11 +1,10 @@
 """Copies of non-contiguous arguments for C kernels that are registered with CONTIGUOUS.
 
-    register_kernel("aten::tril", tril, CONTIGUOUS)
+If an argument has gaps between its elements, the operator copies it and calls the C kernel again. Arguments
+with another dimension order are copied only if the result's layout does not depend on this order. Example of
+a registration:
 
-The flag CONTIGUOUS makes the operator's fallback copy the arguments and call the C kernel again. Two kinds of
-arguments are copied: those with gaps between elements, and those with another dimension order. The second
-kind is copied only if the result's layout does not depend on this order. In all other cases, the Python
-kernel of the record runs.
+    register_kernel("aten::tril", tril, CONTIGUOUS)
 """
 
 from libc.stdint cimport int32_t

@@ -1,4 +1,4 @@
-"""Declarations of `conv.pyx`: memory layout of the input, correlations, and the functions that run them."""
+"""Declarations of `conv.pyx`: the memory layout of the input, and the functions that compute correlations."""
 
 cimport cython
 from libc.stdint cimport int64_t

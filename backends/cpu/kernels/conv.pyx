@@ -1,23 +1,20 @@
 """Convolutions of floating arrays on the CPU, by an implicit GEMM that reads the input in place.
 
-In: input, weight, bias and a geometry. Out: the convolution, written to `out`.
+Input: input, weight, bias and geometry of a convolution. Output: the convolution in `out`.
 
-Every kind of convolution is a correlation. Along each dimension, tap k of the kernel reads input element t *
-stride + offset[k] for output element t. A transposed convolution has one such correlation for each residue of
-the output's index modulo the stride.
+Every convolution is computed as one or several correlations. Along each dimension, output element t is a sum
+over the kernel positions k. It multiplies kernel element k with input element t * stride + offset[k].
 
-The input is copied to a padded layout (`InputLayout`). In the layout, the elements that a tap reads for
-successive outputs are adjacent. All output positions of an image form one range q = 0, 1, 2 ... The range
-includes unused positions at the ends of rows, whose results are dropped. The example has an input of 2 x 4
-elements (a to h) and its zeros (.). Unused positions are in parentheses:
+The input is copied to a padded layout (`InputLayout`). All output positions of an image form one range q = 0,
+1, 2 ... This range includes unused positions at the ends of rows, whose results are dropped. The example
+shows an input of 2 x 4 elements (a to h) with zeros (.) around it. Unused positions are in parentheses:
 
-    3 x 3 kernel, padding 1:      . . . . . .     tap (i, j) of position q is element q + 6 i + j
+    3 x 3 kernel, padding 1:      . . . . . .     kernel element (i, j) at q reads element q + 6 i + j
                                   . a b c d .     q = 0 1 2 3 (4 5) 6 7 8 9 (10 11) ...
                                   . e f g h .
 
-A block of the layout is copied to the L1 cache as a panel, or read in place if there are few filters. The
-column matrix (im2col) is never materialized. The microkernels are in `simd_tiles.h`. Each element is summed
-in the same order for every number of threads.
+The column matrix (im2col) is never stored. Each element is summed in the same order for every number of
+threads.
 """
 
 import numpy as np

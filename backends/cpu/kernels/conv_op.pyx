@@ -1,13 +1,12 @@
 """Convolution operators on CPU tensors with a plan cache, which call the functions of `conv`.
 
-In: interpreter registers with images, a weight, a bias or None, and the parameters of a convolution. Out: the
-register of the result.
+Input: interpreter registers with images, a weight, a bias or None, and parameters. Output: the register of
+the result.
 
-    conv2d(x, weight, bias, [2, 2], [1, 1])     conv_transpose1d(...)     convolution(...), _convolution(...)
+The plan of a convolution is cached for each combination of shapes and parameters. For unsupported arguments,
+the operator's Python kernel runs. Example:
 
-The plan of a convolution (`conv_decomposition`) is cached for each combination of shapes and parameters. For
-unbatched images, padding by name, other dtypes, empty tensors and invalid arguments, the Python kernel of the
-operator record runs.
+    conv2d(x, weight, bias, [2, 2], [1, 1])
 """
 
 cimport cython

@@ -1,13 +1,12 @@
-"""Weight gradient of convolutions: correlations of input and output gradient, with the geometry of `conv`.
+"""Weight gradient of convolutions, computed by correlations of the input with the output's gradient.
 
-In: the input `conv_input` of the convolution (images, channels, positions), and the gradient `other` of the
-output (images, filters, positions). Out: the gradient of the weight, a sum for each filter f, channel c and
-tap:
+Input: the convolution's input (images, channels, positions), and the output's gradient `other` (images,
+filters, positions). Output: the weight's gradient. Each of its elements is a sum:
 
     weight[f, c, tap] = sum over images and positions q of other[f, q] * source[c, q + offset of the tap]
 
-`source` is `conv_input` in the layout of `conv`. Positions are numbered as in `conv`. Unused positions at the
-ends of rows are multiplied by zeros. The order of additions does not depend on the number of threads.
+A tap is a position of the kernel. `source` is the input in the padded layout of `conv.pyx`, which also
+numbers the positions. The order of additions does not depend on the number of threads.
 """
 
 import numpy as np

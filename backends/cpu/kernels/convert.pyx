@@ -1,9 +1,9 @@
-"""Type conversion (cast) of contiguous CPU tensors: `x.half()`, `x.to(ts.int64)`, `b.to(ts.float32)`.
+"""Type conversion (cast) of contiguous CPU tensors, such as `x.half()` or `x.to(ts.int64)`.
 
-In: interpreter registers with a tensor and a dtype.  Out: the register of the converted copy, or of the
-tensor itself if it already has the dtype.
+Input: interpreter registers with a tensor and a dtype. Output: the register of a converted copy. If the
+tensor already has the dtype, the output is the tensor itself.
 
-For other dtypes, layouts and devices, the Python kernel of the operator record runs.
+For other arguments, the operator's Python kernel runs.
 """
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t

@@ -1,12 +1,10 @@
 """Factories of CPU tensors that are filled with a number, and copies of CPU tensors.
 
-In: interpreter registers with sizes, numbers and dtypes, or with the tensor to copy. Out: the register of the
-new tensor.
+Input: interpreter registers with sizes, numbers and dtypes, or with the tensor to copy. Output: the register
+of the new tensor. For other arguments, the operator's Python kernel runs. The operators are:
 
     zeros([2, 3]), full, empty, arange(10)      zeros_like(x), x.new_zeros([2])      x.clone()
     x.zero_(), x.fill_(2)                       x.contiguous() (returns x itself if it is contiguous)
-
-For other devices, layouts and dtypes, and for invalid sizes, the Python kernel of the operator record runs.
 """
 
 cimport numpy as cnp

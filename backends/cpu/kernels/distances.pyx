@@ -1,12 +1,9 @@
 """Similarities and distances of vectors in floating CPU tensors, with any strides and broadcasting.
 
-In: interpreter registers with two tensors and parameters: a dimension, the order of the norm, eps. Out: the
-register of the result.
+Input: interpreter registers with two tensors, and parameters such as the order of the norm. Output: the
+register of the result. For other arguments, the operator's Python kernel runs. The operators are:
 
     cosine_similarity(x, y, 1)    pairwise_distance(x, y)    cdist(x, y), cdist(x, y, 1.0)
-
-For other dtypes, norms other than 1, 2 and infinity, empty tensors, large inputs and invalid arguments, the
-Python kernel of the operator record runs.
 """
 
 cimport numpy as cnp

@@ -1,9 +1,8 @@
 """Pointwise operators on CPU tensors, by direct calls of the inner loops of NumPy's ufuncs.
 
-`Loops` has, for each operand dtype, the loop function, its data argument and the dtype of the result. The
-functions support operands of one dtype, and a tensor with a number of a lower category (an int for a float
-tensor). They return a new reference to a Tensor, or NULL without an exception for unsupported operands. The
-caller then runs the record's Python kernel.
+The functions support operands of one dtype. They also support a tensor with a number of a lower category,
+such as an int for a float tensor. They return a new reference to a Tensor. For unsupported operands, they
+return NULL without an exception, and the caller runs the operator's Python kernel.
 """
 
 cimport cython

@@ -1,12 +1,13 @@
 """Pointwise operators on the CPU by direct calls of ufunc inner loops.
 
-In: a ufunc's inner loops and operands. Out: the result tensor. The calls depend on the operands:
+Input: the inner loops of a ufunc, and operands. Output: the result tensor.
+
+The direct calls are faster than NumPy's, and give no warnings. The table shows the calls for each kind of
+operand:
 
     x + y   equal shapes, both contiguous     one call of the loop for all elements
     x + 2   number                            the number is an operand with stride 0
     x + b   b broadcasts                      merged dimensions, one call per innermost dimension
-
-The direct calls skip NumPy's type resolution, casting buffers and error state, and give no warnings.
 """
 
 import numpy as np

@@ -1,6 +1,6 @@
 """Attention of stacked heads, computed for one block of query rows at a time.
 
-The scores are not materialized.
+The whole matrix of scores is never stored.
 """
 
 ctypedef enum Masking:

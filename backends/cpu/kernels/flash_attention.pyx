@@ -1,7 +1,9 @@
 """Tiled attention of stacked heads (flash attention), with dynamic scheduling of blocks of query rows.
 
-In: queries, keys and values. Out: for each query, the mean of the values, weighted by the softmax of the
-scores. Only the scores of one block of rows are in memory at a time:
+Input: queries, keys and values. Output: for each query, the mean of the values. The softmax of the scores
+weights this mean.
+
+Only the scores of one block of rows are in memory at a time. The algorithm is:
 
     for each head:      pack its keys and values as panels of columns
         for 64 rows:    scores = rows @ keys.T * scale      in tiles that fit in the L2 cache

@@ -1,11 +1,9 @@
-"""flip and roll of contiguous CPU tensors.
+"""flip and roll of contiguous CPU tensors of any dtype.
 
-In: interpreter registers with a tensor, dimensions and shifts. Out: the register of the copy.
+Input: interpreter registers with a tensor, dimensions and shifts. Output: the register of the copy. For other
+arguments, the operator's Python kernel runs. The operators are:
 
     x.flip(0), x.fliplr(), x.flipud()      x.roll(1), x.roll([1, 2], [0, 1])
-
-All dtypes are supported. For non-contiguous tensors and invalid arguments, the Python kernel of the operator
-record runs.
 """
 
 cimport numpy as cnp

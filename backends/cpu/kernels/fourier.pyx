@@ -1,12 +1,12 @@
 """Fast Fourier transforms (FFT, pocketfft) along the last dimension of contiguous CPU tensors.
 
-In: interpreter registers with a tensor, a length, a dimension and the name of a norm.  Out: the register of
-the result.
+Input: interpreter registers with a tensor, a length, a dimension and the name of a norm. Output: the register
+of the result.
+
+The loops are those of NumPy's generalized ufuncs. For large tensors and unsupported arguments, the operator's
+Python kernel runs. The operators are:
 
     fft_rfft(x)      fft_irfft(x, 20)      fft_fft(x, norm="ortho")      fft_ifft(x)
-
-The loops are those of NumPy's generalized ufuncs. For large tensors, other dimensions and dtypes, and invalid
-arguments, the Python kernel of the operator record runs.
 """
 
 from importlib import import_module

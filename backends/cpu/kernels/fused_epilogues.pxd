@@ -1,12 +1,11 @@
-"""Epilogue fusion: operators of a fusion group that read whole rows of results while these are in the cache.
+"""Epilogue fusion of operators that read whole rows of a fusion group's results from the cache.
 
-The left column has the operators of a fusion group, the right column its execution:
+Results are bit-identical to those of separate operators. An epilogue must read contiguous rows along the last
+dimensions. Otherwise, its operator runs separately after the group. The table shows two groups and their
+execution:
 
     softmax(x * scale + mask, -1)      for each chunk of rows: pointwise operators by tiles, then softmax
     ((x - y) ** 2).mean()              for each chunk of a row: partial sums of blocks, added at the end
-
-Results are bit-identical to those of separate operators. An epilogue must read contiguous rows along the last
-dimensions. Otherwise, its operator runs separately after the group.
 """
 
 from libc.stdint cimport int32_t

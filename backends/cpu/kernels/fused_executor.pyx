@@ -1,15 +1,15 @@
 """Execution of fusion groups by loop fusion and loop tiling: pointwise operators share tiles in the L1 cache.
 
-In: interpreter registers with tensors and numbers, and the group's program (`ts.fusion.program`). Out: True
-with the results, or False if the group does not support its inputs. The bytecode then runs the separate
-operators. A program is a list of operations on numbered values (slots):
+Input: interpreter registers with tensors and numbers, and the group's program (`ts.fusion.program`). Output:
+True with the results, or False for unsupported inputs. In the second case, the bytecode runs the separate
+operators.
+
+Results are bit-identical to those of the separate operators. A program is a list of operations on numbered
+values, such as:
 
     2 = mul(0, 1)
     3 = add(2, 0)
     4 = tanh(3)
-
-The group calls the loops of the separate operators with the same dtypes, so results are bit-identical.
-`fused_plans` chooses the loops. `fused_operands` computes the addresses of the operands.
 """
 
 cimport cython

@@ -1,6 +1,7 @@
 """Addresses of a fusion group's slots during a run.
 
-The slots of a group are its inputs, results and numbers (`fused_plans.pxd`). The structures are:
+The slots of a group are its inputs, results and numbers. The functions return False if the group does not
+support the shapes or strides of its inputs. The structures are:
 
     BorrowedArray    array header of a view input, without a Python object
     OperandAddress   address of a slot, with the strides between elements and between tiles
@@ -8,8 +9,6 @@ The slots of a group are its inputs, results and numbers (`fused_plans.pxd`). Th
     StageEpilogues   epilogues that read whole rows of a stage's results, chunk by chunk
     Run              all of the above, with the scalars and loops of this run
     Layout           shapes and strides of all slots, if the inputs differ in shape or strides
-
-The functions return False if the group does not support the shapes or strides.
 """
 
 from cpython.object cimport PyObject

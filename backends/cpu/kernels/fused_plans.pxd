@@ -1,13 +1,13 @@
 """Fusion groups in the format of the kernels (`FusedGroup`), and execution plans for dtypes (`FusedPlan`).
-A tile is a range of elements that all steps of a stage process before the next tile. A plan has these parts:
+
+A stage is a group of steps that process one tile before the next tile. A tile is a range of elements. A plan
+has these parts:
 
     slots      inputs, then the result of each operation, then numbers and values converted to another dtype
     steps      one loop per operation or conversion (`TileOp`), with the slots that it reads and writes
     stages     groups of steps whose results have equal shapes, where smaller shapes run first
     buffers    memory of one tile each, for results that are read only within their stage
     epilogues  operators that read whole rows of the steps' results
-
-`fused_executor.pyx` executes a plan. `fused_operands` computes the addresses of its slots.
 """
 
 cimport cython

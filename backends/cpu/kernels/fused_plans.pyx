@@ -1,7 +1,9 @@
 """Memory planning (scratch buffers) and choice of loops for fusion groups with given dtypes.
 
-In: a program (`ts.fusion.program`), and interpreter registers with tensors and numbers. Out: the `FusedPlan`
-for their dtypes. A plan is cached for each combination of input dtypes.
+Input: a program (`ts.fusion.program`), and interpreter registers with tensors and numbers. Output: the
+`FusedPlan` for the dtypes of the inputs.
+
+Plans are cached.
 """
 
 cimport cython

@@ -1,13 +1,13 @@
 """Fused optimizer steps over lists of parameters: the `_fused_*` operators of `ts.optim` and PyTorch.
 
-In: interpreter registers with lists of parameters, gradients and optimizer state, and the options of the
-optimizer. Out: parameters and state, updated in place. If a gradient scaler is given, the gradients are
-divided by its factor in place.
+Input: interpreter registers with lists of parameters, gradients and optimizer state, and with options.
+Output: the parameters and the state, updated in place. With a gradient scaler, the gradients are divided by
+its factor in place.
+
+The tensors must be contiguous float32 or float64 tensors, except the gradients. For other arguments, the
+operators' Python kernels run. Example:
 
     _fused_sgd_([p], [p.grad], [momentum], weight_decay=0, momentum=0.9, lr=0.1, ...)
-
-The lists must have equal lengths. Their tensors must be contiguous float32 or float64 tensors, except the
-gradients. For other arguments, the Python kernels of the records run.
 """
 
 cimport numpy as cnp

@@ -1,14 +1,12 @@
 """Selection of elements of CPU tensors by indices, for any dtype.
 
-In: interpreter registers with a contiguous tensor, and a tensor of indices. Out: the register of the result.
+Input: interpreter registers with a contiguous tensor, and a tensor of indices. Output: the register of the
+result. For other arguments, the operator's Python kernel runs. The operators are:
 
     index_select, embedding, gather, take, x[i], x[i, j]
 
-For indices out of range and other layouts and dtypes, the Python kernel of the operator record runs and
-raises the errors.
-
-Each index is read from memory once, then checked and used. A concurrent write to the index tensor may change
-the selected element, but no access is outside of the tensor.
+Each index is read from memory once, then checked and used. Therefore, a concurrent write to the indices
+cannot cause an access outside of the tensor.
 """
 
 cimport numpy as cnp

@@ -1,11 +1,11 @@
 """Matrix products (GEMM, GEMV) with a scale and a summand for floating and complex tensors, by `matmul.pyx`.
 
-In: interpreter registers with CPU tensors, or arrays. Out: the register of the result, or an array.
+Input: CPU tensors in interpreter registers. Output: the register of the result. The function `kernel` creates
+kernels on arrays, for `out=` and in-place variants.
+
+For unsupported arguments, the operator's Python kernel runs. The operators are:
 
     mm(x, y)   bmm(x, y)   matmul(x, y)   linear(x, weight, bias)   addmm(bias, x, y)   baddbmm(bias, x, y)
-
-C kernels receive registers. The function `kernel` creates kernels on arrays, for `out=` and in-place
-variants. For unsupported arguments, the Python kernel of the operator record runs and raises the errors.
 """
 
 from functools import partial

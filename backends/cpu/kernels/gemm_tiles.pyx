@@ -1,13 +1,14 @@
 """Blocked GEMM by register tiles (`simd_tiles.h`), loop tiling (cache blocking) and packing, for floats.
 
-In: a block of a product, or a matrix to be packed for several products. Out: the elements of the block, with
-bias and epilogue applied. The loop nest:
+Input: a block of a product, or a matrix to pack for several products. Output: the elements of the block, with
+bias and epilogue applied. The algorithm for a @ b is:
 
     for each BLOCK_DEPTH of the inner dimension k:
         pack the columns of b in panels of 48 columns
         for each tile:   out[tile, panel] += 8 rows of a @ panel
 
-Each element is one sum over k in increasing order. Its bits do not depend on the blocks or the packing.
+Each element is one sum over k in increasing order. Therefore, its bits depend neither on the blocks nor on
+the packing.
 """
 
 cimport cython

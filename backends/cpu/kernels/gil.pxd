@@ -1,12 +1,12 @@
 """Releasing the GIL (global interpreter lock) in `nogil` kernels, while the arguments' arrays are kept alive.
 
+While the GIL is released, another thread may assign `x.data` or remove tensors from a list. Therefore,
+`leave_gil` holds references to the arrays of the operator's arguments and of their lists. Pointers obtained
+before `leave_gil` stay valid until `take_gil`. Example:
+
     cdef ReleasedGil gil_state = leave_gil(work, r, at, op.nargs)
     ...                                   # must not access Python objects
-    take_gil(gil_state)                   # from here, only objects created by this kernel are certain to exist
-
-While the GIL is released, another thread may assign `x.data` or remove tensors from a list. Therefore,
-`leave_gil` holds references to the arrays of all tensors among the operator's arguments and in their lists.
-Pointers obtained before `leave_gil` stay valid until `take_gil`.
+    take_gil(gil_state)                   # now only objects created by this kernel are certain to exist
 """
 
 from libc.stdint cimport int32_t

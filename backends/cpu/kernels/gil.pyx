@@ -1,4 +1,7 @@
-"""Releasing the GIL while the arguments' arrays are kept alive. `gil.pxd` describes the contract."""
+"""Releasing the GIL while the arguments' arrays are kept alive.
+
+`gil.pxd` describes the use of the functions.
+"""
 
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF, Py_INCREF

@@ -1,12 +1,12 @@
 """Sampling of images at grid positions, by the nearest element or bilinear interpolation.
 
-In: interpreter registers with contiguous floating images and grids, the mode, the padding and
-`align_corners`. Out: the register of the result.
+Input: interpreter registers with contiguous floating images and grids, and with three options. Output: the
+register of the result.
+
+The options are the mode, the padding and `align_corners`. For volumes, large inputs and unsupported
+arguments, the operator's Python kernel runs. Example:
 
     grid_sampler(images (N, C, H, W), grid (N, h, w, 2), 0, 0, False)
-
-For bicubic interpolation, volumes, other dtypes, invalid arguments, and inputs large enough for several
-threads, the Python kernel of the operator record runs.
 """
 
 cimport numpy as cnp

@@ -1,13 +1,13 @@
 """Backward of max pooling, embedding and softmax.
 
-In: interpreter registers with a contiguous floating gradient, and the indices or the result of the forward.
-Out: the register of the gradient. The right column defines the result:
+Input: interpreter registers with a contiguous floating gradient, and with the indices or the result of the
+forward. Output: the register of the gradient.
+
+For other arguments, the operator's Python kernel runs. The table shows the result of each operator:
 
     max_pool2d_with_indices_backward(grad, x, ...)      zeros like x, plus each gradient at its index
     embedding_dense_backward(grad, indices, rows)       a table of zeros, plus each gradient in its row
     _softmax_backward_data(grad, y, -1)                 y * (grad - sum(grad * y)), row by row
-
-For other dtypes, empty tensors and invalid arguments, the Python kernel of the operator record runs.
 """
 
 cimport numpy as cnp

@@ -1,11 +1,10 @@
 """Iteration over index tensors with bounds checking, which reads each index once (no double fetch).
 
-Indices may have any strides. Gather, scatter and indexed updates use the iteration, for operations such as:
+Each index is read from memory once, then checked and used. Therefore, a concurrent write to the indices
+cannot cause an access outside of the array. Indices may have any strides. Examples of operations that use the
+iteration:
 
     out[j] = x[i, index[j]]       x[index[i, j], j] += y[i, j]       x[index] = 0
-
-Each index is read from memory once, then checked and used. A concurrent write to the indices may change the
-selected element or end the iteration early. No access is outside of the array.
 """
 
 from libc.stdint cimport int32_t, int64_t

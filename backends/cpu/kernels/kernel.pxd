@@ -1,5 +1,7 @@
 """Helpers of C kernels that read arguments from registers and store results in registers.
 
+A kernel uses the helpers like this:
+
     cdef int my_kernel(Operator op, IValue *r, const int32_t *at) except -1:
         cdef PyArrayObject *x = contiguous_array_or_null(&r[at[0]])
         if x == NULL:                       # another device or layout
@@ -10,18 +12,17 @@
         take_gil(gil_state)
         return set_result(&r[at[op.nargs]], result, kind)
 
-A kernel relies on these preconditions, which argument binding and the bytecode verifier establish:
+Argument binding and the bytecode verifier guarantee these preconditions of a kernel:
 
     registers     `op.nargs` arguments that match the schema, and one register for each result
     lists         any length. Lists of tensors contain None only if the schema allows this.
     memory        pointers are valid while the GIL is held, and from `leave_gil` to `take_gil` (`gil.pxd`)
 
-The kernel checks everything else: device, dtype and layout of tensors, and all numbers before their use.
-`contiguous_array_or_null` yields only aligned, C-contiguous CPU arrays. If other threads write elements
-during the call, the results are undefined.
+The kernel checks everything else: the device, dtype and layout of tensors, and all numbers before their use.
+If other threads write elements during the call, the results are undefined.
 
-Inner loops (`noexcept nogil`) do not check their arguments. Functions that Python can call (`def`), and
-methods that the thread pool calls, check all preconditions on entry.
+Inner loops (`noexcept nogil`) do not check their arguments. Functions that Python or the thread pool can call
+check all preconditions on entry.
 """
 
 cimport numpy as cnp

@@ -1,12 +1,12 @@
 """Binding of C kernels to operators on the CPU.
 
-`bind` sets the C kernel of an operator, which is the first of:
+`bind` sets the C kernel of an operator to the first that exists in this list:
 
-    the kernel that the field `loop` of the record names
+    the kernel that the field `loop` of the operator record names
     the kernel registered for the operator's name and overload, if `loop` is empty
     a kernel that calls the loops of the record's ufunc
 
-`bind` also sets the fallback, which converts arguments to the requirements of the kernel.
+`bind` also sets a fallback, which converts unsupported arguments and calls the kernel again.
 """
 
 from ts._core.dispatch.operator cimport Kernel, Operator, set_kernel

@@ -1,9 +1,9 @@
-"""Registry of the C kernels of the CPU. Looking up a name imports the module that registers it.
+"""Registry of the C kernels of the CPU.
+
+The first lookup of a kernel's name imports the module that registers the kernel. Examples of registrations:
 
     register_kernel("aten::cumsum", cumsum, FLOAT32_CONTIGUOUS)    for the overload without a name
     register_kernel("select", select)                              for records with `loop="select"`
-
-The generated index `OPERATOR_TO_MODULE` maps names to modules.
 """
 
 from importlib import import_module

@@ -1,9 +1,12 @@
 """linspace for new floating CPU tensors.
 
-    linspace(0, 1, 5)
+Input: interpreter registers with both ends, the number of elements, and a dtype. Output: the register of the
+tensor.
 
-Elements are computed in double, from both ends towards the middle, so both ends are exact. For other dtypes
-and tensor arguments, the Python kernel of the operator record runs.
+Elements are computed in double, from both ends towards the middle, so both ends are exact. For other
+arguments, the operator's Python kernel runs. Example:
+
+    linspace(0, 1, 5)
 """
 
 cimport numpy as cnp

@@ -1,12 +1,10 @@
 """One LSTM layer in one direction: forward, which saves the gates, and backpropagation through time.
 
-In: interpreter registers of `aten::mkldnn_rnn_layer` and `_mkldnn_rnn_layer_backward`. Forward returns the
-output, the last states and the workspace. Backward returns the gradients. Gradients that are not required are
-empty.
+Input: interpreter registers with the arguments of `aten::mkldnn_rnn_layer` or its backward. Output: registers
+of the output, the last states and a workspace, or of the gradients.
 
-The workspace holds two parts for all time steps: the activated gates (input, forget, cell, output), then the
-cell states. Its size is five times the output's. Backward runs through the time steps in reverse. For other
-layouts and dtypes, empty tensors and invalid arguments, the Python kernel of the operator record runs.
+The workspace first holds the activated gates of all time steps, in the order input, forget, cell, output. The
+cell states follow. For other arguments, the operator's Python kernel runs.
 """
 
 import numpy as np

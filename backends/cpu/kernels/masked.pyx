@@ -1,12 +1,10 @@
 """Selection of elements of CPU tensors by masks (masked select, masked fill, where), for any dtype.
 
-In: interpreter registers with tensors and masks. Out: the register of the result.
+Input: interpreter registers with tensors and masks. Output: the register of the result. For other arguments,
+the operator's Python kernel runs. The operators are:
 
     where(c, x, y), masked_fill(x, c, 0)      one element per mask element (operands broadcast)
     masked_select, x[c], nonzero(c)           one element per true mask element (operands are contiguous)
-
-For operands of different dtypes, and for unsupported shapes and layouts, the Python kernel of the operator
-record runs.
 """
 
 cimport numpy as cnp

@@ -1,17 +1,17 @@
 """Matrix multiplication with kernel selection by a heuristic, without calls of NumPy.
 
-In: two matrices of one floating dtype. Out: their product, by one of four algorithms (`choose_algorithm`):
+Input: two matrices of one floating dtype. Output: their product.
+
+The choice of the algorithm depends only on shapes, layouts and the processor's vector width. It is not tuned
+at run time. Therefore, a product has the same bits in each run, for every number of threads. The algorithms
+are:
 
     few rows     loops that read both matrices in place (`skinny_gemm.pyx`)
     tiles        the tiles of `gemm_tiles.pyx`
     BLAS         the library found by `ts.backends.cpu.blas`
     loop         the inner loop of np.matmul, for strides that no other algorithm supports
 
-The choice depends only on shapes, layouts and the processor's vector width. It is not tuned at run time, so a
-product has the same bits in each run. `python -m benchmarks products` measures the thresholds.
-
-Large products are divided into tasks, and BLAS uses one thread for each task. Results are bit-identical for
-every number of threads.
+`python -m benchmarks products` measures the thresholds of the heuristic.
 """
 
 import numpy as np

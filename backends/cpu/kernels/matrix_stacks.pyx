@@ -1,8 +1,8 @@
 """Iteration over stacks of matrices (batched GEMM), the leading (batch) dimensions of matrix products.
 
-In: the arrays of both operands and of the product. Out: the addresses of the matrices, one product after the
-other. Adjacent dimensions are merged if the strides allow this. Example shapes, with the dimensions of the
-iteration:
+Input: the arrays of both operands and of the product. Output: the addresses of the matrices of each product.
+
+Adjacent dimensions are merged if the strides allow this. Examples of products and their iterations:
 
     (2, 3, 4, 5) @ (5, 6)      one dimension of 6 products
     (2, 3, 4, 5) @ (3, 5, 6)   two dimensions of 2 and 3 products

@@ -1,8 +1,8 @@
 """Microkernels of products and convolutions (`simd_tiles.h`) for the SIMD level (function multiversioning).
 
-The level is chosen in `simd_level.h`.
+`simd_level.h` chooses the level. Examples:
 
-    microkernels(True).tile[3][2]      8 rows by 3 vectors of doubles
+    microkernels(True).tile[3][2]      the microkernel for 8 rows by 3 vectors of doubles
     instruction_set()                  "AVX-512"
     instruction_set(128)               "128 bit" (also limits later products to 128-bit vectors)
 """

@@ -1,13 +1,12 @@
 """Minimum and maximum of contiguous CPU tensors with NaN propagation, and their indices (argmin, argmax).
 
-In: interpreter registers with a tensor, the dimensions to reduce and `keepdim`. Out: the registers of the
-values, the indices, or both. The right column names the implementation:
+Input: interpreter registers with a tensor, the dimensions to reduce, and `keepdim`. Output: the registers of
+the values, the indices, or both.
 
-    x.amax([0, 1]), x.max()       by the inner loops of np.maximum and np.minimum
-    x.argmin(1), x.max(1)         rows by NumPy's argmin and argmax, columns in parallel (columnwise_minmax.h)
+NaN counts as both minimum and maximum. The first of several equal elements is selected. For other arguments,
+the operator's Python kernel runs. Examples:
 
-NaN counts as both minimum and maximum. The first of several equal elements is selected. For other layouts and
-dtypes, empty tensors and invalid arguments, the Python kernel of the operator record runs.
+    x.amax([0, 1]), x.max()       x.argmin(1), x.max(1)
 """
 
 cimport numpy as cnp

@@ -1,12 +1,12 @@
 """Pseudorandom number generator (Mersenne Twister) and rejection sampling (Marsaglia-Tsang, PTRS, BTRS).
 
-In: a seed, or a state of 5056 bytes. Out: words, uniform numbers, and samples of distributions. All are equal
-to PyTorch's:
+Input: a seed, or a state of 5056 bytes. Output: words, uniform numbers, and samples of distributions. All are
+equal to PyTorch's:
 
     >>> MersenneTwister(0).words(2)
     array([2357136044, 2546248239], dtype=uint32)
 
-The state has PyTorch's layout. The columns are the offset in bytes, the field, and its type:
+The state has PyTorch's layout. The table shows the offset in bytes, the name and the type of each field:
 
     0     seed             uint64
     8     left             int32     words until the next twist, plus one

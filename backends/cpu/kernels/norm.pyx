@@ -1,11 +1,10 @@
 """Layer, RMS and group normalization of contiguous CPU tensors (two-pass algorithm for the variance).
 
-In: interpreter registers with a floating tensor and the weights of a layer.  Out: the register of the result.
+Input: interpreter registers with a floating tensor and the weights of a layer. Output: the register of the
+result. For other arguments, the operator's Python kernel runs. The operators are:
 
     layer_norm, rms_norm, group_norm
     native_layer_norm, native_group_norm              also return mean and 1 / deviation, for the backward
-
-For other dtypes, empty tensors and invalid arguments, the Python kernel of the operator record runs.
 """
 
 cimport numpy as cnp

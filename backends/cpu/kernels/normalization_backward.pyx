@@ -1,14 +1,14 @@
 """Backward of layer, group and batch normalization for contiguous CPU tensors.
 
-In: interpreter registers with the gradient of the result, the input, the input's moments, the weights, and
-the output mask. Out: the registers of the gradients of input, weight and bias. A gradient that the mask
-excludes is an empty tensor. The right column has the unit of iteration:
+Input: interpreter registers with the result's gradient, the input, its moments, the weights, and an output
+mask. Output: the registers of the gradients of input, weight and bias.
+
+A gradient that the mask excludes is an empty tensor. For other arguments, the operator's Python kernel runs.
+The table shows the loop of each operator:
 
     native_layer_norm_backward      row by row
     native_group_norm_backward      channels of an image one by one
     native_batch_norm_backward      channels of an image one by one, or all in parallel if each is one element
-
-For other dtypes, empty tensors and invalid arguments, the Python kernel of the operator record runs.
 """
 
 cimport numpy as cnp

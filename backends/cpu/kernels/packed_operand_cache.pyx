@@ -1,15 +1,15 @@
 """Cache of packed operands of matrix products (weight packing), with cache invalidation by version counters.
 
-In: the tensor of an operand, at each product. Out: its panels, from its second use.
+Input: an operand of a product. Output: the operand in packed form, from its second use.
 
     for x in batches: torch.nn.functional.linear(x, weight)    weight is packed at its second use and cached
 
-Panels are valid while the version counter of the operand's memory is unchanged. Operators that write to the
-memory increment the counter. To exclude other writes, a packed operand must have an array that owns its
-memory, with no references except from its tensor and the current view.
+A cached operand is valid while the version counter of its memory is unchanged. Operators that write to the
+memory increment the counter. To exclude other writes, the operand's array must own its memory. Only its
+tensor and the current view may refer to this array.
 
-If an array is exposed to programs (`x.array`, storages, `x.data`), `drop_handed_out` drops its panels. A
-tensor whose address was exposed (also by NumPy or DLPack) is no longer packed.
+If a program gets access to an array (`x.array`, storages, `x.data`), `drop_handed_out` removes its packed
+form. A tensor whose address was exposed is no longer packed. NumPy and DLPack also expose addresses.
 
 The cache is bounded in bytes and entries. All accesses hold the GIL.
 """

@@ -1,12 +1,11 @@
 """Padding of CPU tensors (constant padding, reflection padding, replicate padding, circular padding).
 
-In: interpreter registers with a tensor, a mode, a fill value, and pairs (before, after) that start with the
-last dimension. Out: the register of the result.
+Input: interpreter registers with a tensor, pairs of widths (before, after), a mode, and a fill value. The
+first pair belongs to the last dimension. Output: the register of the result.
 
-    pad(x, [1, 2], "reflect")      constant_pad_nd(x, [1, 1], 0.5)
+For other arguments, the operator's Python kernel runs. Example:
 
-For other layouts, fill values that the dtype cannot represent, and invalid arguments, the Python kernel of
-the operator record runs.
+    pad(x, [1, 2], "reflect")
 """
 
 cimport numpy as cnp

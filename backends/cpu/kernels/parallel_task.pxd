@@ -1,7 +1,7 @@
-"""Methods that compute one partition of a kernel's work. `thread_pool.run` calls them with (partition,
-partition_count) on several threads.
+"""Methods that compute one partition of a kernel's work, on several threads.
 
-Python code can call such a method too, so each method checks its arguments.
+`thread_pool.run` calls the methods with the arguments (partition, partition_count). Python code can call such
+a method too, so each method checks its arguments.
 """
 
 

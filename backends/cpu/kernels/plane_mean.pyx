@@ -1,12 +1,11 @@
 """Global average pooling of CPU tensors (adaptive average pooling to one element).
 
-In: interpreter registers with contiguous or channels-last images, and sizes that are all 1. Out: the register
-of the result, of shape (images, channels, 1, 1).
+Input: interpreter registers with contiguous or channels-last images, and sizes that are all 1. Output: the
+register of the result, of shape (images, channels, 1, 1).
+
+Sums are accumulated in double. For other arguments, the operator's Python kernel runs. Example:
 
     adaptive_avg_pool2d(x, [1, 1])
-
-Sums are accumulated in double. For other sizes, layouts and dtypes, and for empty tensors, the Python
-kernel of the operator record runs.
 """
 
 cimport numpy as cnp

@@ -1,11 +1,9 @@
 """Kernels of pointwise operators that read registers and call the inner loops of ufuncs.
 
-In: interpreter registers with tensors and numbers.  Out: the register of the result.
+Input: interpreter registers with tensors and numbers. Output: the register of the result. For unsupported
+operands, the operator's Python kernel runs. Examples:
 
     x + y, x.exp_(), x * 2, x.add(y, alpha=1), torch.add(x, y, out=z)
-
-For operands that need a conversion or that `elementwise` does not support, the Python kernel of the operator
-record runs.
 """
 
 from cpython.object cimport PyObject

@@ -1,13 +1,12 @@
 """Pooling operators (max, average, adaptive pooling) on CPU tensors, by the loops of `pooling_windows.pyx`.
 
-In: interpreter registers with planes, kernel sizes, strides, paddings and dilations. Out: the register of the
-result, or the registers of maxima and indices.
+Input: interpreter registers with planes, kernel sizes, strides, paddings and dilations. Output: the register
+of the result, or the registers of maxima and indices.
+
+For large inputs and unsupported arguments, the operator's Python kernel runs. Examples:
 
     max_pool2d(x, [2, 2])     max_pool2d_with_indices(x, [3], [2], [1])
     avg_pool1d(x, [4])        adaptive_avg_pool2d(x, [3, 3])
-
-For channels-last tensors, other dtypes, invalid arguments, and inputs large enough for several threads, the
-Python kernel of the operator record runs.
 """
 
 cimport numpy as cnp

@@ -1,7 +1,7 @@
 """Max pooling and average pooling loops on the CPU: maxima and means of windows.
 
-In: C-contiguous planes with three spatial dimensions, and the start and end of each window along each
-dimension. Out: one element per window. For maxima, also the index of this element in the plane.
+Input: C-contiguous planes with three spatial dimensions, and the start and end of each window per dimension.
+Output: one element per window. Max pooling also returns the index of the element in the plane.
 
 The first of several equal maxima is selected. If a window contains NaN, the last NaN is selected.
 """

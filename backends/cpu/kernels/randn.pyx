@@ -1,13 +1,12 @@
 """Sampling of normal numbers from the default generator into new or contiguous CPU tensors.
 
-In: interpreter registers with sizes, a mean and a standard deviation. Out: the register of the tensor.
-
-    randn([2, 3])     randn_like(x)     x.normal_(0, 1)
+Input: interpreter registers with sizes, a mean and a standard deviation. Output: the register of the tensor.
 
 The kernels draw the same numbers in the same order as PyTorch. Fewer than 16 numbers are drawn one by one, in
-double. Otherwise, the Box-Muller transform turns each block of 16 uniform numbers into 16 normal numbers. For
-other generators, dtypes and layouts, and for invalid arguments, the Python kernel of the operator record
-runs.
+double. Otherwise, the Box-Muller transform turns each block of 16 uniform numbers into normal numbers. For
+other arguments, the operator's Python kernel runs. Examples:
+
+    randn([2, 3])     randn_like(x)     x.normal_(0, 1)
 """
 
 import numpy as np

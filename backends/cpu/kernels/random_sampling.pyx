@@ -1,12 +1,12 @@
 """Random sampling from the default generator into new or contiguous CPU tensors.
 
-In: interpreter registers with sizes, bounds and probabilities. Out: the register of the tensor.
+Input: interpreter registers with sizes, bounds and probabilities. Output: the register of the tensor.
+
+The kernels draw the same numbers in the same order as PyTorch. For other arguments, the operator's Python
+kernel runs. Examples:
 
     rand([2, 3])     randint(10, [4])     x.uniform_(0, 1)
     bernoulli(p), x.bernoulli_(0.3)     dropout(x, 0.5, True)
-
-The kernels draw the same numbers in the same order as PyTorch. For other generators, dtypes and layouts, and
-for invalid bounds, the Python kernel of the operator record runs.
 """
 
 cimport numpy as cnp

@@ -1,14 +1,14 @@
 """Recurrent neural networks (LSTM, GRU, RNN) on CPU tensors: cells, and stacks of layers over sequences.
 
-In: interpreter registers in the order of the records of `ts.ops.rnn`. Out: the registers of the output and of
-the last states. The operators are:
+Input: interpreter registers with a sequence, states and weights. Output: the registers of the output and of
+the last states.
+
+One matrix product computes the contribution of the input to the gates of all time steps. Each time step then
+needs one product with the hidden state. For other arguments, the operator's Python kernel runs. The operators
+are:
 
     lstm, gru, rnn_tanh, rnn_relu                        layers, for padded and packed sequences
     lstm_cell, gru_cell, rnn_tanh_cell, rnn_relu_cell    one time step
-
-One matrix product computes the contribution of the input to the gates of all time steps. Each time step then
-needs one product with the hidden state. For dropout between layers, other dtypes and invalid arguments, the
-Python kernel of the operator record runs.
 """
 
 cimport numpy as cnp

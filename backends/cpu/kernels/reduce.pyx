@@ -1,15 +1,13 @@
 """Reductions of contiguous CPU tensors by blocked summation with multiple accumulators: sum, variance ...
 
-In: interpreter registers with a tensor, the dimensions to reduce and `keepdim`. Out: the register of the
-result. Adjacent dimensions are merged, so that an input has the shape (outer, n, inner), where n elements are
-reduced:
+Input: interpreter registers with a tensor, the dimensions to reduce, and `keepdim`. Output: the register of
+the result.
+
+Blocks are summed by parallel accumulators. The sums of the blocks are added in double. Results depend neither
+on the machine nor on the number of threads. For other arguments, the operator's Python kernel runs. Examples:
 
     x.sum(), x.sum([1, 2])     sums of x
     x.var(1), x.norm()         sums of (x - mean) ** 2, or of x ** 2
-
-Blocks are summed by parallel accumulators, and the sums of blocks are added in double. Results depend neither
-on the machine nor on the number of threads. For other dtypes, empty tensors and invalid arguments, the Python
-kernel of the operator record runs.
 """
 
 cimport numpy as cnp

@@ -1,12 +1,13 @@
 """Weighted sums along a dimension or at arbitrary indices, for resampling and grid sampling on the CPU.
 
-In: a C-contiguous array (float32, float64, int32 or bytes). For each element of the result, also the indices
-that it reads (taps) and their weights. Out: the weighted sums, in the array's dtype. Products are added in
-the order of the taps.
+Input: a C-contiguous array of float32, float64, int32 or bytes. For each element of the result, the input
+also has indices to read and their weights. Output: the weighted sums, in the array's dtype.
 
-    weighted_sums(x, out, axis, index, weight)      taps along one dimension, equal for all slices
+Products are added in the order of the indices. The functions are:
+
+    weighted_sums(x, out, axis, index, weight)      indices along one dimension, equal for all slices
     weighted_bytes(x, out, axis, index, weight, fraction_bits)     for uint8, with fixed-point weights
-    weighted_picks(x, out, index, weight)           taps anywhere in a plane, equal for all channels
+    weighted_picks(x, out, index, weight)           indices anywhere in a plane, equal for all channels
 """
 
 import numpy as np

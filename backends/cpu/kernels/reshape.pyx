@@ -1,14 +1,13 @@
-"""Reshaping and expansion of CPU tensors: a view if the strides allow it, otherwise a copy if the operator
-permits.
+"""Reshaping and expansion of CPU tensors, by a view if the strides allow it, otherwise by a copy.
 
-In: interpreter registers with a tensor and sizes. Out: the register of the view or copy. The operators are:
+Input: interpreter registers with a tensor and sizes. Output: the register of the view or copy.
+
+If the operator does not permit a necessary copy, its Python kernel runs and raises the error. The operators
+are:
 
     x.view(2, -1), x.reshape(6), x.flatten(1), x.unflatten(0, [2, 3])     the same number of elements
     x.expand(4, 3), x.expand_as(y)                                        repeated elements
     view_as_real(z), view_as_complex(x)                                   another dtype
-
-For invalid shapes, and views that would need a copy, the Python kernel of the operator record runs and raises
-the errors.
 """
 
 cimport numpy as cnp

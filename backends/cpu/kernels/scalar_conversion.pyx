@@ -1,13 +1,11 @@
 """Conversion of single-element CPU tensors to and from numbers, and copies between tensors of one dtype.
 
-In: interpreter registers. Out: a register with a number or a tensor. The table has scripts on the left and
-the operators that they call on the right:
+Input: interpreter registers with tensors or numbers. Output: a register with a number or a tensor. For other
+arguments, the operator's Python kernel runs. The table shows scripts and the operators that they call:
 
     float(x[1, 2])    aten::Float.Tensor
     if x.sum() > 0    aten::Bool.Tensor
     x[i, j] = 3       aten::tensor.int, aten::copy_
-
-For other devices and dtypes, and for invalid arguments, the Python kernel of the operator record runs.
 """
 
 cimport numpy as cnp

@@ -1,11 +1,10 @@
 """Cumulative sums (prefix sums) and cumulative products, with instruction-level parallelism.
 
-In: interpreter registers with a tensor and a dimension.  Out: the register of the result.
+Input: interpreter registers with a tensor and a dimension. Output: the register of the result.
+
+Running totals are accumulated in double. For other arguments, the operator's Python kernel runs. Examples:
 
     cumsum(x, 0), cumprod(x, -1)
-
-Running totals are accumulated in double. For other dtypes, empty tensors and invalid arguments, the Python
-kernel of the operator record runs.
 """
 
 cimport numpy as cnp

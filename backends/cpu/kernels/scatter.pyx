@@ -1,13 +1,12 @@
 """Scatter, scatter-add and indexed updates of CPU tensors.
 
-In: interpreter registers with a tensor, indices and values. Out: the register of a copy, or of the tensor
-itself.
+Input: interpreter registers with a tensor, indices and values. Output: the register of a copy, or of the
+tensor itself for in-place operators.
+
+In-place operators check all indices before they write. For other arguments, the operator's Python kernel
+runs. The operators are:
 
     scatter, scatter_add, scatter_reduce     index_add, index_copy, index_reduce     x[i, j] = y, x[mask] = 2
-
-In-place operators check all indices before they write. Arithmetic supports 32-bit and 64-bit numbers. For
-other devices, layouts and dtypes, and for indices out of range, the Python kernel of the operator record
-runs.
 """
 
 cimport numpy as cnp

@@ -1,8 +1,6 @@
 """Conversion between half precision and float32 (round to nearest even, F16C instructions, denormals).
 
-`short_floats.pxd` describes the contract.
-
-NumPy's conversion is not used, because it warns of overflow and takes longer than a small matrix product.
+NumPy's conversion is slower, and warns of overflow. `short_floats.pxd` describes the use of the functions.
 """
 
 cimport numpy as cnp

@@ -1,6 +1,6 @@
 """CPU feature detection (CPUID) for runtime dispatch (CPU dispatch): the SIMD level of the kernels.
 
-The functions, with example results:
+The table shows the functions and their results:
 
     current_level()      "avx512": the level of the kernels in this process
     available_levels()   ("baseline", "avx2", "avx512"): the levels that this processor supports

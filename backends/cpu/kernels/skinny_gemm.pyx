@@ -1,11 +1,12 @@
 """Matrix products with few rows (skinny GEMM), without packing, as for small batches in a linear layer.
 
-In: two matrices. Out: their product, by the loops of `simd_rows.h`. The layout of b determines the loop:
+Input: two matrices. Output: their product.
 
-    1 x 128 @ (512 x 128).T      `along`: dot products with contiguous columns of b
-    2 x 128 @ 128 x 512          `across`: sums of contiguous rows of b
+Packing would copy the whole second matrix, although each of its elements is multiplied only a few times. The
+layout of the second matrix determines the loop:
 
-Packing would copy all of b, although each element is multiplied only a few times.
+    1 x 128 @ (512 x 128).T      `along`: dot products with contiguous columns
+    2 x 128 @ 128 x 512          `across`: sums of contiguous rows
 """
 
 from libc.stdint cimport int64_t

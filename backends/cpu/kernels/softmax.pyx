@@ -1,13 +1,11 @@
 """softmax, log_softmax and logsumexp (log-sum-exp) of contiguous CPU tensors.
 
-In: interpreter registers with a floating tensor and a dimension. Out: the register of the result. Rows and
-columns are processed differently:
+Input: interpreter registers with a floating tensor and a dimension. Output: the register of the result. For
+other arguments, the operator's Python kernel runs. Examples:
 
-    softmax(x, -1)         for each row: exp(x - max) / sum
-    log_softmax(x, 0)      for all columns in parallel, which are read row after row
+    softmax(x, -1)         row by row: exp(x - max) / sum
+    log_softmax(x, 0)      all columns in parallel, which are read row after row
     logsumexp(x, [1])
-
-For other dtypes, empty tensors and invalid arguments, the Python kernel of the operator record runs.
 """
 
 cimport numpy as cnp

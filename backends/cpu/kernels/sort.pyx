@@ -1,14 +1,14 @@
 """Sorting (introsort) and selection (quickselect, heap selection) with PyTorch's order of equal elements.
 
-In: rows of int64 keys with the order of the elements. Out: for each row, the indices of its elements in
-sorted order. The functions:
+Input: rows of int64 keys with the order of the elements. Output: the indices of each row's elements in sorted
+order.
+
+The algorithms are those of the C++ standard library (libstdc++), which determine PyTorch's order of equal
+elements. The functions are:
 
     argsort(keys)                all elements of a row, ascending
     smallest(keys, k, True)      the k smallest, sorted (with False, in any order)
     nth(keys, k)                 for each row the k-th smallest, counted from 0
-
-PyTorch sorts with the C++ standard library (libstdc++), whose algorithms determine the order of equal
-elements. This module reimplements these algorithms.
 """
 
 from libc.stdint cimport int64_t

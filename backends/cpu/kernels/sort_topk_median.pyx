@@ -1,13 +1,13 @@
 """Sorting, top-k selection and medians along a dimension of contiguous CPU tensors.
 
-In: interpreter registers with a tensor, a dimension, and the number or index of the requested elements. Out:
-the registers of values and indices.
+Input: interpreter registers with a tensor, a dimension, and the number or index of the requested elements.
+Output: the registers of values and indices.
+
+NaN sorts as the largest number. Equal elements have PyTorch's order (`sort.pyx`). For other arguments, the
+operator's Python kernel runs. The operators are:
 
     sort(x, 1)    argsort(x)    topk(x, 3)    kthvalue(x, 2)
     median(x), median(x, 0)    nanmedian(x)    msort(x)
-
-NaN sorts as the largest number. Equal elements have PyTorch's order (`sort.pyx`). For other dtypes, empty
-tensors and invalid arguments, the Python kernel of the operator record runs.
 """
 
 cimport numpy as cnp

@@ -1,6 +1,6 @@
 """Special functions (error function, inverse error function, log-gamma, digamma ...) as NumPy ufuncs.
 
-In: arrays of float32 or float64. Out: arrays of the same dtype. The functions have the names of
+Input: arrays of float32 or float64. Output: arrays of the same dtype. The functions have the names of
 `scipy.special`:
 
     special.erf(x), special.gammaln(x), special.erfinv(x), special.xlogy(x, y)

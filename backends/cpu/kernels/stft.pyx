@@ -1,13 +1,12 @@
 """Short-time Fourier transform and its inverse by overlap-add for CPU tensors: stft, istft.
 
-In: interpreter registers with a contiguous floating tensor, the length of a transform, the hop length and a
-window. The tensor has signals (stft) or spectra (istft). Out: the register of the result, in memory order
-(batch, frames, frequencies).
+Input: interpreter registers with contiguous signals or spectra, the length of a transform, a hop length and a
+window. Output: the register of the result, in memory order (batch, frames, frequencies).
 
-    stft(signal, 8, return_complex=True)      istft(spectra, 8, window=w, length=20)
+The kernels support real signals and windows, one-sided complex spectra, and the padding mode "reflect". For
+other arguments and large tensors, the operator's Python kernel runs. Example:
 
-Supported are real signals and windows, one-sided complex spectra, and the padding mode "reflect". For other
-arguments and large tensors, the Python kernel of the operator record runs.
+    stft(signal, 8, return_complex=True)
 """
 
 cimport numpy as cnp

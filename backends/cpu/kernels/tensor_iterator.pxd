@@ -1,6 +1,6 @@
 """Iteration of inner loops over strided and broadcast operands, with dimension coalescing.
 
-An operation takes these calls in order:
+An operation makes these calls in order:
 
     broadcast_into(shape, ndim, a)                       add `a` to the common shape of all operands
     set_operand_strides(&operands[0], a, ndim, shape)    set the strides of `a` for that shape

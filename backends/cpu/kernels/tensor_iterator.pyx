@@ -1,6 +1,6 @@
 """Iteration of inner loops over strided and broadcast operands, with dimension coalescing.
 
-`tensor_iterator.pxd` describes the contract.
+`tensor_iterator.pxd` describes the use of the functions.
 """
 
 cimport numpy as cnp

@@ -1,11 +1,9 @@
 """tril, triu, their indices, and identity matrices for CPU tensors.
 
-In: interpreter registers with a contiguous tensor or sizes, and the diagonal. Out: the register of the
-result.
+Input: interpreter registers with a contiguous tensor or sizes, and with a diagonal. Output: the register of
+the result. For other arguments, the operator's Python kernel runs. The operators are:
 
     x.tril(), x.triu(-1)      tril_indices(3, 3), triu_indices(3, 3)      eye(3), eye(3, 4)
-
-For other devices, and other dtypes of new tensors, the Python kernel of the operator record runs.
 """
 
 cimport numpy as cnp

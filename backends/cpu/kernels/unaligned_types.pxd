@@ -1,7 +1,7 @@
 """Integer types for unaligned access to elements of any dtype, without strict aliasing.
 
-These types are needed because an element of 8 bytes may have a smaller alignment. For example, complex64 is
-aligned like a float. The example copies 8 bytes from `x` to `out`:
+An element of 8 bytes may have a smaller alignment. For example, complex64 is aligned like a float. The
+following line copies 8 bytes from `x` to `out`:
 
     (<eight_bytes *>out)[0] = (<const eight_bytes *>x)[0]
 """

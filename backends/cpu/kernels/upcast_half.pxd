@@ -1,9 +1,9 @@
 """Fallback of float32 C kernels: it converts half-precision arguments to float32, and rounds the results.
 
-    register_kernel("aten::softplus", softplus, FLOAT32_CONTIGUOUS)
+If the call has an argument `dtype` or no half-precision tensor, the fallback calls
+`run_with_contiguous_inputs` instead. Example of a registration:
 
-If no argument is a half-precision tensor, or if the argument `dtype` is given, the fallback calls
-`run_with_contiguous_inputs`.
+    register_kernel("aten::softplus", softplus, FLOAT32_CONTIGUOUS)
 """
 
 from libc.stdint cimport int32_t

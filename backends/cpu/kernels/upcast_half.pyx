@@ -1,6 +1,6 @@
 """Upcasting of half-precision arguments to float32, and conversion of the results back.
 
-`upcast_half.pxd` describes the contract.
+`upcast_half.pxd` describes the use of this fallback.
 """
 
 from libc.math cimport fabs

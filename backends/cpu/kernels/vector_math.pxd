@@ -1,6 +1,6 @@
 """Row kernels of elementary functions (polynomials by Horner's rule or Estrin's scheme, double-double sums).
 
-NumPy lacks these functions or computes them more slowly. The kernels are those of `vector_math.h`.
+The kernels are those of `vector_math.h`. NumPy lacks these functions or computes them more slowly.
 """
 
 from numpy cimport npy_intp

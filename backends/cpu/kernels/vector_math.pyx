@@ -1,8 +1,10 @@
 """Inner loops of elementary functions, by range reduction (Cody-Waite) and polynomial approximation.
 
-In: operands like those of NumPy's inner loops (pointers, count, strides in bytes). Out: the results, which do
-not depend on the stride or position of an element. The loops call the row kernels of `vector_math.h` for the
-SIMD level. Functions without a row kernel run NumPy's loops.
+Input: the arguments of NumPy's inner loops, which are pointers, a count, and strides in bytes. Output: the
+results. They do not depend on the stride or position of an element.
+
+The loops call the row kernels of `vector_math.h` for the SIMD level. For functions without a row kernel,
+NumPy's loops run.
 """
 
 from numpy cimport npy_intp

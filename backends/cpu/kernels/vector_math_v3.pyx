@@ -1,6 +1,6 @@
 """The row kernels of `vector_math.h` compiled for AVX2 and fused multiply-add (FMA).
 
-They must not run on other processors.
+The kernels must not run on processors without these instructions.
 """
 
 from ts.backends.cpu.kernels.row_loops cimport RowLoops

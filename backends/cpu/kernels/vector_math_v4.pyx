@@ -1,6 +1,6 @@
 """The row kernels of `vector_math.h` (SIMD intrinsics) compiled for AVX-512.
 
-They must not run on other processors.
+The kernels must not run on processors without these instructions.
 """
 
 from ts.backends.cpu.kernels.row_loops cimport RowLoops

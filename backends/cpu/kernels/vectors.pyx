@@ -1,11 +1,10 @@
 """Products with vectors (dot product, matrix-vector product or GEMV, outer product, cross product).
 
-In: interpreter registers with two CPU tensors of one floating dtype.  Out: the register of the product.
+Input: interpreter registers with two CPU tensors of one floating dtype. Output: the register of the product.
+
+For large products and unsupported arguments, the operator's Python kernel runs. The operators are:
 
     dot(x, y), vdot(x, y)     mv(m, x), m @ x, x @ m     outer(x, y)    cross(x, y), linalg.cross(x, y, dim=1)
-
-For large products, other dtypes, other layouts and invalid arguments, the Python kernel of the operator
-record runs.
 """
 
 cimport numpy as cnp

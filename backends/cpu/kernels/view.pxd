@@ -1,4 +1,4 @@
-"""Helpers of view operators on CPU tensors, which read the array and its geometry and store the view."""
+"""Helpers of view operators on CPU tensors, which read an array and its geometry and store the view."""
 
 from numpy cimport npy_intp
 from libc.stdint cimport int64_t

@@ -1,13 +1,12 @@
 """View operators (zero-copy) on CPU tensors without calling NumPy: only shape, strides and pointer change.
 
-In: interpreter registers with a tensor and dimensions or a range. Out: the register of the view. Each
-expression is followed by its operator or by the change of the dimensions:
+Input: interpreter registers with a tensor, and with dimensions or a range. Output: the register of the view.
+
+For unsupported arguments, the operator's Python kernel runs. The table shows expressions and their effects:
 
     x[1], x[i, j]    aten::select.int        x.t(), x.transpose(0, 1)     strides exchanged
     x[a:b]           aten::slice.Tensor      x.unsqueeze(0)               a dimension of size 1
     x.split([2, 3])  aten::split.sizes       x.mT, x.movedim(0, -1)       another dimension order
-
-For invalid or unsupported arguments, the Python kernel of the operator record runs and raises the errors.
 """
 
 cimport numpy as cnp
