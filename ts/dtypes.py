@@ -1,4 +1,4 @@
-"""Element types: PyTorch's dtype objects, with all properties of a type that other modules read.
+"""Element types: PyTorch's dtype objects and their properties.
 
     >>> from ts import dtypes
     >>> dtypes.float32, dtypes.float32.code, dtypes.float32.numpy_dtype
@@ -6,9 +6,9 @@
     >>> dtypes.from_numpy_dtype("int64") is dtypes.int64 is dtypes.BY_CODE[4]
     True
 
-The codes are PyTorch's `ScalarType` numbers, as stored in graphs and archives and used by kernels. bfloat16,
-narrow floats and complex32 are dtypes of `ml_dtypes`, which is imported at their first use. This module
-imports nothing of `ts`, so that every stage may import it.
+The codes are PyTorch's `ScalarType` numbers. NumPy lacks bfloat16, narrow floats and complex32, so
+`ml_dtypes` provides these types. It is imported at their first use. This module imports no other module of
+`ts`, so every module may import it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Exceptions of ``ts``. This module imports no other module of ``ts``, so that every stage may use it.
+"""Exceptions of ``ts``.
 
 There are three families:
 
@@ -6,13 +6,15 @@ There are three families:
 * `ScriptRuntimeError` and `LimitExceeded`: run-time errors of the program, with the stack of the script
 * `InternalError`: bugs of ``ts``, with the name of the pass and the text of the graph
 
-Most exceptions are subclasses of `RuntimeError`, as in PyTorch. Example of a message with a location::
+Most exceptions are subclasses of `RuntimeError`, as in PyTorch. A message with a source range::
 
     undefined value y:
       File "model.py", line 3
     def f(x):
         return x + y
                    ~ <--- HERE
+
+This module imports no other module of ``ts``, so every module may import it.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""KL divergences between distributions of different families.
+"""KL divergences between distributions p and q of different families.
 
-The divergence of p from q is -H(p) - E[log q(x)], with the expectation over p. For each family of q, the
-expectation requires these moments of p:
+The divergence is -H(p) - E[log q(x)], where x is a sample of p. The expectation of log q(x) is computed from
+these moments of p:
 
     q Normal                  mean and variance of x
-    q Exponential             mean
+    q Exponential             mean of x
     q Gamma                   means of x and log x
     q Gumbel                  means of x and exp(-x / scale)
     q Beta                    means of log x and log(1 - x)

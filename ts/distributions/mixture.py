@@ -1,4 +1,4 @@
-"""Mixture models (mixture distributions), which choose one of several distributions of a class at random."""
+"""Mixture models (mixture distributions), which draw each sample from one of several distributions."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Differentiable relaxations of discrete distributions (Concrete distribution, Gumbel-softmax).
 
-At low temperatures, samples are close to those of Bernoulli and OneHotCategorical.
+At low temperatures, the samples are close to samples of the discrete distribution.
 """
 
 from __future__ import annotations

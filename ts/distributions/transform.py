@@ -1,12 +1,11 @@
 """Transforms of samples (bijectors, change of variables) with log-determinants of Jacobians.
 
+Example:
+
     t = AffineTransform(1.0, 2.0)
     t(x)                                   1 + 2x
     t.inv(y)                               (y - 1) / 2
-    t.log_abs_det_jacobian(x, t(x))        log 2, for the density of transformed samples
-
-`domain` and `codomain` are constraints on the input and the output. `event_dim` of a constraint is the number
-of dimensions of a single value. The Jacobian determinant is one number per value.
+    t.log_abs_det_jacobian(x, t(x))        log 2 for each element of x
 """
 
 from __future__ import annotations

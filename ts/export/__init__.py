@@ -1,6 +1,6 @@
 """Graph export of modules: `export` traces a module on fake tensors.
 
-Sizes of dimensions that are declared dynamic become symbols.
+The sizes of dynamic dimensions become symbols in the graph.
 """
 
 from __future__ import annotations

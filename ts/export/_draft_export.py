@@ -1,13 +1,15 @@
 """Draft export: export that continues after each failure and reports all failures at the end.
 
+Example:
+
     program = draft_export(module, args, dynamic_shapes=...)
     print(program._report)
 
-Each operator of the traced program runs on fake tensors and on the tensors of the example:
+There are three kinds of failure:
 
-- The example decides data-dependent conditions. The exported program asserts the same decisions. - Dimension
-specs that the program violates become `Dim.AUTO`. - If a custom operator has no correct fake kernel, its
-results become fake tensors with unbacked sizes.
+- A condition depends on tensor elements. The example arguments decide it, and the program asserts the result.
+- The program contradicts the spec of a dimension. The spec becomes `Dim.AUTO`.
+- A custom operator has no correct fake kernel. Its results become fake tensors with unbacked sizes.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Argument validation (input checks) of an exported program.
 
-Error messages name the part of the argument that violates a check, such as `*args[0].shape[1]`.
+A wrong argument raises a RuntimeError with its location, for example `*args[0].shape[1]`.
 """
 
 from __future__ import annotations

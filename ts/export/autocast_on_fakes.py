@@ -1,4 +1,4 @@
-"""Autocast on fake tensors: finds the dtype to which autocast converts the arguments of an operator."""
+"""Autocast on fake tensors: computes the dtype to which autocast converts the arguments of an operator."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Power function with a bound on the size of integer results.
 
-`power(2, 10)` is 1024, but `power(2, 10**9)` raises OverflowError.
+Example: `power(2, 10)` returns 1024, and `power(2, 10**9)` raises OverflowError.
 """
 
 from __future__ import annotations

@@ -1,11 +1,12 @@
 """Symbolic versions of the builtins `max`, `min` and `math.pow`, which add no guards.
 
-    with symbolic_builtins():
-        max(x.shape[0], 3)            sym_max(s0, 3)
-    max(x.shape[0], 3)                3 or s0, with a guard
+The example calls `max` with and without the symbolic version, for the symbol s0 with the example value 8:
 
-A call with two numbers or a list returns a symbolic number, as in PyTorch. A call with more numbers compares
-the numbers in Python, which adds guards.
+    with symbolic_builtins():
+        max(x.shape[0], 3)            the symbolic number sym_max(s0, 3)
+    max(x.shape[0], 3)                s0, with the guard s0 >= 3
+
+As in PyTorch, a call with more than two numbers still adds guards.
 """
 
 from __future__ import annotations

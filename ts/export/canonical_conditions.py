@@ -1,7 +1,9 @@
 """Canonical forms (normal forms) of inequalities and divisibility conditions on symbols.
 
-canonical_inequality(u0 - 2 > 0)            2 < u0
-as_multiple(Eq(4 * (s0 // 4), s0))          Eq(Mod(s0, 4), 0)
+Each line shows a call and its result:
+
+    canonical_inequality(u0 - 2 > 0)            2 < u0
+    as_multiple(Eq(4 * (s0 // 4), s0))          Eq(Mod(s0, 4), 0)
 """
 
 from __future__ import annotations

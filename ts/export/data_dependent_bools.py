@@ -1,7 +1,7 @@
 """Replacements for operators whose boolean result depends on tensor elements, such as `equal`.
 
-Instead of such an operator, an export calls the function for it in `BOOL_OPERATORS`, and records the
-operators that the function calls.
+`BOOL_OPERATORS` maps each such operator to a function. An export calls this function instead of the operator,
+and records the operators in the function.
 """
 
 from __future__ import annotations

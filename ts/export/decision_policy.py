@@ -1,9 +1,10 @@
-"""Policies that decide the conditions on symbols which the facts of a `ShapeEnv` do not decide.
+"""Policies for conditions on symbols that the known facts of a `ShapeEnv` do not decide.
 
-DecisionPolicy         for exports: decide by the example arguments, and add a guard
-FrozenPolicy           for replays of an exported program: raise UndecidableError
-CollectingPolicy       for replays that collect conditions: decide by the example arguments. The conditions
-                       become guards
+There are three policies:
+
+    DecisionPolicy         for exports: the example arguments decide, and the condition becomes a guard
+    FrozenPolicy           for replays of an exported program: raises UndecidableError
+    CollectingPolicy       for replays: the example arguments decide, and a list collects the conditions
 """
 
 from __future__ import annotations

@@ -1,10 +1,15 @@
 """Specifications of dynamic dimensions: `Dim`, and the hints `Dim.AUTO`, `Dim.DYNAMIC` and `Dim.STATIC`.
 
-batch = Dim("batch", min=2, max=64)
-{"x": {0: batch, 1: 2 * batch}}           the second size is twice the first
-Dim.AUTO                                  dynamic, or constant if the program requires this
-Dim.DYNAMIC                               dynamic, or an error if the program requires a constant size
-Dim.STATIC                                constant
+In this example, the second size of `x` is twice its first size:
+
+    batch = Dim("batch", min=2, max=64)
+    dynamic_shapes = {"x": {0: batch, 1: 2 * batch}}
+
+A hint has no name:
+
+    Dim.AUTO                dynamic, or constant if the program requires a constant size
+    Dim.DYNAMIC             dynamic, or an error if the program requires a constant size
+    Dim.STATIC              constant
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Relations between the sizes of argument dimensions that have a common named `Dim`.
 
-    {"x": {0: d}, "y": {0: d}, "z": {0: 2 * d}}        sizes s0, s1, s2, with s1 == s0 and s2 == 2*s0
+During the trace, each dimension has a separate symbol, as in PyTorch. Relations between the symbols are
+required after the trace. Dimension specs and the relations of their symbols s0, s1 and s2:
 
-As in PyTorch, the trace uses a separate symbol for each dimension. The relations are required after the
-trace.
+    {"x": {0: d}, "y": {0: d}, "z": {0: 2 * d}}        s1 == s0, s2 == 2*s0
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
-"""Resolution and validation of `dynamic_shapes`: one set of dimension specs per argument tensor.
+"""Resolution and validation of `dynamic_shapes`, the dimension specs of the arguments.
 
-`dynamic_shapes` (left) has the structure of the arguments, with dimension specs in place of tensors. The
-result (right) has a dictionary from dimension index to spec for each argument tensor:
+Input: a pytree with the structure of the arguments. Output: for each argument tensor, a dictionary from
+dimension index to spec. Example:
 
-    {"x": {0: Dim("b")}, "y": [None, (Dim.AUTO, None)]}        [{0: b}, {}, {0: AUTO}]
+    input     {"x": {0: Dim("b")}, "y": [None, (Dim.AUTO, None)]}
+    output    [{0: b}, {}, {0: AUTO}]
 """
 
 from __future__ import annotations

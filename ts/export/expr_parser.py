@@ -1,10 +1,11 @@
-"""Recursive descent parser (expression parser) of formulas in `.pt2` archives, sizes and conditions.
+"""Recursive descent parser (expression parser) of formulas in `.pt2` archives, such as sizes and conditions.
+
+Input: the text of a formula. Output: a syntax tree. Each line shows a call and its result:
 
     parse("Add(Symbol('s0', integer=True), Integer(1))")       a FunctionCall with two arguments
-    parse("L['x'].size()[0] >= 2*L['y'].size()[1]")            an Operation >= ...
+    parse("L['x'].size()[0] >= 2*L['y'].size()[1]")            an Operation >= with two operands
 
-The parser evaluates nothing. It returns a syntax tree, whose names the caller resolves. The length and depth
-of a formula are bounded.
+The parser evaluates nothing, and limits the length and depth of a formula.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
-"""Fake tensors, which have metadata but no elements. Exports run programs on them.
+"""Fake tensors, which have metadata but no elements. Exports run programs on fake tensors.
 
-    fake(x)         a Tensor with the shape, dtype and device of x, and no memory
+Example: `fake(x)` returns a tensor with the shape, dtype and device of x, without memory.
 
-The array of a fake tensor is a meta array, whose sizes may be symbolic. The device of a fake tensor is the
-device of the tensor that it represents.
+A fake tensor contains a meta array, whose sizes may be symbolic.
 """
 
 from __future__ import annotations

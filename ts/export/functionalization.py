@@ -1,10 +1,11 @@
-"""Functionalization (mutation removal, view replay): the tracer records each mutation as a new tensor.
+"""Functionalization (mutation removal, view replay): each mutation of a tensor becomes a new tensor.
+
+This example mutates `y`, a view of the base `x`. The graph computes a new base:
 
     program    y = x[0]; y.add_(1); x.sum()
     graph      select(x, 0); add(select, 1); select_scatter(x, add, 0, 0); sum(select_scatter)
 
-Here, `y` is a view of the base `x`. A write to a view computes a new base by the inverses of the view
-operators (`unview`). Other views of the base are recomputed at their next read.
+Other views of the base are computed again at their next read.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
 """Capture of gradients (joint graph): operations of the backward pass become nodes of the exported graph.
 
-The program on the left records the nodes on the right:
+Statements (left) record nodes (right):
 
     y = x.detach().requires_grad_()                   detach(x)
     ts.autograd.grad((y * y).sum(), y)                mul, sum, ones_like, expand, mul, mul, add
 
-Fake tensors have no autograd graph, so the list of recorded operator calls is the tape. The backward pass
-runs the derivative formulas of `ts.ops.derivatives`. Their operators are recorded on the tape, too, so that
-gradients can be differentiated again.
+Fake tensors have no autograd graph. Instead, the export keeps a list of operator calls (a tape). The backward
+pass runs the derivative formulas of `ts.ops.derivatives`, and records their operators in the same tape.
+Therefore, gradients can be differentiated again.
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
 """Incremental construction of a graph during tracing: nodes of tensors and of symbolic arithmetic.
 
-    recorder.node_of(x)         the node of a fake tensor, or of a real tensor (parameter, constant)
-    recorder.node_of(n + 1)     a node for the sum, after a node of the size n
+Each line shows a call and its result, for a tensor x with the symbolic size n:
+
+    recorder.node_of(x)         the node of the tensor
+    recorder.node_of(n + 1)     a node for the sum. The size n gets a node first
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Guard expressions (shape guards), evaluated before each run and printed as Python code in errors.
 
-s0 <= 16, if s0 is the size of dimension 0 of x        "x.size()[0] <= 16"
+Example: if s0 is the size of dimension 0 of x, then s0 <= 16 is printed as "x.size()[0] <= 16".
 """
 
 from __future__ import annotations

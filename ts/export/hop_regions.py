@@ -6,8 +6,7 @@ A block of the program (left) becomes the subgraph `submod_1` and a call (right)
         h = self.a(x)               linear = wrap_with_set_grad_enabled(False, submod_1, x, w)
     self.b(h)                       getitem = linear[0], aten.linear(getitem, ...)
 
-`FxGraphBuilder.blocks` contains the blocks that enclose each node. Autocast blocks always enclose grad-mode
-blocks in these records.
+Nested blocks are recorded with all autocast blocks outside of all grad-mode blocks.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Conversion of names of parameters and arguments to identifiers of generated code.
 
-layers.a-b.weight        layers_a_b_weight
+Example: the parameter name `layers.a-b.weight` becomes `layers_a_b_weight`.
 """
 
 from __future__ import annotations

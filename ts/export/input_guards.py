@@ -1,9 +1,11 @@
 """Input guards (shape guards): guard expressions on arguments, evaluated before each run.
 
+A guard consists of a formula and its text. This guard requires that dimension 0 of x is at most 16:
+
     InputGuard(Operation("<=", (Source("x", 0), Constant(16))), "x.size()[0] <= 16")
 
-A guard is a formula whose names are locations in the arguments. Exports create the formulas from expressions
-of symbols (`guards`). Archives contain text, from which `pt2_format.argument_conditions` creates them.
+Exports create the formulas from symbolic expressions (module `guards`). For archives,
+`pt2_format.argument_conditions` creates the formulas from text.
 """
 
 from __future__ import annotations

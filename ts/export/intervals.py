@@ -1,8 +1,8 @@
 """Interval arithmetic: bounds of the result of an operation from the bounds of its operands.
 
-    add(ValueRange(2, 9), ValueRange(1, 1))        ValueRange(3, 10)
+Example: `add(ValueRange(2, 9), ValueRange(1, 1))` returns ValueRange(3, 10).
 
-Bounds are integers or floats, infinite if unknown.
+Bounds are integers or floats. An unknown bound is infinite.
 """
 
 from __future__ import annotations

@@ -5,8 +5,7 @@ A node of a `ts.fx` graph (left) becomes a node of a script graph (right):
     mul = torch.ops.aten.mul.Tensor(x, 2)         %mul : Tensor = aten::mul(%x, %2)
     add = sym_size + 1                            %add : int = aten::add(%sym_size, %1)
 
-Nodes must call operator overloads, or Python functions on numbers. Other nodes, such as those of `vmap`,
-raise `UnsupportedNodeError`.
+Supported nodes call operators, or Python functions on numbers. Other nodes raise `UnsupportedNodeError`.
 """
 
 from __future__ import annotations

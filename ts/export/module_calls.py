@@ -1,7 +1,9 @@
-"""Module stack (`nn_module_stack` metadata) and module call graph, from recorded submodule calls.
+"""Module call graph and module stack (`nn_module_stack` metadata), from recorded submodule calls.
 
-ModuleCallEntry("encoder", None)                        the submodule `encoder`
-ModuleCallEntry("encoder@1", signature)                 the second call of `encoder`, with inputs and outputs
+Each line shows an entry of the module call graph:
+
+    ModuleCallEntry("encoder", None)                the first call of the submodule `encoder`
+    ModuleCallEntry("encoder@1", signature)         the second call, with its inputs and outputs
 """
 
 from __future__ import annotations

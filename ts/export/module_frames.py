@@ -1,16 +1,16 @@
 """Construction of a module hierarchy from a flat graph, with one frame for each module call.
 
-    Unflattening(program, module).run()
+Example: `Unflattening(program, module).run()`.
 
-The metadata `nn_module_stack` of a node names the module calls that enclose the node. Frames are opened and
-closed where this metadata changes. Values of outer frames that a frame uses become inputs of its graph.
-Values that outer frames use become results.
+The metadata `nn_module_stack` of a node names the module calls that contain the node. A change of this
+metadata between two nodes opens or closes frames. A frame gets inputs for the values of outer frames that it
+reads. Values that outer frames read become its results.
 
 If the signature of a call is preserved, its graph flattens the inputs and unflattens the result. The calling
 graph does the inverse.
 
-Calls of a module with equal graphs share one module. A call with another graph gets a separate module
-(`encoder@1`). If signatures are preserved, one module runs the graphs of its calls in turn.
+Calls of a module with equal graphs share one module. A call with another graph gets a separate module, such
+as `encoder@1`. If signatures are preserved, one module runs the graphs of its calls in turn.
 """
 
 from __future__ import annotations

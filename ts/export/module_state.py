@@ -1,8 +1,8 @@
 """Snapshot and restoration of module state around an export.
 
-`forward` may assign attributes while it runs on fake tensors. All attributes are restored after the export,
-including the contents of lists, dictionaries and sets. If `forward` replaced a buffer, the exported program
-ends with a `copy_` into the old buffer.
+The export runs `forward` on fake tensors, and `forward` may assign attributes of the module. All attributes
+are restored afterwards, with the contents of lists, dictionaries and sets. An assignment to a buffer becomes
+a `copy_` into the buffer at the end of the exported program.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
 """Metadata of exported nodes with PyTorch's keys and names, for graph passes written for PyTorch.
 
-The metadata of a node is the dictionary `meta`:
+Each line shows a key in the dictionary `meta` of a node:
 
-    meta["torch_fn"]           ("relu_1", "function.relu"): name and number of the call, called function
-    meta["tensor_meta"]        shape, dtype, strides and memory format of a tensor
-    meta["unbacked_bindings"]  unbacked symbols that the node defines, with their paths in the node's value
+    "torch_fn"              number and name of a function call, such as ("relu_1", "function.relu")
+    "tensor_meta"           shape, dtype, strides and memory format of a tensor
+    "unbacked_bindings"     unbacked symbols that the node defines, and their positions in its value
 
-Size nodes get PyTorch's names, such as `sym_size_int_1`.
+Nodes of sizes get PyTorch's names, such as `sym_size_int_1`.
 """
 
 from __future__ import annotations

@@ -1,13 +1,11 @@
 """Operator consistency tests: implementation of `ts.library.opcheck`.
 
-    opcheck(mine.scale, (x,))        {"test_schema": "SUCCESS", ...}
+Example: `opcheck(mine.scale, (x,))` returns {"test_schema": "SUCCESS", ...}. By default, four tests run:
 
-Each test checks one property:
-
-test_schema                   mutations match the schema, and results do not alias arguments
-test_autograd_registration    results that require grad have gradients
-test_faketensor               dtypes and shapes of the fake kernel's results match the real results
-test_aot_dispatch_dynamic     an export with dynamic sizes has the results and gradients of the operator
+    test_schema                   mutations match the schema, and results do not alias arguments
+    test_autograd_registration    results that require grad have gradients
+    test_faketensor               results of the fake kernel have the dtypes and shapes of the real results
+    test_aot_dispatch_dynamic     an export with dynamic sizes has the operator's results and gradients
 """
 
 from __future__ import annotations

@@ -1,8 +1,10 @@
 """Overloads and default options that PyTorch's Python bindings choose for operator calls.
 
-x + 1               aten.add.Tensor(x, 1), although `ts` computes aten.add.Scalar
-ts.zeros(2)         aten.zeros.default([2], device=cpu, pin_memory=False)
-x.new_zeros(2)      aten.new_zeros.default(x, [2], pin_memory=False)
+Each line shows a Python expression and the recorded call:
+
+    x + 1               aten.add.Tensor(x, 1), although `ts` computes aten.add.Scalar
+    ts.zeros(2)         aten.zeros.default([2], device=cpu, pin_memory=False)
+    x.new_zeros(2)      aten.new_zeros.default(x, [2], pin_memory=False)
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Device of the results of an operator on fake tensors.
 
-result_device(op, [x, y])    cpu for two CPU tensors, FakeTensorDeviceMismatchError for cpu and meta
+Example: `result_device(op, [x, y])` returns the common device of the tensors x and y. If the devices differ,
+most operators raise FakeTensorDeviceMismatchError.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """`run_decompositions`: functionalization and decomposition to core operators.
 
-The nodes of the graph are run again on fake tensors, and a `FunctionalizingTracer` records the new graph. The
-new values of mutated inputs become the first outputs of the graph.
+The graph runs again on fake tensors, and a tracer records a new graph. The first outputs of the new graph are
+the new values of mutated inputs.
 """
 
 from __future__ import annotations

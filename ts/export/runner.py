@@ -1,6 +1,6 @@
-"""Execution of a program's module. The first call runs Python code, later calls a compiled graph.
+"""Execution of a program's module. The first call runs Python code, later calls run a compiled graph.
 
-The arguments must have the tree structure of the export's arguments. Guards check the flattened arguments.
+The arguments must have the pytree structure of the example arguments. Guards check the flattened arguments.
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
 """Deferred runtime assertions on unbacked symbols, inserted after the nodes that define the symbols.
 
-program   n = x.item(); torch._check(n >= 2); torch._check(n <= 10)
-graph     item = aten.item(x); ge = item >= 2; aten._assert_scalar(ge, ...); le = item <= 10; ...
+Example:
+
+    program   n = x.item(); torch._check(n >= 2); torch._check(n <= 10)
+    graph     item = aten.item(x); ge = item >= 2; aten._assert_scalar(ge, ...); le = item <= 10; ...
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
-"""Check of the shapes that a program records: they must be right for all values in the symbols' ranges.
+"""Check of the shapes that a program records. They must be right for all values in the symbols' ranges.
 
-    check_shapes(program)    returns undetermined conditions, or raises ShapeError if a shape differs
+`check_shapes(program)` raises ShapeError for a wrong shape, and returns undetermined conditions.
 
-The shape rule of each operator runs again on the recorded metadata of its arguments. Sizes are compared as
-expressions. If this comparison is undecided, the sizes are compared as numbers, for sample values that
-satisfy the guards.
+The check computes the shape of each result again from the metadata of the arguments. Symbolic sizes are
+compared as expressions. If this comparison is undecided, sample values that satisfy the guards are compared.
 """
 
 from __future__ import annotations

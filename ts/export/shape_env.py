@@ -1,13 +1,15 @@
 """Shape environment of symbolic shapes, with shape guards, value ranges and a constraint solver.
 
+Example:
+
     env = ShapeEnv()
     n = env.size(Source("x", 0), hint=8)  a SymInt: s0, with the example value 8
     env.evaluate_static(expr)             True, False or None (unknown), without a guard
     env.decide(expr)                      the value for the example arguments, with a guard
-    env.require(expr, message)            adds a guard, or, for data-dependent `expr`, an assertion
+    env.require(expr, message)            adds a guard, or an assertion if `expr` is data-dependent
 
 Backed symbols are sizes of arguments and have example values (hints). Unbacked symbols are numbers that
-depend on tensor elements. They have no example values, so Python control flow cannot depend on them.
+depend on tensor elements. Python control flow cannot depend on them, because they have no example values.
 """
 
 from __future__ import annotations

@@ -1,11 +1,14 @@
-"""Table of the operations on symbolic sizes, from which all other tables of these operations are derived.
+"""Table of the operations on symbolic sizes.
+
+Each line shows an expression and its value:
 
     BY_NAME["floordiv"].target                 operator.floordiv, which graph nodes call
     BY_NAME["floordiv"].functions              the sympy function of the result and its interval rule
     ARCHIVE_TARGETS["_operator.floordiv"]      operator.floordiv, from its name in archives
 
-To add an operation, add an element to `OPERATIONS`. If sympy does not define the function, also add a class
-to `sympy_functions`. This module does not import sympy, because programs without symbols do not need it.
+All other tables of these operations are derived from this table. To add an operation, add an element to
+`OPERATIONS`. If sympy lacks its function, also add a class to `sympy_functions`. This module does not import
+sympy, because programs without symbols do not need it.
 """
 
 from __future__ import annotations

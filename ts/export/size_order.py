@@ -1,7 +1,9 @@
-"""Graph pass that moves data-dependent `sym_size` nodes, with their assertions, directly behind the tensor.
+"""Graph pass that moves each data-dependent `sym_size` node directly behind the node of its tensor.
 
-nonzero; slice; sym_size(nonzero, 0); ge; _assert_scalar      becomes
-nonzero; sym_size(nonzero, 0); ge; _assert_scalar; slice
+Assertions on the size move with the node. The pass replaces the first line by the second:
+
+    nonzero; slice; sym_size(nonzero, 0); ge; _assert_scalar
+    nonzero; sym_size(nonzero, 0); ge; _assert_scalar; slice
 """
 
 from __future__ import annotations

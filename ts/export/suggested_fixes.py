@@ -1,6 +1,6 @@
 """Errors for dynamic dimensions that contradict the guards of an export, with fixes of `dynamic_shapes`.
 
-If guards contradict the specs of the dimensions, a `UserError` lists the conditions and suggests fixes:
+The error is a `UserError`. It lists the conditions, and ends with suggestions such as:
 
     Suggested fixes:
       n = Dim('n', min=6, max=100)

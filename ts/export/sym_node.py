@@ -1,8 +1,8 @@
 """Node of a symbolic number: its expression and shape environment, and arithmetic on it.
 
-A SymInt n refers to a SymNode, for example with the expression s0 + 1. For `n + 1`, the node runs
-`operate("add", n, 1)`, which returns the result and records the operation in the graph. If the result is
-constant, `operate` returns a Python number.
+A SymInt n refers to a SymNode with the expression of n, such as s0 + 1. For `n + 1`, the node runs
+`operate("add", n, 1)`. This method records the operation in the graph and returns the result. A constant
+result is a Python number.
 """
 
 from __future__ import annotations

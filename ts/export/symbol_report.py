@@ -1,7 +1,9 @@
-"""Report on the symbols of a program: where they occur, their ranges, conditions and source lines.
+"""Report on the symbols of a program: their locations, ranges, conditions and source lines.
 
-for symbol in explain_symbols(program):
-    symbol.name, symbol.sources, symbol.range, symbol.conditions      s0, ["x.size()[0]"], "5 to int_oo", ...
+Example:
+
+    for symbol in explain_symbols(program):
+        print(symbol.name, symbol.sources, symbol.range)        s0 ['x.size()[0]'] 5 to int_oo
 """
 
 from __future__ import annotations

@@ -1,11 +1,13 @@
 """Symbolic size expressions: sympy sums, products, `Min`, `Max`, and functions with Python semantics.
 
+Example:
+
     s = sympy.Symbol("s0", integer=True, positive=True)
     FloorDiv(4 * s, 2)                              simplified to 2*s0
     Mod(4 * s, 2)                                   simplified to 0
     FloorDiv(s, 2)                                  printed as (s0//2)
 
-Expressions are exact: sympy does not round. `value(expression, numbers)` computes the value as Python does.
+Expressions are exact. `value(expression, numbers)` rounds as Python does.
 """
 
 from __future__ import annotations

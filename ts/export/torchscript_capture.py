@@ -1,10 +1,9 @@
-"""Export of script functions: the nodes of the script graph are run on fake tensors and recorded.
+"""Export of script functions: the script graph runs on fake tensors, and its operators are recorded.
 
-    export(ts.jit.load("model.pt"), (x,))
+Example: `export(ts.jit.load("model.pt"), (x,))`.
 
-Operators are recorded. Operations on numbers, lists and strings are computed. The example arguments decide
-branches and loops. A node that cannot be exported, such as the assignment of an attribute, raises an error
-with its source line.
+Operations on numbers, lists and strings are computed and not recorded. The example arguments decide branches
+and loops. A node that cannot be exported raises an error with its source line.
 """
 
 from __future__ import annotations

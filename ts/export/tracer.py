@@ -1,13 +1,12 @@
 """Tracer of programs on fake tensors: records a `ts.fx` graph with one node per operator.
 
-The tracer receives the operators that its thread calls. For a call in the program (left), it records a node
-or creates a symbol (right):
+The tracer receives the operators that its thread calls. Each line shows a statement and its effect:
 
-    y = x + 1         node aten.add.Tensor(x, 1), with the fake tensor y
-    n = x.shape[0]    the symbol of the size. It gets a node if n is used as an argument
-    y.item()          an unbacked symbol, because the number depends on data
+    y = x + 1         records the node aten.add.Tensor(x, 1), with the fake tensor y
+    n = x.shape[0]    creates a symbol for the size. If n is an argument later, it gets a node
+    y.item()          creates an unbacked symbol, because the number depends on tensor elements
 
-Each real tensor of the program (parameter, buffer or constant) also has a node and a fake tensor.
+Parameters, buffers and constant tensors also have nodes and fake tensors.
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
 """Unflattening of an exported program into a module hierarchy with replaceable submodules.
 
-module = unflatten(program)
-module.encoder.layers[0] = another        replaces a submodule
+This example replaces a submodule:
+
+    module = unflatten(program)
+    module.encoder.layers[0] = another
 
 If the signature of a submodule was preserved, the replacement is called like the original submodule.
 """

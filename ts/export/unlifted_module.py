@@ -1,12 +1,12 @@
 """Exported program as a module, with state as attributes, and with the arguments of the original module.
 
-The inputs of a program include its state. The module reads the state from its attributes:
+The inputs of a program include its parameters and buffers. The module reads them from its attributes:
 
     program    (p_lin_weight, b_count, x)
     module     (x), with lin_weight = self.lin.weight; ...; _guards_fn = self._guards_fn(x); ...
 
-The module has a copy of the graph, so changes do not affect the program. At the end of this graph, `copy_`
-nodes write the new values of mutated inputs to the inputs.
+The module has a copy of the graph, so changes do not affect the program. At the end of this copy, `copy_`
+nodes assign new values to mutated buffers and arguments.
 """
 
 from __future__ import annotations

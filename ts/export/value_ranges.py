@@ -1,8 +1,8 @@
 """Value ranges of symbolic expressions by interval arithmetic (bound propagation).
 
-    value_range(2*s0 + 1, {s0: ValueRange(2, 9)})        ValueRange(5, 19)
+Example: `value_range(2*s0 + 1, {s0: ValueRange(2, 9)})` returns ValueRange(5, 19).
 
-Bounds are integers or floats, and an unknown bound is infinite.
+Bounds are integers or floats. An unknown bound is infinite.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Check that exported programs are valid: targets of nodes, graph signature and state.
 
-program.validate()        raises SpecViolationError for an invalid program
+Example: `program.validate()` raises SpecViolationError for an invalid program.
 """
 
 from __future__ import annotations

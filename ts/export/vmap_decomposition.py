@@ -1,12 +1,13 @@
-"""Decomposition of `vmap`. The decomposed program computes on whole batches.
+"""Decomposition of `vmap`, so that the decomposed program computes on whole batches.
 
-The program has an operator on a single element (left), the decomposed program on the batch (right):
+The program has an operator on a single element (first line), the result an operator on the batch:
 
-    _add_batch_dim(x, 0, 1); sum(_); _remove_batch_dim(_, 1, 5, 0)        sum(x, [1])
+    _add_batch_dim(x, 0, 1); sum(_); _remove_batch_dim(_, 1, 5, 0)
+    sum(x, [1])
 
-Between `_add_batch_dim` and `_remove_batch_dim`, a fake tensor with the shape of one element replaces the
-batch (a "stand-in"). An operator on a stand-in runs its batching rule of `ts.ops.vmap_rules`, whose operators
-are recorded.
+Between `_add_batch_dim` and `_remove_batch_dim`, a fake tensor with the shape of one element represents the
+batch (a "stand-in"). An operator on a stand-in runs its batching rule in `ts.ops.vmap_rules`. The operators
+that this rule calls are recorded.
 """
 
 from __future__ import annotations

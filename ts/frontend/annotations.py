@@ -1,12 +1,11 @@
 """Conversion of annotations to types.
 
-An annotation is syntax or a Python object (left). It is converted to a type of the compiler (right):
+Input: an annotation, as syntax or as a Python object. Output: a type of the compiler. Example:
 
     object_type(Optional[List[str]])                        str[]?
     to_type(syntax of "Dict[str, Tensor]", resolver)        Dict(str, Tensor)
 
-Names of the typing module and of tensors (`List`, `Optional`, `Tensor`) need no import. Any other name is
-resolved to a Python object: an alias, a NamedTuple or a class.
+`List`, `Optional`, `Tensor` and similar names need no import. Other names are resolved to Python objects.
 """
 
 from __future__ import annotations

@@ -1,15 +1,14 @@
 """Compilation of Python classes to script classes, with lazy compilation of methods at the first call.
 
-`class_type` returns the `ClassType` of a class (left), with attributes and methods (right):
+Input: a Python class (left). Output: a `ClassType`, with attributes and methods (right):
 
     class Counter:
         def __init__(self, start: int):          class_type(Counter).attributes == {"n": INT}
             self.n = start                       class_type(Counter).methods    == {"__init__", "next"}
         def next(self) -> int: ...
 
-When a scripted function first refers to the class, `__init__` is compiled, because its assignments declare
-the attributes. Other methods are compiled at their first call. Therefore, an error in a method concerns only
-its callers.
+`__init__` is compiled when a scripted function first refers to the class, because its assignments declare the
+attributes. An error in another method concerns only callers of this method.
 """
 
 from __future__ import annotations

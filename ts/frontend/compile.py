@@ -1,11 +1,12 @@
 """Compilation of a parsed function to a graph and a schema.
 
+Example:
+
     compiled = compile_function(parse.function_def(f))
     compiled.schema     f(int n) -> int
-    compiled.graph      the graph after the passes of the frontend, as `fn.graph` shows it
+    compiled.graph      the graph after the passes of the frontend, also available as `fn.graph`
 
-If the return type is annotated, `declare` returns the schema before the body is compiled, because recursive
-calls need it.
+Recursive functions need an annotated return type, because their schema is needed before the body is compiled.
 """
 
 from __future__ import annotations

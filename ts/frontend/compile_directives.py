@@ -1,10 +1,11 @@
 """Compile directives: functions and decorators with a special meaning for the compiler.
 
-    xs = ts.jit.annotate(List[int], [])          returns the list, which has type `int[]` in compiled code
-    if not ts.jit.is_scripting(): ...            omitted from compiled code
+Example:
 
-The decorators `ignore`, `unused` and `export` mark a function with `__ts_marker__`. The compiler reads this
-mark with `modifier_of`.
+    xs = ts.jit.annotate(List[int], [])          the list has type `int[]` in compiled code
+    if not ts.jit.is_scripting(): ...            the block is omitted from compiled code
+
+The decorators `ignore`, `unused` and `export` set the attribute `__ts_marker__` of a function.
 """
 
 from __future__ import annotations

@@ -7,8 +7,8 @@ A dataclass (left) gets definitions of its generated methods (right):
         x: int                      =>          self.y = y
         y: float = 0.5                      def __lt__(self, other: Point) -> bool: ...
 
-Names such as `__type_x` and `__default_y` are bound to the types and defaults of fields. For Optional fields,
-the definitions test for None before they compare, because no operator compares Optional values.
+`__type_x` is the type of the field `x`, and `__default_y` the default of the field `y`. The definitions test
+Optional fields for None before they compare, because no operator compares Optional values.
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
 """Conversion of the default values of parameters and fields to constants of the declared type.
 
-constant_of_type(1, FLOAT)          1.0
-constant_of_type("1", FLOAT)        NO_DEFAULT: not convertible
+Each line shows a call and its result:
+
+    constant_of_type(1, FLOAT)          1.0
+    constant_of_type("1", FLOAT)        NO_DEFAULT, because a string cannot be converted to a number
 """
 
 from __future__ import annotations

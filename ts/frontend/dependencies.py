@@ -1,6 +1,6 @@
 """Dependency analysis of source files in an archive: the operators and definitions that a file references.
 
-For the source of a definition (left), `find_dependencies` returns references (right):
+Input: the syntax of a definition. Output: its references. Each line shows source and its reference:
 
     torch.relu(x)                   Dependency("operator", "aten::relu", range)
     ops.quantized.linear(x, w)      Dependency("operator", "quantized::linear", range)

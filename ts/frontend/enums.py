@@ -1,14 +1,13 @@
 """Enumerations: types of enum classes, members as constants, and enum classes in expressions.
 
-The values of an enum class must be all ints, all floats or all strings. An expression (left) becomes a node
-(right):
+An expression (left) becomes a node (right):
 
     Color.RED        %1 : Enum<__torch__.Color> = prim::Constant[value=__torch__.Color.RED]()
     x.name           prim::EnumName(%x)
     x.value          prim::EnumValue(%x)
     for c in Color   a loop over the constant list of the members
 
-Members are the same Python objects in Python and in compiled code.
+The values of an enum class must be all ints, all floats or all strings.
 """
 
 from __future__ import annotations

@@ -1,14 +1,13 @@
-"""Error recovery of the compiler: one error reports the errors of a function and of its callees, each once.
+"""Error recovery of the compiler: one exception reports all errors of a function and its callees.
 
-In this program, both callees have errors:
+In this example, the functions `helper` and `other` contain errors, and the exception reports both:
 
     def f(x):
-        a = helper(x)      the error of `helper` is recorded, and the compilation of `f` continues
-        b = other(x)       the error of `other` is recorded
-        return a + b       no further errors are reported for `a` and `b`
+        a = helper(x)      the error in `helper` is recorded, and the compilation of `f` continues
+        b = other(x)       the error in `other` is recorded
+        return a + b       uses of `a` and `b` cause no further errors
 
-During a compilation, the errors of each function are cached. A function with errors is not compiled again for
-other callers, so the cost is linear in the number of functions.
+During a compilation, the errors of each function are cached. Therefore, each function is compiled only once.
 """
 
 from __future__ import annotations

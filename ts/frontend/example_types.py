@@ -1,13 +1,10 @@
 """Inference of parameter types from example calls (`script(f, example_inputs=...)`).
 
-All Python functions that run in the example calls get annotations for their parameters:
+All Python functions that run in the example calls get annotations for their parameters. Example:
 
     def total(xs): return sum(xs)
     observe([(total, ([1, 2],))])
     annotation_of(total, "xs")       list[int]
-
-A parameter with values of several types is an `Any`. The types are stored by code object, because methods and
-callees are compiled later.
 """
 
 from __future__ import annotations

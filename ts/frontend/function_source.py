@@ -1,8 +1,10 @@
 """Extraction of a live function's source text from its file.
 
-    source_of_function(f)  FunctionSource("def f(x):\\n    return x + 1\\n", ..., "program.py", first_line=7)
+For example, `source_of_function(f)` returns:
 
-The code cache uses this module without importing the compiler, so that lookups of compiled code are fast.
+    FunctionSource("def f(x):\n    return x + 1\n", ..., "program.py", first_line=7)
+
+This module does not import the compiler, so that lookups in the code cache are fast.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Hints for error messages: one sentence on how to fix the program, printed after the source location.
 
-A hint depends on the values and types of an error. It is "" if no hint is known. Two messages with hints:
+Input: values and types of an error. Output: a hint, or "" if no hint is known. Two messages with hints:
 
     undefined value nmae:                                  Optional[int] used as int:
       File "x.py", line 3                                    ...

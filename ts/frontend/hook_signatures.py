@@ -1,6 +1,6 @@
 """Check of the signatures of forward hooks and pre-hooks against the module's `forward`.
 
-The signatures of hooks follow from `forward`. A mismatch raises a RuntimeError with the expected signature.
+A mismatch raises a RuntimeError with the expected signature. The example shows `forward` and valid hooks:
 
     def forward(self, a: str) -> int
     def pre_hook(self, input: Tuple[str]) -> None                  or -> str, or -> Tuple[str]

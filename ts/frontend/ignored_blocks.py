@@ -1,12 +1,12 @@
 """Blocks of a scripted function that run in Python.
 
-The body of such a `with` statement (left) becomes a Python function, which the graph calls (right):
+A block is a `with` statement (left). It becomes a Python function, which the graph calls (right):
 
     with ts.jit.ignore_context_manager(a="inp:int", c="out:int"):      %c : int = ^ignored_block[]()(%a)
         c = len([i for i in range(a) if i > 2])
 
-Names marked "inp" are the parameters of the function. Names marked "out" are its results. Only live functions
-may contain such a block. In source text, which may be untrusted, the statement is an ordinary `with`.
+Names marked "inp" are the parameters of the function. Names marked "out" are its results. In source text,
+which may be untrusted, the statement is an ordinary `with`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,10 @@
 """Type inference for Python values, used for unannotated module attributes.
 
-infer_type([1, 2])             List[int]
-infer_type({"a": 1.0})         Dict[str, float]
-infer_type([])                 raises TypeInferenceError: "List trace inputs must have elements"
+Each line shows a call and its result:
+
+    infer_type([1, 2])             List[int]
+    infer_type({"a": 1.0})         Dict[str, float]
+    infer_type([])                 raises TypeInferenceError: "List trace inputs must have elements"
 """
 
 from __future__ import annotations

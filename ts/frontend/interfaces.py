@@ -1,14 +1,14 @@
 """Interfaces (structural typing, static duck typing): classes that declare the signatures of methods.
 
-The methods of an interface class (left) have annotations and the body `pass`. Their schemas (right) form the
-`InterfaceType`:
+Input: a class whose methods have annotations and the body `pass` (left). Output: an `InterfaceType` with the
+schemas of the methods (right):
 
     @ts.jit.interface
     class Shape:
         def area(self, scale: int) -> float:       area(__torch__.Shape self, int scale) -> float
             pass
 
-A class implements an interface if it has all methods of the interface. It need not inherit from it.
+A class implements an interface if it has the methods of the interface. It need not inherit from it.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Bidirectional type inference of list and dict literals, from their elements and the expected type.
 
-The literal in a statement (left) gets the type on the right:
+Each line shows a statement and the type of its literal:
 
     x: List[int] = []                    List[int]
     x: Union[int, List[str]] = []        List[str], the only list among the members

@@ -1,7 +1,9 @@
 """Sandbox policy for loading untrusted code, with compile-time limits and an allowlist of operators.
 
+Example:
+
     policy = LoadPolicy(ts.limits(seconds=1), {"aten::add", "aten::mul.Tensor", "aten::_*"})
-    with policy.within(): ...            limits reading of the file and compilation of its code
+    with policy.within(): ...            limits the reading of a file and the compilation of its code
     policy.admit(graph)                  raises CompilationError for a graph with another operator
 
 A name without an overload allows all overloads of the operator. Names may contain wildcards (`*`, `?`).

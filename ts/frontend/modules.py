@@ -1,6 +1,6 @@
-"""Types of modules, with type sharing between equal instances: the description of a module instance.
+"""Types of modules, with type sharing between equal instances.
 
-An instance of `ts.nn.Module` (left) has a `ConcreteModule` (right), whose `type` is a `ModuleType`:
+Input: an instance of `ts.nn.Module` (left). Output: its description, a `ConcreteModule` (right):
 
     class Net(Module):                              concrete = concrete_module(Net())
         __constants__ = ["steps"]                   concrete.type.attributes   {"weight": TENSOR, ...}
@@ -8,11 +8,11 @@ An instance of `ts.nn.Module` (left) has a `ConcreteModule` (right), whose `type
             self.weight = Parameter(...)            concrete.type.methods      {}, filled on demand
             self.steps = 3
 
-Attributes are parameters, buffers, submodules, and other instance attributes with a known type. An attribute
-without a known type is an error only if compiled code uses it.
+Attributes are parameters, buffers, submodules, and other instance attributes with a known type. Another
+attribute causes an error only if compiled code uses it.
 
-Two instances of one class have the same type if their descriptions are equal. A description contains the
-names and types of attributes, and the names and values of constants.
+Two instances of a class have the same type if their descriptions are equal. A description contains the names
+and types of attributes, and the names and values of constants.
 """
 
 from __future__ import annotations

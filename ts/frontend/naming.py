@@ -1,12 +1,14 @@
-"""Name mangling: a registry gives each compiled type or function of a process a unique qualified name.
+"""Name mangling: each compiled type or function of a process has a unique qualified name.
+
+Each line shows a call and its result or effect:
 
     qualified_name(f)             "__torch__.package.module.f"
-    unique_name(name)             the name, mangled with a number if it is in use
+    unique_name(name)             the name, changed by a number if it is in use
     register_live(script)         registers a type or function by a weak reference
     find_live(name)               the registered type or function
 
-The runtime also registers its constructor of script functions here, because the frontend must not import
-`ts.runtime`.
+The runtime registers its constructor of script functions here. The frontend cannot import this constructor,
+because `ts.runtime` imports the frontend.
 """
 
 from __future__ import annotations

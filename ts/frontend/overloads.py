@@ -1,17 +1,17 @@
 """Function overloading by `ts.jit.overload`, which is `torch.jit._overload` in PyTorch.
 
+The compiler compiles the implementation once for each declaration, with its types and defaults:
+
     @ts.jit.overload
     def twice(x: int) -> int: ...
 
     @ts.jit.overload
     def twice(x: str) -> str: ...
 
-    def twice(x):                     # compiled once for each declaration
+    def twice(x):                     # the implementation
         return x + x
 
-Each compiled function has the types and defaults of its declaration, and the body of the implementation. It
-is compiled when compiled code calls the function. Methods are declared with `overload_method` in the body of
-their class.
+For methods, the decorator is `overload_method`.
 """
 
 from __future__ import annotations

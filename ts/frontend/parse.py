@@ -1,14 +1,13 @@
 """Parsing of source text to Python's abstract syntax tree (AST), with errors for unsupported constructs.
 
-A `ParsedFunction` contains the `ast.FunctionDef`, its `Source`, and the `Resolver` for names that are defined
-outside of the function:
+Input: a Python function. Output: a `ParsedFunction` with the AST, the source, and a resolver of outer names:
 
     parsed = parse.function_def(fn)
     parsed.node.body                                      syntax trees of the statements
     parsed.range(parsed.node.body[0]).highlight()         the source of the first statement, underlined
 
-The parser raises an error for each unsupported construct, with its location and an alternative. Therefore,
-the emitter may assume that all nodes are supported.
+An unsupported construct raises an error with its location and an alternative. Therefore, the emitter may
+assume that all nodes are supported.
 """
 
 from __future__ import annotations

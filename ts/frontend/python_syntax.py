@@ -1,11 +1,12 @@
 """Python's parser, protected by a lock.
 
+Each line shows a call and the class of its result:
+
     module("def f(): ...")             ast.Module
     expression("List[int]")            ast.expr
     function_type("(int) -> int")      ast.FunctionType
 
-The functions raise SyntaxError like `ast.parse`. The lock is necessary for Python before 3.11.8 and 3.12.2,
-where concurrent parsing in two threads can raise SystemError.
+The lock is necessary before Python 3.11.8 and 3.12.2, where parsing in two threads can raise SystemError.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
 """Name resolution: the Python objects that the free names in scripted functions are bound to.
 
-`Resolver.lookup` searches the closure and globals of a function, or the frame that compiles a string, and
-then the builtins. Objects of `torch` are replaced by objects of the same name in `ts`:
+A resolver searches the closure of a function, then its globals, then the builtins. It replaces objects of
+`torch` by those of `ts`. Each line shows an import in a program, a call, and its result:
 
     import torch                    lookup("torch")         the module `ts`
     from torch import relu          lookup("relu")          `ts.relu`
     import math                     lookup("math")          the module `math`
 
-Therefore, source with `torch.relu` compiles whether or not PyTorch is installed.
+Source with `torch.relu` also compiles without PyTorch.
 """
 
 from __future__ import annotations

@@ -1,17 +1,19 @@
 """Schema matching (overload resolution, type coercion): select the overload of a call, convert arguments.
 
+Example:
+
     match_schemas([add.Tensor, add.Scalar, ...], graph, range, [%x, %1], {})
 
-In this example, `add.Tensor` does not match, because %1 is not a Tensor. `add.Scalar` matches. The result
-contains the result types, and the inputs of the node in the schema's order, with a new constant for alpha. An
-error lists the candidates if no schema matches.
+`add.Tensor` does not match, because %1 is a number. `add.Scalar` matches. The result contains the result
+types, and the inputs of the node in the schema's order, with a new constant for alpha. If no schema matches,
+an error lists all of them.
 
-An argument is a graph value or a `Literal`. A `Literal` is a Python constant, which becomes a node when a
-schema is tried, as in PyTorch.
+An argument is a graph value or a Python constant (`Literal`). A constant becomes a node when a schema is
+tried, as in PyTorch.
 
-There are two rounds. The first one tries all schemas with a few implicit conversions: a number to a list of
-fixed size (`int[2]`), a tuple to a list, and an empty list literal to any list type. The second one also
-converts Tensor to number, bool to int, str to device, and trailing positional arguments to a list.
+There are two rounds, which both try all schemas. The first one converts a number to a list of fixed size
+(`int[2]`), a tuple to a list, and an empty list literal to any list type. The second one also converts Tensor
+to number, bool to int, str to device, and trailing positional arguments to a list.
 """
 
 from __future__ import annotations

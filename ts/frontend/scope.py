@@ -6,9 +6,9 @@ The statement `x = x + 1` becomes three nodes. The conversion to SSA removes `pr
     %2 : int = aten::add(%x, %1)
      = prim::Store[name="x"](%2)
 
-Names of objects without graph value (a module, a function) exist only in the scope. Each block of the graph
-(branch, loop body) has a scope, in which the variables of enclosing scopes are visible. A load gets the name
-of the variable. An earlier value of this name is renamed, for example to `%x.1`.
+Each block (branch, loop body) has a scope, in which the variables of enclosing blocks are visible. Names of
+modules and functions exist only in the scope, because such objects have no graph value. A loaded value gets
+the name of the variable. An earlier value with this name is renamed, for example to `%x.1`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Resolution of names in printed source, the source of `fn.code` and of archives.
+"""Resolution of names in printed source, that is, in `fn.code` and archives.
 
-A `SerializedResolver` receives the constants of an archive, and a function `find` for names that begin with
-`__torch__.`. It resolves the names on the left to the objects on the right:
+Input: the constants of an archive, and a function `find` for names that begin with `__torch__.` or `^`. Each
+line shows source and its meaning:
 
     CONSTANTS.c0                     a constant of the archive
     torch.add(x, 1)                  the operator aten::add

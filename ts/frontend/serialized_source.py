@@ -1,11 +1,13 @@
 """Lazy parsing of printed source files, whose definitions are parsed on first use.
 
+Example:
+
     file = PrintedFile(source)
     file.definition("Net")              ast.ClassDef: bases and attributes
     file.methods("Net")                 [("forward", <function that returns its ast.FunctionDef>), ...]
 
-Definitions are located by lines that begin with `class` and `def`. Text in another layout than the printer's
-is parsed as a whole.
+Definitions are located by lines that begin with `class` and `def`. Source with another layout is parsed as a
+whole.
 """
 
 from __future__ import annotations

@@ -1,14 +1,13 @@
 """Parser for printed source, which contains names that Python's grammar does not allow.
 
-The parser returns Python's syntax tree, in which these names have their original spelling:
+Input: printed source. Output: Python's syntax tree with the original names. Examples of such names:
 
     ^tally()(xs, 2)                    a Python function: `^tally()` returns it, the second call runs it
     ^<lambda>()(x)                     a Python function without a name
     __torch__.programs.elif.sign       an attribute that is a keyword
     Tuple[]                            the type of () in old archives
 
-Before parsing, each of these names is replaced by an identifier of equal length. Therefore, source locations
-stay valid.
+Before parsing, each name is replaced by an identifier of equal length, so that source locations stay valid.
 """
 
 from __future__ import annotations

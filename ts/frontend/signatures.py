@@ -1,12 +1,12 @@
 """Signatures: parameters of a definition with types and defaults, and the return type.
 
-For this function, `signature` returns the parameters and the return type below:
+For this function, `signature` returns the parameters and the return type in the second line:
 
     def f(x, n: int = 3, names: Optional[List[str]] = None) -> Dict[str, Tensor]:
     [x: Tensor, n: int = 3, names: str[]? = None], Dict(str, Tensor)
 
 Types come from annotations or from a type comment. Parameters without annotation are Tensors. A return type
-without annotation is inferred from the returned values.
+without annotation is None, and is inferred later.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
 """Import of archive source: types and functions, created at the first use of their names.
 
-The file `code/__torch__/model.py` of an archive defines the names `__torch__.model.…`. `ArchiveUnit.find`
-returns the object of a name:
+The file `code/__torch__/model.py` of an archive defines the names that begin with `__torch__.model.`. Each
+line shows a call and its result:
 
     unit = ArchiveUnit(sources, constants, version)
     unit.find("__torch__.model.Net")        a `ModuleType` with slots, parameters, buffers, methods
     unit.find("__torch__.model.helper")     a scripted function
     unit.find("__torch__.model.Mode")       an `EnumType`, a named tuple's `TupleType`, an `InterfaceType`
-    unit.find("__torch__.model")            None, because it is a namespace
+    unit.find("__torch__.model")            None, because the name is a namespace
     unit.type("Dict[str, __torch__.model.Mode]")
 
 Classes with equal names in two archives are different types. Methods and functions are compiled at their

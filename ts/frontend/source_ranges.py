@@ -1,12 +1,10 @@
 """Source ranges of syntax nodes, equal to TorchScript's.
 
-The `SourceRange` of a node is underlined in messages. For example, the range of this product begins with `a`
-and ends with `c`, without the outer brackets:
+The range of a node is the smallest range that contains the token of the node and the ranges of its children.
+Messages underline the range. The range of this product begins with `a` and ends with `c`:
 
     y = (a + b) * torch.relu(c)
          ~~~~~~~~~~~~~~~~~~~~~
-
-The range of a node is the smallest range that contains the token of the node and the ranges of its children.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """Control-flow capture in exports: branch and body functions become subgraphs.
 
-A call of `cond`, `while_loop`, `map` or `scan` becomes a node whose arguments include these subgraphs. Values
-that a function captures, such as `y` here, become inputs of the subgraphs:
+A call of `cond`, `while_loop`, `map` or `scan` becomes a node with the subgraphs as arguments. Variables from
+outside of a function become inputs of its subgraph. In this example, `y` is such a variable:
 
-    cond(flag, lambda x: x + y, f, (x,))       node cond(flag, true_graph_0, false_graph_0, (x, y))
+    call    cond(flag, lambda x: x + y, f, (x,))
+    node    cond(flag, true_graph_0, false_graph_0, (x, y))
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """PyTorch's names for the values that branch and body functions capture.
 
-A subgraph has an input for each captured value, and the inputs are sorted by these names.
+A subgraph has one input for each captured value, and its inputs are sorted by these names. Example:
 
-sources = Sources([("l_args_1", true_fn), ("l_args_3", operands)])
-sources.tensor(w)        "l_args_1_closure_0_cell_contents_modules_linear_parameters_weight_"
+    sources = Sources([("l_args_1", true_fn), ("l_args_3", operands)])
+    sources.tensor(w)        "l_args_1_closure_0_cell_contents_modules_linear_parameters_weight_"
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Capture of `cond` in exports: both branches are recorded.
 
-A result size that differs between the branches becomes a symbol whose range covers both sizes.
+If a result has different sizes in the two branches, its size becomes a new symbol. The range of this symbol
+includes both sizes.
 """
 
 from __future__ import annotations

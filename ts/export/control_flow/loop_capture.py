@@ -1,6 +1,6 @@
 """Capture of `while_loop`, `map` and `scan` in exports.
 
-The body is recorded once, with symbols for values that change between iterations.
+The body is recorded once. Numbers that change between iterations become symbols.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """Capture of a function as the subgraph of a control-flow operator.
 
-branch = Branch(recorder, sources)
-branch.capture(true_fn, (x,))        the function's results and memory effects
-branch.lifted                        a dictionary: node of the surrounding graph -> input of the subgraph
+The example captures the function `true_fn`, which reads nodes of the surrounding graph:
 
-`lifted` contains the nodes of the surrounding graph that the function uses.
+    branch = Branch(recorder, sources)
+    branch.capture(true_fn, (x,))        the results and memory effects of the function
+    branch.lifted                        a dictionary from these nodes to inputs of the subgraph
 """
 
 from __future__ import annotations

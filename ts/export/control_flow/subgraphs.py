@@ -1,4 +1,4 @@
-"""Subgraphs as submodules of the surrounding graph, and the nodes of the operators that call them."""
+"""Subgraphs as submodules of the surrounding graph, and the nodes that call control-flow operators."""
 
 from __future__ import annotations
 

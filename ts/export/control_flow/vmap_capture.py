@@ -1,8 +1,11 @@
 """Capture of `vmap`: adding and removing the batch dimension become nodes.
 
-The operators between these nodes are recorded for one element of the batch.
+The nodes between them compute on one element of the batch. The nodes of `vmap(f)(x)` include:
 
-vmap(f)(x)         _vmap_increment_nesting, _add_batch_dim(x, 0, 1), nodes of f, _remove_batch_dim ...
+    _vmap_increment_nesting
+    _add_batch_dim(x, 0, 1)
+    nodes of f
+    _remove_batch_dim, _vmap_decrement_nesting
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
-"""Decomposition table: functions that compute other operators by the operators of PyTorch's core set.
+"""Decomposition table: functions that compute an operator by the operators of PyTorch's core set.
 
-    @decomposes("aten::t")                    registers a function with the parameters of the operator
+A decomposition has the parameters of its operator. It returns the result, or NotImplemented to keep the
+operator. There are two ways to register a decomposition:
+
+    @decomposes("aten::t")                    registers a function
     def t(x): ...
 
     decomposes_as_composed("aten::hstack")    registers the expression that `compose` declares for autograd
-
-A decomposition is an ordinary function of tensors, which returns the result of its operator. It returns
-NotImplemented if the operator must be kept for the given arguments.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Decompositions of losses to `sub`, `mul`, `where`, `mean` ...
+"""Decompositions of losses to pointwise operators and reductions, such as `sub`, `mul`, `where` and `mean`.
 
-The argument `reduction` is the code used in schemas: 0 none, 1 mean, 2 sum.
+The argument `reduction` is an int, as in operator schemas: 0 none, 1 mean, 2 sum.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Decompositions of recurrent layers.
 
-The loop over time steps is unrolled for the sequence length of the example.
+The decomposition unrolls the loop over the time steps. The example arguments determine the number of steps.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """View inverses (inverses of view operators for functionalization), and the `*_scatter` operators.
 
-The inverse of a view operator returns a copy of the base tensor with the elements of the view replaced.
+Input: the base tensor, the view operator, and new elements of the view. Output: a copy of the base tensor
+with these elements.
 
-unview(select, x, y, (0, 1), None)        x with x.select(0, 1) replaced by y
+Example: `unview(select, x, y, (0, 1), None)` returns a copy of x in which y replaces `x.select(0, 1)`.
 """
 
 from __future__ import annotations

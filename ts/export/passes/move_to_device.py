@@ -1,7 +1,7 @@
 """`move_to_device_pass`: move an exported program to another device (device placement).
 
-program = export(model, (x,))                   zeros([2], device=cpu)
-move_to_device_pass(program, "meta")            zeros([2], device=meta), also state and examples
+The pass also moves the parameters, buffers, constants and example arguments. For example,
+`move_to_device_pass(program, "meta")` changes `zeros([2], device=cpu)` to `zeros([2], device=meta)`.
 """
 
 from __future__ import annotations

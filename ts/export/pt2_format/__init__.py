@@ -1,15 +1,15 @@
 """Reading and writing of `.pt2` archives, compatible with PyTorch 2.13.
 
-    save(program, "model.pt2")      torch.export.load reads it
-    load("model.pt2")               reads files of torch.export.save
+`save(program, "model.pt2")` writes a file that PyTorch can load. `load` also reads the files of PyTorch.
 
-    container.py     the records of the zip file
-    schema.py        the classes of JSON objects, which json_codec.py decodes and encodes
-    reader.py        JSON to ExportedProgram (the inverse: writer.py)
-    symbols.py       expressions of sizes (guards on arguments: argument_conditions.py)
-    pytree_specs.py  pytree specs of arguments and results
-    call_targets.py  call targets of nodes
-    tensors.py       weights and constants
+    container.py                 the records of the zip file
+    schema.py, json_codec.py     the classes of JSON objects, and their conversion from and to text
+    reader.py, writer.py         conversion of JSON objects to an ExportedProgram, and back
+    symbols.py                   symbolic sizes
+    argument_conditions.py       guards on arguments
+    pytree_specs.py              pytree specs of arguments and results
+    call_targets.py              call targets of nodes
+    tensors.py                   weights and constants
 
 Files are untrusted. The reader validates sizes, types and names, and executes and imports nothing. Invalid
 files raise ArchiveError.

@@ -1,12 +1,12 @@
 """Argument guards of programs loaded from `.pt2` archives.
 
-The file contains symbolic tensor sizes, symbol ranges, and conditions as Python expressions (left). They
-become guards (right):
+Input: sizes of argument tensors, ranges of symbols, and conditions in Python syntax. Output: guards. Each
+line shows an input and its guards:
 
     x: [s0, 3], s0 in [4, 64]                "x.size()[0] >= 4", "x.size()[0] <= 64", "x.size()[1] == 3"
     "L['x'].size()[0] % 2 == 0"              "x.size()[0] % 2 == 0"
 
-Conditions are parsed as formulas that may call only listed functions. They are never evaluated as Python.
+Conditions are never evaluated as Python. They are parsed, and may only call the functions in a list.
 """
 
 from __future__ import annotations

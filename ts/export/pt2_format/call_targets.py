@@ -1,10 +1,12 @@
-"""Names of call targets in archives: of operators, of arithmetic on sizes, and of control flow.
+"""Names of call targets in archives: operators, arithmetic on sizes, and control flow.
 
-    resolve("torch.ops.aten.add.Tensor")     the overload
+Each line shows a call and its result:
+
+    resolve("torch.ops.aten.add.Tensor")     the operator overload
     resolve("_operator.floordiv")            operator.floordiv
     name_of(operator.floordiv)               "_operator.floordiv"
 
-A name that is neither listed here nor registered as an operator raises ArchiveError. Nothing is imported.
+An unknown name raises ArchiveError. Names are looked up in tables and never imported.
 """
 
 from __future__ import annotations

@@ -3,12 +3,12 @@
     model/models/model.json                         the program
     model/data/weights/model_weights_config.json    record and layout of each parameter and buffer
     model/data/weights/weight_0                     the bytes of a storage
-    model/data/constants/...                        likewise for constants and non-persistent buffers
+    model/data/constants/...                        constants and non-persistent buffers, in the same form
     model/data/sample_inputs/model.pt               example arguments, in the format of `torch.save`
     model/extra/...                                 additional records of the caller
     model/archive_format, archive_version, byteorder
 
-Before memory for a record is allocated, its stated size is compared with the size of the file.
+A record whose stated size contradicts the size of the file is rejected before memory is allocated.
 """
 
 from __future__ import annotations

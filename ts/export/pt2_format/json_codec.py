@@ -1,10 +1,11 @@
 """JSON codec for the classes of `ts.export.pt2_format.schema`.
 
+Each line shows a call and its result:
+
     read('{"name": "x"}', schema.Name, "model.json")       Name("x")
     write(Name("x"))                                       '{"name": "x"}'
 
-Files are untrusted: a JSON value whose type differs from the field's type raises an ArchiveError that names
-the field.
+Files are untrusted. A JSON value of a wrong type raises an ArchiveError that names the field.
 """
 
 from __future__ import annotations

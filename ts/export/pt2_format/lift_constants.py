@@ -1,11 +1,10 @@
 """Constant lifting: tensors of subgraphs become program inputs, because archives cannot store them.
 
-In this call of `cond`, the attribute `_tensor_constant0` of `true_graph_0` becomes an input of both graphs:
+In this example, the subgraph `true_graph_0` contains a constant tensor. The tensor becomes an input of the
+program and an argument of `cond`:
 
     before    cond(p, true_graph_0, false_graph_0, (x,))
     after     cond(p, true_graph_0, false_graph_0, (x, c_lifted_tensor_0))
-
-The lifting changes a copy of the program, which the writer then writes.
 """
 
 from __future__ import annotations

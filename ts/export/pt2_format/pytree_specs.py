@@ -1,9 +1,11 @@
 """Pytree specs of arguments and results in `.pt2` archives, and paths of their leaves.
 
+Each line shows a call and its result:
+
     read('[1, {"type": "builtins.tuple", "context": "null", "children_spec": [...]}')     a TreeSpec
     paths(spec)            [(PathEntry(position=0, key=None), ...), ...], one path for each leaf
 
-Types are looked up by registered names, and never imported.
+A type is looked up by its registered name, and never imported.
 """
 
 from __future__ import annotations

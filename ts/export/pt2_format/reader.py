@@ -1,9 +1,9 @@
 """Reader of `.pt2` archives: decodes JSON to an ExportedProgram.
 
-    read(container)     ExportedProgram: graph with metadata, state, constants, signature, guards
+Example: `read(container)` returns the program with its graph, state, constants, signature and guards.
 
-Names must be identifiers, since generated code contains them. Operators are looked up by name, never
-imported.
+Generated code contains the names of the file. Therefore, each name must be an identifier. Operators are
+looked up by name, never imported.
 """
 
 from __future__ import annotations

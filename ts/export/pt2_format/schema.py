@@ -1,12 +1,12 @@
 """JSON schema of `.pt2` archives, with one class for each kind of JSON object.
 
-The annotations of the fields define the types that the reader accepts and the writer encodes. A `TaggedUnion`
-is a JSON object with one key, the kind of the value. JSON (left) and object (right):
+The annotation of a field is the type that the reader accepts and the writer encodes. A `TaggedUnion` is a
+JSON object with one key, which is the kind of the value. Each line shows JSON and the decoded object:
 
     {"as_tensor": {"name": "x"}}         Argument("as_tensor", Name("x"))
     {"as_ints": [1, 2]}                  Argument("as_ints", [1, 2])
 
-Unknown keys are ignored, because later versions may add keys. An unknown kind of a union raises ArchiveError.
+Unknown keys of other objects are ignored, because later versions may add keys.
 """
 
 from __future__ import annotations

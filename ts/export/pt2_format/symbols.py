@@ -1,10 +1,12 @@
 """Symbols of an archive: sizes as sympy expressions, and value ranges.
 
+Each line shows a call and its result:
+
     symbols.decode_scalar(SymInt("as_int", 3))                                           3
     symbols.decode_scalar(SymInt("as_expr", Expression("Symbol('s0', integer=True)")))   a SymInt
     format_expression(expression)                                 "Symbol('s0', integer=True)"
 
-sympy is imported when the first expression is decoded, so programs without symbols do not need it.
+Only programs with symbols require sympy.
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
 """Tensor serialization in `.pt2` archives, as strided views of byte records that tensors may share.
 
-TensorFolder(container, "weights").read()          {"l.weight": a Parameter, ...}
-WrittenFolder(writer, "weights").add(name, x)      records the layout and the storage of x
+Example:
+
+    TensorFolder(container, "weights").read()          returns {"l.weight": a Parameter, ...}
+    WrittenFolder(writer, "weights").add(name, x)      writes the layout of x, and its bytes as a record
 """
 
 from __future__ import annotations

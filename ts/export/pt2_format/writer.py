@@ -1,9 +1,9 @@
 """Writer of `.pt2` archives: encodes an ExportedProgram as JSON and tensor records.
 
-    write(program, writer, None)
+Example: `write(program, writer, None)`.
 
-A call is encoded by the operator's name, its arguments with parameter names, and the names of its results.
-`getitem` nodes that extract results of a call are not written.
+A node is encoded as the operator's name, the named arguments, and the names of the results. Nodes that
+extract the results of an operator (`getitem`) are omitted.
 """
 
 from __future__ import annotations

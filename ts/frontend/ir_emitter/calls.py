@@ -1,13 +1,13 @@
-"""Emission of calls and special forms. A special form inspects the syntax of its arguments.
+"""Emission of calls and special forms.
 
-The emitter translates the calls on the left as stated on the right:
+The emitter usually emits the callee and the arguments, then runs the method `call` of the callee. A special
+form inspects the syntax of its arguments instead. Special forms (left) and their emission (right):
 
-f(x, k=1)                 emits callee and arguments, then calls the method `call` of the callee
-range, zip, enumerate     iterables for loops
-list(xs), dict(xs)        aten::list, or a comprehension
-annotate(List[int], [])   the second argument, converted to the type
-fork(f, x)                a closure with the call f(x), started as a separate task
-rpc_async(to, f, (x,))    a call in another process (`rpc_calls`)
+    range, zip, enumerate     iterables for loops
+    list(xs), dict(xs)        aten::list, or a comprehension
+    annotate(List[int], [])   the second argument, converted to the type
+    fork(f, x)                a closure with the call f(x), started as a separate task
+    rpc_async(to, f, (x,))    a call in another process (`rpc_calls`)
 """
 
 from __future__ import annotations

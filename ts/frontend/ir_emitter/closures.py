@@ -1,12 +1,14 @@
 """Nested function definitions, supported in source strings.
 
+A nested function is checked for errors, then discarded, because programs cannot call it. Example:
+
     def f(x):
         y = torch.tanh(x)
-        def backward(grad):             checked for errors, but never called
+        def backward(grad):
             return grad * (1 - y * y)
         return y
 
-As in PyTorch, programs cannot call nested functions. Live functions must not contain nested functions.
+As in PyTorch, live functions must not contain nested functions.
 """
 
 from __future__ import annotations

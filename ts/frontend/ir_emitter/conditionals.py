@@ -1,10 +1,12 @@
 """Emission of branches (short-circuit evaluation, static if), `assert`, conditional expressions.
 
-    a and b          prim::If, with b in the true branch, where the type refinements of `a` are valid
-    x if c else y    prim::If, whose output has the unified type of x and y
+Expressions (left) become `prim::If` nodes (right):
 
-If a condition is known at compile time, only the branch that is taken is emitted. Examples are `x is None`
-for a Tensor x, and `torch.jit.is_scripting()`.
+    a and b          the true branch computes b, with the type refinements of a
+    x if c else y    each branch computes one value. The output has the unified type of x and y
+
+If the value of a condition is known at compile time, only one branch is emitted. For example,
+`torch.jit.is_scripting()` is always True.
 """
 
 from __future__ import annotations

@@ -4,10 +4,10 @@ The emitter inserts nodes into `emitter.graph`, at the insertion point of this g
 
     emitter.statements(node.body)         emits statements
     emitter.expr(node)                    emits an expression, and returns its `Value`
-    emitter.sugared(node)                 the same for any expression, such as a module: a `SugaredValue`
+    emitter.sugared(node)                 emits any expression, and returns its `SugaredValue`
 
-The other modules of this package register an emitter function for each class of syntax nodes in the tables
-below. Graph text contains the numbers of values. Therefore, nodes are created in PyTorch's order.
+Other modules of this package register an emitter function for each class of syntax nodes. Graph text contains
+the numbers of values. Therefore, nodes are created in PyTorch's order.
 """
 
 from __future__ import annotations

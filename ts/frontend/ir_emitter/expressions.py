@@ -2,13 +2,13 @@
 
 Expressions (left) become nodes (right):
 
-a + b            aten::add, or a call of `__add__` for an object
-"%d" % n         aten::percentFormat
--1               the constant -1, because constants are folded
-[a, b]           prim::ListConstruct
-(a, b)           prim::TupleConstruct
-{k: v}           prim::DictConstruct
-f"{n} of {m}"    aten::format("{} of {}", %n, %m)
+    a + b            aten::add, or a call of `__add__` for an object
+    "%d" % n         aten::percentFormat
+    -1               the constant -1
+    [a, b]           prim::ListConstruct
+    (a, b)           prim::TupleConstruct
+    {k: v}           prim::DictConstruct
+    f"{n} of {m}"    aten::format("{} of {}", %n, %m)
 """
 
 from __future__ import annotations

@@ -2,10 +2,10 @@
 
 Statements (left) become nodes (right):
 
-while c: ...     prim::Loop with a block for the body and a block for c (convert_to_ssa joins the blocks)
-for x in xs      prim::Loop over aten::len(xs), where x is aten::__getitem__(xs, %trip)
-for x in (a, b)  no loop: the body is emitted for each element
-[f(x) for ...]   a loop with a separate scope, which appends to a list
+    while c: ...     prim::Loop with a block for the body and a block for c (convert_to_ssa joins the blocks)
+    for x in xs      prim::Loop over aten::len(xs), where x is aten::__getitem__(xs, %trip)
+    for x in (a, b)  no loop: the body is emitted for each element
+    [f(x) for ...]   a loop with a separate scope, which appends to a list
 """
 
 from __future__ import annotations

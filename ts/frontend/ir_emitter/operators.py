@@ -1,7 +1,9 @@
 """Tables from Python's operator syntax nodes to the operators that implement them.
 
-a + b     BINARY[ast.Add]       aten::add
-a += b    AUGMENTED[ast.Add]    aten::add on numbers, aten::add_ on tensors and lists
+Each line shows an expression, its table entry, and the operator in this entry:
+
+    a + b     BINARY[ast.Add]       aten::add
+    a += b    AUGMENTED[ast.Add]    aten::add on numbers, aten::add_ on tensors and lists
 """
 
 from __future__ import annotations

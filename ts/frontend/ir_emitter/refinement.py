@@ -1,14 +1,13 @@
 """Flow-sensitive typing by type refinement (type narrowing): the variable types that a condition implies.
 
-A condition (left) implies a type in the true branch and a type in the false branch:
+For a variable x of type `Union[int, str, None]`, each line shows a condition and the types of x in the true
+branch and the false branch:
 
-    x : Union[int, str, None]
-    x is None               true: no refinement  false: x is Union[int, str]
-    isinstance(x, int)      true: x is int       false: x is Union[str, None]
+    x is None               no refinement        Union[int, str]
+    isinstance(x, int)      int                  Union[str, None]
 
 In the true branch of `a and b`, the refinements of both operands are valid. In its false branch, a refinement
-is valid only if both operands imply it when they are false. For `a or b`, the branches are exchanged. The
-emitter inserts `prim::unchecked_cast` nodes at the beginning of a branch.
+is valid only if both operands imply it when they are false. For `a or b`, the branches are exchanged.
 """
 
 from __future__ import annotations

@@ -1,12 +1,14 @@
-"""Emission of RPC calls: `rpc.rpc_async("worker1", f, (x,), {"n": 3}, timeout)`.
+"""Emission of RPC calls, such as `rpc.rpc_async("worker1", f, (x,), {"n": 3}, timeout)`.
+
+The call `rpc.rpc_async(to, f, (x,))` becomes these nodes:
 
     %name : str = prim::Constant[value="__torch__.f"]()
     %args : (Tensor) = prim::TupleConstruct(%x)
     %y : Future[Tensor] = prim::rpc_async(%to, %name, %args)
 
-The compiler matches the tuple's elements to the callee's schema. Keywords in the dict are known only at run
-time. The node stores the callee in an attribute, which graph text does not show. As in PyTorch, the tuple is
-emitted twice: the first copy only determines the types.
+The node stores the callee in an attribute, which graph text does not show. The compiler matches the elements
+of the tuple to the callee's schema. Keywords in the dict are known only at run time. As in PyTorch, the tuple
+is emitted twice, and the first copy only determines the types.
 """
 
 from __future__ import annotations

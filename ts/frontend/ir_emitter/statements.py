@@ -2,10 +2,10 @@
 
 Statements (left) become nodes (right):
 
-a, *b = t            prim::TupleUnpack(%t), a tuple of the values for b, two stores
-x += 1               aten::add_ for tensors and lists, otherwise aten::add
-x[0, 1:] = y         aten::select, aten::slice, aten::copy_
-d["k"] = v           aten::_set_item
+    a, *b = t            prim::TupleUnpack(%t), a tuple of the remaining values for b, two stores
+    x += 1               aten::add_ for tensors and lists, otherwise aten::add
+    x[0, 1:] = y         aten::select, aten::slice, aten::copy_
+    d["k"] = v           aten::_set_item
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ Subscripts (left) become nodes (right), for a list `xs`, a tuple `t` and a tenso
     x[mask]          aten::index
     x[mask] = y      aten::index_put_
 
-After an ellipsis, dimensions are counted from the right.
+After an ellipsis, dimensions are counted from the last one.
 """
 
 from __future__ import annotations

@@ -8,8 +8,8 @@ A statement (left) becomes nodes (right):
                              prim::Exit(%d)
                              prim::Exit(%c)
 
-`prim::Exit` always runs after the body. For early exits, `passes/exit_transform.py` treats the nodes between
-enter and exit as a block. For exceptions, the bytecode records the entered objects.
+`prim::Exit` also runs after early exits (such as `return`) and exceptions. `passes/exit_transform.py` handles
+early exits. For exceptions, the bytecode records the entered objects.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Builtin operators implemented in the script language, which are copied into the calling graph.
 
-If an expression (left) matches no registered operator, the compiler copies a function (right):
+The compiler copies a function (right) for an expression that matches no registered operator (left):
 
     2 * x      mul(a : int, b : Tensor), which returns b * a
     x.shape    shape(a : Tensor), which returns a.size()

@@ -1,6 +1,6 @@
 """Constructors, method lookup, attributes and operator overloading of script classes in expressions.
 
-For a script class `Counter` and its instance `c`, expressions (left) become the nodes that PyTorch emits:
+For a script class `Counter` and its instance `c`, expressions (left) become nodes (right):
 
     Counter(1)       %c = prim::CreateObject(), prim::CallMethod[name="__init__"](%c, %1)
     c.n              prim::GetAttr[name="n"](%c)

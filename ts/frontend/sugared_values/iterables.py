@@ -1,6 +1,7 @@
 """Compile-time values of `range`, `zip`, `enumerate`, `reversed` and `slice` calls.
 
-Loops, comprehensions and subscripts use these sugared values (right) without an object at run time:
+Loops, comprehensions and subscripts use these values, so no object is created at run time. Each line shows a
+use and its value:
 
     for i in range(2, n)         RangeValue: length aten::__range_length, elements aten::__derive_index
     for a, b in zip(xs, ys)      IterableTree([SimpleValue(%xs), SimpleValue(%ys)])

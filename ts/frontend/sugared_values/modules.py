@@ -1,6 +1,6 @@
 """Modules in expressions: `self`, submodules, and the containers that are known at compile time.
 
-For a module `self`, expressions (left) become the nodes that PyTorch emits (right):
+For a module `self`, expressions (left) become nodes (right):
 
     self.weight             %weight = prim::GetAttr[name="weight"](%self)
     self.steps              a constant, if `steps` is a constant of the module

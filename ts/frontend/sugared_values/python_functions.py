@@ -11,7 +11,7 @@ Each Python object (left) becomes a `SugaredValue` (right):
     other objects                   PythonObject             cannot be used as a value
 
 The result of a function that runs in Python must have the annotated type. Without annotations, all arguments
-and the result are tensors. If the result is then assigned to several names, it is a tuple of tensors.
+and the result are tensors. If the result is assigned to several names, it is a tuple of tensors.
 """
 
 from __future__ import annotations
