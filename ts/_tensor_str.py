@@ -1,4 +1,6 @@
-"""PyTorch's private module for formatting tensors: the helpers that other packages use.
+"""PyTorch's private module for formatting tensors, with the helpers that other packages use.
+
+Example of two helpers:
 
 >>> _tensor_str(ts.ones(2), 0), _add_suffixes("tensor(1", ["a=1"], 0, False)
 ('[1., 1.]', 'tensor(1, a=1)')

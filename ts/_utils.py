@@ -1,4 +1,6 @@
-"""PyTorch's private module `torch._utils`: the helpers that other packages use.
+"""PyTorch's private module `torch._utils`, with the helpers that other packages use.
+
+In the example, tensors are concatenated to a flat tensor, and restored:
 
 >>> flat = _flatten_dense_tensors([ts.ones(2), ts.zeros(1, 2)])
 >>> [t.shape for t in _unflatten_dense_tensors(flat, [ts.ones(2), ts.zeros(1, 2)])]

@@ -1,5 +1,7 @@
 """API of the accelerator, independent of its type. The accelerator is CUDA if it is available.
 
+The example selects a device:
+
     device = ts.accelerator.current_accelerator() if ts.accelerator.is_available() else "cpu"
 
 Functions that need a device raise RuntimeError if there is none.

@@ -1,17 +1,19 @@
 """Installation of `ts` as `torch` in this process, for packages that are written for PyTorch.
 
+After the installation, imports of `torch` and its submodules return the modules of `ts`:
+
     import ts
     ts.install_as_torch()
-    import timm                                 its imports of torch, torch.nn ... return modules of `ts`
+    import timm
 
-    python -m ts.as_torch program.py ARGUMENTS          install before the program starts
+The command line installs `ts` before a program or module starts:
+
+    python -m ts.as_torch program.py ARGUMENTS
     python -m ts.as_torch -m module ARGUMENTS
 
-`torch` and its submodules are the module objects of `ts`, not copies. `torch.__version__` and the metadata of
-the distribution `torch` state the PyTorch version that `ts` implements. Missing features raise an error when
-they are used (`ts.unsupported`).
-
-C++ extensions linked with PyTorch's libraries and packages that require its compiler do not work.
+`torch.__version__` and the metadata of the distribution `torch` state the PyTorch version that `ts`
+implements. Missing features raise an error when they are used (`ts.unsupported`). C++ extensions that are
+linked with PyTorch do not work. Packages that require PyTorch's compiler do not work either.
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
 """API of TorchDynamo, PyTorch's bytecode compiler, which `ts` does not have.
 
-    @ts._dynamo.disable          returns the function itself
-    ts._dynamo.is_compiling()    False, or True during an export
-
-`ts` compiles only on request, so functions that disable or annotate compilation have no effect.  Functions
-that request compiled code (`optimize`, `export`, `explain`) raise NotImplementedError.
+`ts` compiles only on request, so functions that disable or annotate compilation have no effect. For example,
+the decorator `ts._dynamo.disable` returns the function itself. Functions that request compiled code
+(`optimize`, `export`, `explain`) raise NotImplementedError. `is_compiling()` returns True during an export.
 """
 
 from __future__ import annotations

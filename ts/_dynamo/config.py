@@ -1,6 +1,8 @@
 """Settings of TorchDynamo, which are stored without effect, because `ts` does not have this compiler.
 
-with ts._dynamo.config.patch(suppress_errors=True): ... set in the block, also as a decorator
+The example changes a setting in a `with` block. `patch` is also a decorator:
+
+    with ts._dynamo.config.patch(suppress_errors=True): ...
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Conversion of modules to functions of their parameters: `make_functional` and its variants.
 
-functional, parameters = make_functional(net)
-functional(parameters, x)                                    net(x)
-functional, parameters, buffers = combine_state_for_ensemble(nets)      stacked, for `vmap`
+In the example, the last line returns the same result as `net(x)`:
+
+    functional, parameters = make_functional(net)
+    functional(parameters, x)
 """
 
 from __future__ import annotations

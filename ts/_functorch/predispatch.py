@@ -1,9 +1,11 @@
 """Functions that exported programs call, each of which performs one step of `vmap`.
 
-_vmap_increment_nesting(5, "error")        start a vmap level of batch size 5
-y = _add_batch_dim(x, 0, 1)                x of shape (5, 3) becomes a batch of shape (3,)
-z = _remove_batch_dim(f(y), 1, 5, 0)       results with the batch as first dimension
-_vmap_decrement_nesting()                  end the level
+The example applies `f` to each of the 5 rows of x:
+
+    _vmap_increment_nesting(5, "error")        starts a vmap level of batch size 5
+    y = _add_batch_dim(x, 0, 1)                x of shape (5, 3) becomes a batch of shape (3,)
+    z = _remove_batch_dim(f(y), 1, 5, 0)       the results, with the batch as first dimension
+    _vmap_decrement_nesting()                  ends the level
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Steps of `vmap`, as functions that programs can replace.
 
-`ts.func.vmap` calls these functions only if a program, such as `tensordict`, has replaced one of them:
+A program such as `tensordict` may replace one of these functions. Only then does `ts.func.vmap` call them:
 
     size, dims, leaves, spec = _process_batched_inputs(0, (x, y), f)
     level = _vmap_increment_nesting(size, "error")

@@ -1,9 +1,8 @@
 """Queries on tensors that function transforms wrap: PyTorch's `torch._C._functorch`.
 
-Unlike in PyTorch, only tensors of `vmap` and `jvp` are wrapped, while `grad` and `vjp` record plain tensors.
+Example: `vmap(lambda x: is_batchedtensor(x))` calls the function with a tensor for which the query is True.
 
-    vmap(lambda x: is_batchedtensor(x))         True within the function
-    get_unwrapped(x).shape                      with the batch as first dimension
+Only `vmap` and `jvp` wrap tensors. Unlike in PyTorch, `grad` and `vjp` record plain tensors.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """Control flow as operators: `cond`, `while_loop`, `map`, `scan`, `associative_scan`.
 
+The operators take functions as arguments, such as the two branches of `cond`:
+
     ts.cond(x.sum() > 0, lambda x: x.sin(), lambda x: x.cos(), (x,))
 
-Eager code runs the functions directly. During export, each function becomes a subgraph that a node of the
-program calls. Eager code and exports check operands and results as PyTorch does.
+Eager code runs these functions directly. An export records each function as a subgraph.
 """
 
 from __future__ import annotations

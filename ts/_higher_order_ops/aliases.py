@@ -1,11 +1,11 @@
 """Alias tracking of the tensors that share memory, derived from the schemas of executed operators.
 
-Arrays of the meta device have no memory addresses to compare. In the example, `y` is the result of each call,
-and the right column holds afterwards:
+Schemas are necessary because tensors of the meta device have no memory addresses to compare. In the example,
+the first call makes `y` a view of `x`, and the second call writes to `y`:
 
     shared = Aliases()
-    shared.record_operator(aten::view, [x, [6]], y)         shared.root(y) == shared.root(x)
-    shared.record_operator(aten::add_, [y, 1, 1], y)        shared.written == [shared.root(x)]
+    shared.record_operator(aten::view, [x, [6]], y)         shared.root(y) is now shared.root(x)
+    shared.record_operator(aten::add_, [y, 1, 1], y)        shared.written is now [shared.root(x)]
 """
 
 from __future__ import annotations

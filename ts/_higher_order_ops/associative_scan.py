@@ -1,6 +1,8 @@
 """Associative scan (prefix scan, prefix sum): combination of prefixes by an associative function.
 
-    associative_scan(lambda a, b: a + b, x, dim=0, combine_mode="generic")        x.cumsum(0)
+With addition, the result is a cumulative sum:
+
+    associative_scan(lambda a, b: a + b, x, dim=0, combine_mode="generic")        equals x.cumsum(0)
 
 Pairs of neighbours are combined in batches, recursively, with about 2 log(n) calls of the function.
 """

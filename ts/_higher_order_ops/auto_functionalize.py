@@ -1,11 +1,13 @@
 """Automatic functionalization of custom operators that write to arguments (their functional form).
 
-An example for an operator `bump` that writes to its argument `x`:
+Input: an operator, its arguments, and the tensors to which it writes. Output: the result of the operator, and
+modified copies of these tensors.
+
+In the example, the operator `bump` writes to its argument `x`:
 
     operators.auto_functionalized_v2(mine.bump.default, k=3, _x_base_index=0, _all_bases=[y])
 
-The call returns the result of `bump` (or None) and modified copies of the tensors in `_all_bases`. Each
-argument that `bump` writes to is described as a view of one of these bases:
+The tensors in `_all_bases` are copied. Each written argument is described as a view of one of these bases:
 
     _x_base_index=0                                   the base itself (None for an argument that is None)
     _x_alias=True                                     the same memory as the base

@@ -1,9 +1,8 @@
 """`cond`: calls one of two functions. The predicate may depend on tensor elements.
 
-    cond(x.sum() > 0, lambda x: x + 1, lambda x: x - 1, (x,))
+Both functions return trees of equal structure, whose tensors have equal dtypes and numbers of dimensions:
 
-The functions must return trees with equal structure, whose tensors have equal dtypes and numbers of
-dimensions.
+    cond(x.sum() > 0, lambda x: x + 1, lambda x: x - 1, (x,))
 """
 
 from __future__ import annotations

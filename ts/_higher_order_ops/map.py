@@ -1,6 +1,8 @@
 """`map`: applies a function to each slice along the first dimension, and stacks the results.
 
-map(lambda row, y: (row @ y).relu(), xs, y)
+The example applies the function to each row of `xs`. `y` is a further argument of each call:
+
+    map(lambda row, y: (row @ y).relu(), xs, y)
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
 """Evaluation of functions on meta tensors, by which eager code checks functions before it executes them.
 
+Input: a function and its arguments. Output: a `SubgraphResult` with shapes, dtypes, aliases and mutations.
+
     evaluator = MetaEvaluator()
-    evaluator.evaluate(branch, (x,))        the `SubgraphResult`: shapes, dtypes, aliases, mutations
+    evaluator.evaluate(branch, (x,))
 
 The evaluation does not change tensors or random number generators of the program. It raises
 `DataDependentError` if the result depends on tensor elements. Each combination of functions and kinds of

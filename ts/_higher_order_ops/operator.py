@@ -1,9 +1,10 @@
 """Higher-order operators: operators with function arguments, such as `torch.ops.higher_order.cond`.
 
-    operators.cond(pred, true_graph, false_graph, (x,))       a tuple: the result of the branch's graph
+Nodes of exported graphs call these operators. In the example, two arguments are graphs:
 
-Nodes of exported graphs call these operators. If the current thread has a tracer that records higher-order
-operators, a call is passed to the tracer.
+    operators.cond(pred, true_graph, false_graph, (x,))       returns the result of one graph, a tuple
+
+If the current thread has a tracer that records higher-order operators, a call is passed to the tracer.
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
 """`scan`: calls a function with a state (the carry) and each slice of a tensor, and stacks the outputs.
 
-scan(lambda carry, x: (carry + x, carry * x), ts.zeros(3), xs)       the last carry, and all outputs
+Each call of the function returns the next carry and an output. `scan` returns the last carry and all outputs:
+
+    scan(lambda carry, x: (carry + x, carry * x), ts.zeros(3), xs)
 """
 
 from __future__ import annotations

@@ -1,8 +1,12 @@
 """Detection of functions that modify objects reachable from their closures, globals or modules.
 
-    kept = SideEffectSnapshot([true_fn, false_fn])
-    true_fn(x)                                appends to a list
-    kept.restore()                            restores the list, and returns True, because it had changed
+Input: functions, before they are called. Output: True if a call has modified an object.
+
+In the example, `true_fn` appends to a list. `restore` restores the list and returns True:
+
+    snapshot = SideEffectSnapshot([true_fn, false_fn])
+    true_fn(x)
+    snapshot.restore()
 
 Containers with more than `_MAX_ITEMS` elements are not searched.
 """

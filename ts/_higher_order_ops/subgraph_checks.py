@@ -1,8 +1,9 @@
-"""Checks of the functions that higher-order operators call. The checks raise PyTorch's errors.
+"""Checks of the functions that higher-order operators call, with PyTorch's error messages.
 
-Each check takes the `SubgraphResult` of a function, and raises an error if the function is not supported. An
-export obtains this result by recording the function, and eager code by evaluating the function on meta
-tensors.
+Input: the `SubgraphResult` of a function. Output: an error if the operator does not support the function.
+
+An export obtains the `SubgraphResult` by recording the function. Eager code obtains it by evaluating the
+function on meta tensors.
 """
 
 from __future__ import annotations

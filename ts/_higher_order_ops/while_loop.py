@@ -1,9 +1,11 @@
 """`while_loop`: applies a body function repeatedly while a condition function returns True.
 
+In the example, the loop doubles x three times:
+
     while_loop(lambda i, x: i < 3, lambda i, x: (i + 1, x * 2), (ts.tensor(0), x))
 
-The body maps the carried values (tensors and ints) to new ones, with the same number of values, and the same
-shapes and dtypes of tensors.
+The body takes the carried values (tensors and ints), and returns the same number of new values. The shapes
+and dtypes of tensors must not change.
 """
 
 from __future__ import annotations

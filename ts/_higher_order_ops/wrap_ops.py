@@ -1,12 +1,12 @@
 """Operators that run a graph in a grad mode or autocast mode, for `with` blocks in exported graphs.
 
-Each operator corresponds to the `with` block on the right:
+Each operator on the left corresponds to the `with` block on the right:
 
     operators.wrap_with_set_grad_enabled(False, graph, x)                     with ts.no_grad():
     operators.wrap_with_autocast("cpu", ts.bfloat16, True, False, graph, x)   with ts.autocast("cpu"):
 
-If an operator is called during an export, it runs its function within this block. The tracer records the
-operators of the function as nodes of the block.
+During an export, such an operator runs its function within this block. The tracer records the operators of
+the function as nodes of the block.
 """
 
 from __future__ import annotations

@@ -1,9 +1,11 @@
 """Constant propagation: fake tensors that are computed from Python numbers have known elements.
 
-with ts.fake():
-    n = ts.tensor(3)
-    (n + 1).item()              4, so that branches on learning rates or counters work
-    n.add_(ts.ones(()))         the elements of n and of views of n become unknown
+Therefore, a program can branch on a learning rate or a counter that it stores in a tensor:
+
+    with ts.fake():
+        n = ts.tensor(3)
+        (n + 1).item()              returns 4
+        n.add_(ts.ones(()))         the elements of n and of views of n become unknown
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
-"""Control flow on fake tensors: the selected branch and the number of iterations are unknown.
+"""Control flow on fake tensors, where the selected branch and the number of iterations are unknown.
 
-    cond           both branches run and must have results of equal shapes. Gradients flow to both branches
-    while_loop     the body runs once, and carried values keep their shapes
-
-As in eager code and exports, functions that PyTorch's operators do not support cause an error. `map` and
-`scan` need no rule for fake tensors, because their numbers of iterations are sizes.
+For `cond`, both branches run and must have results of equal shapes. Gradients flow to both branches. For
+`while_loop`, the body runs once, and carried values must keep their shapes. `map` and `scan` need no rule for
+fake tensors, because their numbers of iterations are sizes.
 """
 
 from __future__ import annotations

@@ -1,16 +1,18 @@
 """Fake tensors: tensors with shape, dtype and device, but without memory for elements.
 
+The example computes the size of a model without memory for its parameters:
+
     with ts.fake():
-        model = Huge()                      parameters without memory for elements
+        model = Huge()
         y = model(ts.empty(8, 4096, device="cuda"))
     sum(p.nbytes for p in model.parameters())
 
-Operators run on the meta device, but results have the requested device, which need not exist. Operations that
-depend on elements raise an error.
+Operators run on the meta device. Their results have the requested device, which need not exist. Operations
+that depend on elements raise an error.
 
-A fake tensor has an array of the meta device and the layer `Fake(device, mode)`. Within its `with` block, the
-mode (`FakeTensorMode`) intercepts all operators. Outside of the block, operators with fake arguments also
-call the mode, because of the layer.
+A fake tensor has an array of the meta device and the layer `Fake(device, mode)`. The mode (`FakeTensorMode`)
+intercepts all operators in its `with` block. Because of the layer, it also intercepts operators with fake
+arguments outside of the block.
 """
 
 from __future__ import annotations

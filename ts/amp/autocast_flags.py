@@ -1,9 +1,9 @@
 """Autocast flags of the calling thread, under PyTorch's names in `ts`.
 
+The flags exist for the device types `cpu` and `cuda`. The default values for `cpu` are:
+
     >>> ts.get_autocast_dtype("cpu"), ts.is_autocast_enabled("cpu")
     (torch.bfloat16, False)
-
-The flags exist for the device types `cpu` and `cuda`.
 """
 
 from __future__ import annotations

@@ -1,15 +1,16 @@
 """Autocast (automatic mixed precision), in which selected operators compute in 16 bits.
 
+Autocast is a `with` block or a decorator:
+
     with ts.autocast("cpu"):                            bfloat16
         y = model(x)
     with ts.autocast("cuda", dtype=ts.float16): ...     without a CUDA device, disabled with a warning
-    with ts.autocast("cpu", enabled=False): ...         disabled within another block
 
     @ts.autocast("cpu")
     def predict(x): ...
 
-A scripted function that is called within a block runs its graph without fusion. Scripts may contain blocks
-(`with ts.autocast("cpu"):`), which are saved in PyTorch's format. Traces record the conversions.
+A scripted function that is called within a block runs its graph without fusion. Scripts may contain blocks,
+which are saved in PyTorch's format. Traces record the conversions.
 """
 
 from __future__ import annotations

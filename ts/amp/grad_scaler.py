@@ -1,11 +1,14 @@
 """Gradient scaler (loss scaling), which keeps small gradients from underflow in 16 bits.
 
+A training step with a gradient scaler:
+
     scaler = GradScaler("cpu")
     scaler.scale(loss).backward()
     scaler.unscale_(optimizer)          only to inspect or clip the gradients
-    scaler.step(optimizer)              skipped if a gradient is inf or nan
-    scaler.update()                     shrinks the scale after a skipped step, grows it after
-                                        `growth_interval` steps with finite gradients
+    scaler.step(optimizer)              skips the step if a gradient is inf or nan
+    scaler.update()                     adjusts the scale
+
+The scale shrinks after a skipped step. It grows after `growth_interval` steps with finite gradients.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
 """Alias analysis (flow-insensitive points-to analysis): values that may share memory, nodes that write it.
 
-An `AliasDb` answers whether two values may alias, whether a value is ever written to, and whether a node may
-move past another node. It stays valid when nodes move, and when a pass reports its new values
-(`replace_with_new_value`). All other changes of the graph require a new `AliasDb`.
+An `AliasDb` answers three questions: Can two values alias? Is a value ever written? Can a node move past
+another node? It stays valid if nodes move, or if a pass reports its new values (`replace_with_new_value`).
+All other changes of the graph require a new `AliasDb`.
 
-Memory is modelled by *locations*, and a value points to a set of locations (a bit mask). An operator that
-returns new memory creates a location. Values from outside (graph inputs, results of calls) point to the
-*wildcard* location of their type, since any two of them may be the same object. The location of a container
-contains the locations of its elements:
+Memory is modelled by *locations*. A value points to a set of locations (a bit mask). An operator that returns
+new memory creates a location. Graph inputs and results of calls point to the *wildcard* location of their
+type, because any two of them may be the same object. The location of a container contains the locations of
+its elements:
 
     graph(%a : Tensor, %b : Tensor):           points to         contains
       %c : Tensor = aten::add(%a, %b, %1)      {c}
@@ -25,8 +25,8 @@ annotations of schemas:
     (a -> *)    the value is stored into a container
     none        a result is new memory
 
-A node without a schema, or with an operator that runs other programs, may return any memory that it can
-reach. If the node has side effects, it may also write to this memory.
+A node without a schema may return any memory that it can reach. An operator that runs other programs may do
+the same. If such a node has side effects, it may also write to this memory.
 """
 
 from __future__ import annotations

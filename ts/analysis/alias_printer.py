@@ -1,7 +1,9 @@
 """Text and Graphviz output of an alias analysis: `str(graph.alias_db())`.
 
-%a.1 points to: WILDCARD for type Tensor
-%y.1 points to: %a.1
+Each line of the text states the memory to which a value may point. Example:
+
+    %a.1 points to: WILDCARD for type Tensor
+    %y.1 points to: %a.1
 """
 
 from __future__ import annotations

@@ -1,11 +1,13 @@
 """Autocast regions of graphs, in which operators convert their inputs to other dtypes.
 
-    %c : __torch__.torch.amp.autocast_mode.autocast = prim::CreateObject()
-    %e : __torch__.torch.amp.autocast_mode.autocast = prim::Enter(%c)       begin of a region
-    %y : Tensor = aten::mm(%x, %w)
-    %n : Tensor = prim::Exit(%c)                                            end of the region
+A region begins at a `prim::Enter` node and ends at a `prim::Exit` node of an autocast object:
 
-The context managers are objects of PyTorch's autocast classes, recognized by their qualified names.
+    %c : __torch__.torch.amp.autocast_mode.autocast = prim::CreateObject()
+    %e : __torch__.torch.amp.autocast_mode.autocast = prim::Enter(%c)
+    %y : Tensor = aten::mm(%x, %w)
+    %n : Tensor = prim::Exit(%c)
+
+The objects are recognized by the qualified names of PyTorch's autocast classes.
 """
 
 from __future__ import annotations

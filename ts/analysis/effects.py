@@ -1,12 +1,12 @@
 """Effect analysis (purity) of nodes: the effects that a node has besides computing its outputs.
 
-    has_side_effects(node)       true for effects outside the function (printing, raising, calling). Such
-                                 nodes are never removed, moved or constant-folded.
-    is_nondeterministic(node)    true if results differ between runs
-    may_raise(node)              true for nodes that raise an error for some inputs. As in PyTorch, such a
-                                 node is removed if its results are unused.
+    has_side_effects(node)       True for effects outside of the function, such as printing and calls
+    is_nondeterministic(node)    True if results differ between runs
+    may_raise(node)              True for nodes that raise an error for some inputs
 
-Writes to tensors and containers are no side effects, because `ts.analysis.alias` tracks them.
+Nodes with side effects are never removed, moved or constant-folded. As in PyTorch, a node that may raise is
+removed if its results are unused. Writes to tensors and containers are no side effects, because
+`ts.analysis.alias` tracks them.
 """
 
 from __future__ import annotations

@@ -1,11 +1,12 @@
 """Type checker for graphs: declared types of values must match the schemas of operators.
 
-A `CompilationError` is raised for the first node whose inputs or outputs do not match its schema. The check
-is necessary for untrusted graphs (from text or the graph API), because wrong types could crash the
-interpreter. The outputs of casts and of uninitialized values are checked at run time.
+The checker raises a `CompilationError` for the first node whose inputs or outputs do not match its schema:
 
     %1 : int = aten::len(%xs)          accepted
     %1 : str = aten::len(%xs)          rejected: aten::len returns int, not str
+
+The check is necessary for untrusted graphs (from text or the graph API), because wrong types could crash the
+interpreter. The outputs of casts and of uninitialized values are checked at run time.
 """
 
 from __future__ import annotations

@@ -1,16 +1,17 @@
 """Liveness analysis (live-variable analysis) of graphs: the last uses of values.
 
-A `Liveness` of a graph returns the values of a node's block that are dead after the node. A read inside the
-blocks of a node counts as a read by that node. Therefore, an outer value that a loop body reads is live until
-the loop ends. The inputs of a block (loop-carried values, graph parameters) belong to this block. The right
-column shows the values that die at each node:
+Input: a graph. Output: for each node, the values of its block that are dead after the node.
+
+A read in a nested block counts as a read by the node that contains the block. Therefore, an outer value that
+a loop body reads is live until the loop ends. The inputs of a block belong to this block. The right column
+shows the values that die at each node:
 
     graph(%a : int):                         dying
       %b : int = aten::add(%a, %a)           %a
-      %c : int = prim::If(%p)                %b      (only a branch reads %b, as an outer value)
+      %c : int = prim::If(%p)                %b      (only a branch reads %b)
         block0():
-          %d : int = aten::neg(%b)           -       (%b belongs to the block outside)
-          -> (%d)                            -       (outputs do not die in their block: they become %c)
+          %d : int = aten::neg(%b)           -       (%b belongs to the outer block)
+          -> (%d)                            -       (outputs do not die in their block)
         block1(): ...
       return (%c)
 """

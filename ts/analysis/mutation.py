@@ -1,11 +1,15 @@
 """Mutation analysis (mod-ref queries) that needs only types and schemas, no alias analysis.
 
-any_mutable(node.inputs())      whether a value is of a mutable type
-writes_to_inputs(node)          whether an operator writes to its inputs
-is_written_by(value, use)       whether a use of the value writes to it
-is_directly_written(value)      whether any use writes to it
-may_write(graph)                whether any node writes (if not, `ts.analysis.alias` is not needed)
-is_only_read(value)             whether all uses read the value without keeping a reference
+Each query returns a bool:
+
+    any_mutable(node.inputs())      whether a value has a mutable type
+    writes_to_inputs(node)          whether an operator writes to its inputs
+    is_written_by(value, use)       whether a use of a value writes to the value
+    is_directly_written(value)      whether any use of a value writes to it
+    may_write(graph)                whether any node of a graph writes
+    is_only_read(value)             whether all uses only read the value, and keep no reference
+
+A graph without writes needs no alias analysis.
 """
 
 from __future__ import annotations

@@ -1,15 +1,16 @@
 """Code motion (reordering of nodes) in a block, subject to data dependences, memory dependences and effects.
 
-`AliasDb` provides the dependences. A move returns False if it would change the program's results. Nodes
-between the node and the target that depend on the node move together with it:
+`AliasDb` provides the dependences. A move returns False if it would change the program's results.
+
+Nodes between the node and the target may depend on the node. They move together with it:
 
     move `node` after `target`:       node             dependents             node            node
                                       target    =>     target      or         dependents =>   target
                                       (before)         node                   target          dependents
 
-In the second case, the node is already on the desired side of the target, and only the dependent nodes move.
-Writes to the same memory keep their order, and nodes with side effects keep theirs. Reads do not move past
-writes to the memory that they read. The cost is linear in the number of nodes between node and target.
+In the second case, the node is already on the desired side of the target, and only its dependents move.
+Writes to the same memory keep their order. Nodes with side effects keep their order too. Reads do not move
+past writes to the same memory. The cost is linear in the number of nodes between node and target.
 """
 
 from __future__ import annotations

@@ -1,9 +1,11 @@
 """Report of the features that an archive needs and `ts` lacks, without executing code of the archive.
 
-`missing` takes a path or an open file, and returns a record for each missing feature, with its locations:
+Input: the path of an archive, or an open file. Output: a record for each missing feature, with its locations.
 
     for each in missing("model.pt"):
         print(each)
+
+An example of the printed records:
 
     operator quantized::linear
         code/__torch__/net.py:12

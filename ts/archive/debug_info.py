@@ -1,9 +1,9 @@
 """Debug information of archives (source map with a string table): locations of offsets in a source file.
 
-A debug record stores the (offset, range) pairs of a source file, sorted by offset:
+A debug record stores pairs of an offset and a source range, sorted by offset. Example:
 
-    write_source_locations([(192, range)])            bytes of the record
-    read_source_locations(data)(200)                  range with equal source text, or None
+    data = write_source_locations([(192, range)])     the bytes of a record
+    read_source_locations(data)(200)                  a range with equal source text, or None
 
 A record contains each source line once, in a string table. If a record is damaged, only its source locations
 are lost.

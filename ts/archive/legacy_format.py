@@ -1,17 +1,17 @@
 """Legacy file format (magic number, pickles, storages) of `torch.save` before PyTorch 1.6.
 
-`torch.save` also writes it with `_use_new_zipfile_serialization=False`.
+Newer versions write this format if `_use_new_zipfile_serialization` is False.
 
-A file consists of five consecutive pickles, followed by the storages. The left column shows the data:
+A file consists of five pickles, followed by the storages. The left column shows an example of the contents:
 
     0x1950a86a20f9469cfc6c                  magic number
     1001                                    version of the format
     {"little_endian": True, ...}            properties of the machine
     the value                               with ("storage", FloatStorage, "0", "cpu", 6, None) for storages
     ["0", ...]                              storage keys in order
-    6 as eight bytes, and 24 bytes          each storage: number of elements, and elements
+    6 as eight bytes, and 24 bytes          a storage: number of elements, and elements
 
-Numbers in files are untrusted, and are checked against the value and the size of the file.
+Files are untrusted, so numbers in them are checked against the value and the size of the file.
 """
 
 from __future__ import annotations

@@ -1,16 +1,10 @@
 """Archive reader for TorchScript: ZIP files written by `torch.jit.save` or `ts.jit.save`.
 
-`read` takes a path or an open file, and returns the script object of the module:
+Input: the path of an archive, or an open file. Output: the script object of the module.
 
     handle = read("model.pt", map_location="cpu", extra_files={"labels.txt": ""})
 
 Records of an archive:
-
-    model/data.pkl                  the module with its objects, containers and tensors
-    model/data/0                    a storage of tensors
-    model/code/__torch__/net.py     source of classes and functions
-    model/constants.pkl             constants without a literal, named CONSTANTS.c0, ... in the source
-    model/version                   version of the operators' semantics
 
 Loading executes no code of the archive except `__setstate__` methods of modules.
 """

@@ -1,9 +1,8 @@
 """Archive writer for TorchScript: ZIP files for `ts.jit.load` and for PyTorch's `torch.jit.load`.
 
-`write` takes the object of a scripted module, and a path or an open file:
+Input: the object of a scripted module, a path or an open file, and extra files. Output: an archive.
 
     write(module.archived(), "model.pt", {"labels.txt": "cat\\ndog"})
-    to_bytes(module.archived())                                         archive as bytes
 
 `ts.archive.module_reader` describes the layout. The contents of each record begin at a multiple of 64 bytes,
 so that they can be mapped into memory. A file is written under a temporary name, and replaces the old file

@@ -1,12 +1,12 @@
 """Pickler (pickle protocol 2, memo) of script values in the layout of PyTorch's archives.
 
-The pickler takes a value and its type:
+Input: a value and its type. Output: a pickle.
 
     Pickler(names.format_type, names.name, storages.storage_ref).dump(module, module_type)
 
 An object is written as its class name and a dictionary of attributes. A list or dictionary is written
-together with its type as text, and a tensor as a storage reference. A value that is referenced several times
-is written once.
+together with its type as text. A tensor is written as a reference to a storage. A value that is referenced
+several times is written once.
 """
 
 from __future__ import annotations

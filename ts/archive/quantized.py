@@ -5,9 +5,11 @@ The pickles of quantized values have these contents:
     torch._utils._rebuild_qtensor(storage, 0, (2, 3), (3, 1), (torch.per_tensor_affine, 0.1, 10), False, ...)
     __torch__.torch.classes.quantized.LinearPackedParamsBase, (weight, bias)
 
-The first becomes a float32 tensor whose values are on the quantization grid (`ts.ops.quantizer`), the second
-an object of `ts.ops.packed_params`. Files are untrusted: scales must be finite and positive, and their number
-must equal the size of the quantized axis.
+The reader converts the first line to a float32 tensor whose values are on the quantization grid
+(`ts.ops.quantizer`). It converts the second line to an object of `ts.ops.packed_params`.
+
+Files are untrusted. Therefore, scales must be finite and positive, and their number must equal the size of
+the quantized axis.
 """
 
 from __future__ import annotations

@@ -1,8 +1,11 @@
 """Container files of arbitrary records in the archive format: `PyTorchFileWriter`, `PyTorchFileReader`.
 
-writer = PyTorchFileWriter(path)                     reader = PyTorchFileReader(path)
-writer.write_record("notes", data, len(data))        reader.get_record("notes")
-writer.write_end_of_file()                           reader.get_all_records()
+A record has a name and bytes. The example writes one record and reads it:
+
+    writer = PyTorchFileWriter(path)
+    writer.write_record("notes", data, len(data))
+    writer.write_end_of_file()
+    PyTorchFileReader(path).get_record("notes")
 """
 
 from __future__ import annotations

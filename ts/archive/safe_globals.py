@@ -1,7 +1,10 @@
 """Allowlist (safelist) of user classes and functions that `ts.load` accepts in files with `weights_only`.
 
-Input: `add_safe_globals([Config])`, or `with safe_globals([(Config, "old.module.Config")]):`. Output:
-`safe_global(name)`, the unpickling rules of a name.
+Input: classes or functions, for the process or for a `with` block. Output: rules for the unpickler.
+
+The example allows the class `Config` in the block, under the name that files contain:
+
+    with safe_globals([(Config, "old.module.Config")]): ...
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """Files of named tensors in the format of the library `safetensors` (an optional dependency).
 
+A file in this format contains only tensors and text, and no executable code. The example writes a file with
+one tensor and one metadata entry, and reads the tensor:
+
     save_file({"weight": x}, "model.safetensors", {"format": "pt"})
     load_file("model.safetensors")["weight"]
-
-A file in this format contains only tensors and text, and no executable code.
 """
 
 from __future__ import annotations

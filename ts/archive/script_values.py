@@ -1,10 +1,12 @@
 """Writer of script values for the operator `aten::save`.
 
-The written ZIP file has the format of `torch.save`. `torch.load` and `ts.load` can read it:
+The writer creates a ZIP file in the format of `torch.save`, which `torch.load` and `ts.load` can read:
 
     save_script_value(value, "state.pt")
 
-    archive/data.pkl        the value; lists and dictionaries with their types, as in archives of modules
+The file contains these records:
+
+    archive/data.pkl        the value. Lists and dictionaries contain their types, as in archives of modules
     archive/data/0          the bytes of a storage
 
 Objects of script classes are written by name and attributes, without the code of the class.

@@ -1,9 +1,9 @@
 """Storage sharing (deduplication) in archives: each storage is one record, which several tensors can share.
 
-The writer converts a tensor to a storage reference, and the reader performs the inverse conversion:
+The writer converts a tensor to a storage reference. The reader converts the reference to a tensor. Example:
 
     StorageWriter().storage_ref(x[1:])        TensorStorageRef("0", "FloatStorage", "cpu", 3, 1, (2,), (1,))
-    view(storage, 1, (2,), (1,))              the elements of the tensor
+    view(storage, 1, (2,), (1,))              a tensor with the elements of x[1:]
 """
 
 from __future__ import annotations

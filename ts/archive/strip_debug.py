@@ -1,6 +1,6 @@
 """Removal (stripping) of debug information from archives. The smaller archive has no source locations.
 
-The new file contains all other records, unchanged:
+The new file contains all other records unchanged. Example:
 
     with open("model.pt", "rb") as file, ZipRecords(file) as records:
         strip_debug(records, "small.pt")

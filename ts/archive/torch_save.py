@@ -1,19 +1,17 @@
 """Serialization (`ts.save`) and deserialization (`ts.load`) of values in the ZIP format of `torch.save`.
 
-The example writes a file that `torch.load` can read, and reads it. `load` also reads files of `torch.save`.
+PyTorch and `ts` can read each other's files. The example writes a file and reads it:
 
     ts.save({"weight": x, "step": 3}, "state.pt")
     ts.load("state.pt", map_location="cpu")
 
 Records of the file:
 
-    state/data.pkl        the pickled value, with tensors as storage references
-    state/data/0          the bytes of a storage, shared by several tensors
+Security: with `weights_only=True` (the default), reading constructs only objects of listed types, such as
+numbers, strings, containers and tensors. With `weights_only=False`, reading imports and calls all classes and
+functions that are named in the file. Use it only for trusted files.
 
-Security: as with `weights_only=True` in PyTorch, reading constructs only objects of listed types: numbers,
-strings, containers, tensors, parameters, dtypes, devices, shapes. With `weights_only=False`, all classes and
-functions named in the file are imported and called: use it only for trusted files. Classes of `ts` have
-PyTorch's names in files, so that PyTorch can read modules of `ts` and the reverse.
+Files contain PyTorch's names for classes of `ts`.
 """
 
 from __future__ import annotations

@@ -1,14 +1,16 @@
 """Restricted unpickler (safe deserialization, stack machine) of archives, with an allowlist of types.
 
-The unpickler takes the bytes of a pickle, a function that resolves global names, and a function that returns
-storages. It constructs only objects of allowed types:
+Input: the bytes of a pickle, a function that resolves global names, and a function that returns storages.
+Output: an object that contains only allowed types.
 
     Unpickler(data, names, storages).load()
 
-`names(module, name)` raises an error for a name that is not allowed, or returns a `Global`. The `Global`
-implements three opcodes: REDUCE calls it, NEWOBJ creates an object with it, and BUILD sets the state of this
-object. Allocations are proportional to the number of bytes read. Supported opcodes are those of protocol 2
-that PyTorch writes, and the short forms of protocol 4.
+The call `names(module, name)` returns a `Global`, or raises an error for a name that is not allowed. A
+`Global` implements three opcodes. REDUCE calls it, NEWOBJ creates an object with it, and BUILD sets the state
+of this object.
+
+Memory use is proportional to the number of bytes read. The unpickler supports the opcodes of protocol 2 that
+PyTorch writes, and the short forms of protocol 4.
 """
 
 from __future__ import annotations

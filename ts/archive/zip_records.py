@@ -1,14 +1,14 @@
 """Reader of PyTorch's ZIP archives with zip bomb checks, CRC checks and memory-mapped files (mmap).
 
-The reader returns records by name, and tensors in storages on their target devices:
+Input: a file. Output: the bytes of records by name, and storages on their target devices. Example:
 
     with ZipRecords(file) as records:
         records.read("data.pkl")
         TensorLoader(records, "cpu").storage("data", ("storage", Global("FloatStorage"), "0", "cpu", 12))
 
 Sizes are checked before memory is allocated. With `mapped`, large uncompressed records are mapped
-copy-on-write instead of being read, and their CRC is not checked. A mapped file may be replaced by another
-file, but must not be truncated or overwritten.
+copy-on-write instead of being read, and their CRC is not checked. A mapped file must not be truncated or
+overwritten. It may be replaced by another file.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Writer of ZIP files with alignment padding of records and atomic writes (fsync, atomic replacement).
 
-write_atomically("model.pt", write)             atomic replacement of the old file
-write_record(archive, "model/data/0", data)     contents that can be mapped into memory
+    write_atomically("model.pt", write)             calls `write`, and then replaces the old file atomically
+    write_record(archive, "model/data/0", data)     aligns the data, so that it can be mapped into memory
 """
 
 from __future__ import annotations

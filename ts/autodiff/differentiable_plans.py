@@ -1,13 +1,14 @@
 """Plans of differentiable graphs, with saved activations and rematerialization (recomputation) of values.
 
-A `DifferentiablePlan` has a forward and a backward graph. If graphs cannot represent the operators, the plan
-is None, and autograd records the operators individually. Graphs of a function of x and w with the result y:
+A `DifferentiablePlan` has a forward graph and backward graphs. The example is for a function y = f(x, w). The
+backward graphs read intermediate values s:
 
-    forward(x, w) -> y, s            s are intermediate values that backward reads
+    forward(x, w) -> y, s
     backward(grad, x, w, s)          backward pass for the gradient of y
-    backward(grad_s, x, w, s)        backward pass for the gradient of s, if backward is itself differentiated
+    backward(grad_s, x, w, s)        backward pass for the gradient of s, for second derivatives
 
-To save fewer values, backward recomputes views and cheap elementwise functions of saved values.
+To save fewer values, backward recomputes views and cheap elementwise functions of saved values. If graphs
+cannot represent the operators, the plan is None. Then autograd records each operator.
 """
 
 from __future__ import annotations

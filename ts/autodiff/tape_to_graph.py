@@ -1,16 +1,15 @@
 """Conversion of recorded operators to forward and backward graphs, for tensors with given sizes.
 
-The arguments are described by dtype, sizes and `requires_grad`. An example function and its two graphs:
+Input: a function, and its arguments, described by dtype, sizes and `requires_grad`. Output: two graphs.
 
     y = (x * w).tanh()              forward(x, w)                 backward(grad, y, x, w)
                              =>       t = mul(x, w)           ,     g = mul(grad, rsub(mul(y, y), 1))
                                       y = tanh(t)                   mul(g, w), mul(g, x)
                                       return y
 
-The function runs on meta tensors (which have sizes, but no elements) with autograd enabled, followed by a
-backward pass. Thus, the graphs use the derivative formulas of eager mode. This run evaluates branches,
-numbers and sizes of the program. Therefore, the graphs contain only operators on tensors, and are valid only
-for arguments with the same description.
+The function runs once on meta tensors, which have sizes, but no elements. A backward pass with the derivative
+formulas of eager mode follows. This run evaluates branches, numbers and sizes of the program. Therefore, the
+graphs contain only operators on tensors, and are valid only for arguments with the same description.
 """
 
 from __future__ import annotations

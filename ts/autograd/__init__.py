@@ -1,8 +1,8 @@
 """API of `torch.autograd`: gradients, custom functions, grad modes, profiler.
 
-with ts.autograd.profiler.record_function("attention"):     label a range of a profile
-ts.autograd.Variable(x)                                     deprecated name of a tensor
-ts.autograd.no_grad()                                       alias of ts.no_grad()
+The example labels a range of a profile:
+
+    with ts.autograd.profiler.record_function("attention"): ...
 """
 
 from __future__ import annotations

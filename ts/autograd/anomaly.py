@@ -1,8 +1,11 @@
 """Anomaly detection: finds operators whose backward fails or returns nan.
 
+The backward pass in the example raises an error for such an operator. A warning shows the line that called
+the operator:
+
     with ts.autograd.detect_anomaly():
-        loss = model(x)          each node records the line that created it
-        loss.backward()          raises if a node fails or returns nan. A warning shows the recorded line.
+        loss = model(x)
+        loss.backward()
 
 The mode applies to all threads, and makes programs slower.
 """

@@ -1,9 +1,10 @@
 """Forward-mode automatic differentiation: tensors with tangents.
 
-with forward_ad.dual_level():
-    x = forward_ad.make_dual(primal, tangent)
-    y = f(x)
-    forward_ad.unpack_dual(y).tangent          the derivative of f along the tangent
+The example computes the derivative of f along a tangent:
+
+    with forward_ad.dual_level():
+        x = forward_ad.make_dual(primal, tangent)
+        forward_ad.unpack_dual(f(x)).tangent
 
 A tensor loses its tangent when the level is closed.
 """

@@ -1,5 +1,7 @@
 """Custom gradients: differentiable functions that users define.
 
+Example:
+
     class Cube(ts.autograd.Function):
         @staticmethod
         def forward(ctx, x):
@@ -11,9 +13,10 @@
             (x,) = ctx.saved_tensors
             return grad * 3 * x**2
 
-    y = Cube.apply(x)                    y.grad_fn is the ctx of the call, a CubeBackward
+    y = Cube.apply(x)
 
-With `create_graph=True`, `backward` is recorded, so that second derivatives can be computed.
+`ctx` is the node of the call in the autograd graph. With `create_graph=True`, `backward` is recorded, so that
+second derivatives can be computed.
 """
 
 from __future__ import annotations

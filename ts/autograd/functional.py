@@ -1,15 +1,14 @@
 """Derivatives of functions: vector products, Jacobians and Hessians.
 
+Input: a function of one or several tensors, and its arguments. Output: derivatives, nested as the arguments
+and the results of the function.
+
 >>> jacobian(lambda x: x * x, ts.tensor([1.0, 2.0]))
 tensor([[2., 0.],
         [0., 4.]])
->>> hvp(lambda x: (x ** 3).sum(), ts.tensor([1.0, 2.0]), ts.ones(2))[1]
-tensor([ 6., 12.])
 
-A function accepts one or several tensors, and returns a tensor or a tuple. Derivatives are nested
-accordingly. With `create_graph`, the derivatives are differentiable. With `strict`, a result that does not
-depend on an argument raises a RuntimeError. Without `strict`, its derivative with respect to this argument is
-zero.
+With `create_graph`, the derivatives are differentiable. If a result does not depend on an argument, `strict`
+raises a RuntimeError. Without `strict`, the derivative is zero.
 """
 
 from __future__ import annotations

@@ -1,9 +1,11 @@
 """Grad modes: context managers and decorators that control the recording of gradients in a thread.
 
+Examples of a block and of a decorator, which applies to each call of the function:
+
     with ts.no_grad():
         y = model(x)
 
-    @ts.inference_mode()                 applies to each call, or to each step of a generator
+    @ts.inference_mode()
     def predict(x): ...
 
 Other threads are not affected. A task that is forked within a block inherits the mode of the block.

@@ -1,12 +1,14 @@
 """Numerical gradient checks: comparison of gradients with finite differences.
 
+The example checks the first and second derivatives of sin:
+
 >>> x = ts.rand(3, dtype=ts.float64, requires_grad=True)
 >>> gradcheck(ts.sin, (x,)), gradgradcheck(ts.sin, (x,))
 (True, True)
 
 The real and the imaginary part of a complex result are checked separately. In forward mode, the parts of a
-complex argument are checked separately. `fast_mode` compares along one random direction instead of element by
-element.
+complex argument are also checked separately. `fast_mode` compares the derivatives along one random direction
+instead of all elements.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Comparison of analytical and numerical gradients for `gradcheck`.
 
-Input: a function, its arguments, and `Options`. Output: None, or a GradcheckError that describes the
-difference.
+Input: a function, its arguments and `Options`. Output: a GradcheckError if the gradients differ.
 """
 
 from __future__ import annotations

@@ -1,10 +1,12 @@
 """Autograd graph (computational graph, computation graph): edges, hooks for saved tensors and gradients, DOT.
 
-with saved_tensors_hooks(pack, unpack): ...     nodes save pack(x), and use unpack(saved)
-with allow_mutation_on_saved_tensors(): ...     nodes save copies
-register_multi_grad_hook((x, y), hook)          hook is called when both gradients are computed
-get_gradient_edge(x)                            edge of x in the graph, without reference to x
-print(to_dot(loss))                             for `dot -Tsvg`
+Examples of the functions and context managers:
+
+    with saved_tensors_hooks(pack, unpack): ...     nodes save pack(x), and restore x with `unpack`
+    with allow_mutation_on_saved_tensors(): ...     nodes save copies
+    register_multi_grad_hook((x, y), hook)          calls `hook` when both gradients are computed
+    get_gradient_edge(x)                            the edge of x in the graph, without a reference to x
+    print(to_dot(loss))                             the graph in the DOT language of Graphviz
 """
 
 from __future__ import annotations

@@ -1,10 +1,11 @@
 """Numerical Jacobians by finite differences, and analytical Jacobians by backward passes and by tangents.
 
-There is a matrix for each argument and result. Its rows correspond to elements of the argument, and its
-columns to elements of the result. Examples for a result of 2 elements and an argument x of 3:
+Input: a function and its arguments. Output: a matrix for each pair of an argument and a result. Its rows are
+the elements of the argument, and its columns the elements of the result.
 
-    by_differences(f, (x,), 0, eps)      a list with one (3, 2) matrix
-    by_tape(result, (x,), ...)           the matrices of one result, by backward passes
+If x has 3 elements and the result has 2, the example returns one matrix of shape (3, 2), in a list:
+
+    by_differences(f, (x,), 0, eps)
 
 For a complex argument and a real result, an element is d/dx + i d/dy, as in backward. If a direction is
 given, the matrix has a single row or column: the derivative along this direction.

@@ -1,8 +1,10 @@
 """PyTorch's original profiler and `record_function`. The profiler with schedules is in `ts.profiler`.
 
-with ts.autograd.profiler.profile(record_shapes=True) as prof:
-    model(x)
-print(prof.key_averages().table(sort_by="cpu_time_total"))
+The example prints a table of the operators that a model calls:
+
+    with ts.autograd.profiler.profile(record_shapes=True) as prof:
+        model(x)
+    print(prof.key_averages().table(sort_by="cpu_time_total"))
 """
 
 from __future__ import annotations

@@ -1,5 +1,7 @@
 """`Variable`, a deprecated name of tensors in older programs.
 
+A call returns a tensor, and all tensors are instances:
+
 >>> Variable(ts.ones(1)), isinstance(ts.ones(1), Variable)
 (tensor([1.]), True)
 """

@@ -1,8 +1,7 @@
 """Assembler (instruction encoding, label resolution): encodes a lowering as a `SerializedCode`.
 
-The assembler replaces virtual registers and labels by real registers, instruction indices and offsets in the
-operand pool. A peephole optimization removes no-ops and inverts jumps over jumps. Code before and after the
-optimization:
+The assembler replaces virtual registers by real registers, and labels by instruction indices. A peephole
+optimization removes no-ops and inverts jumps over jumps:
 
     MOVE r1, r1                           JUMP_LE_I64 end, r2, r0
     JUMP_LT_I64 body, r0, r2            body:

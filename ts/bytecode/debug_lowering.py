@@ -1,15 +1,16 @@
 """Lowering of a graph to code that the debugger can stop at each source line (single-stepping).
 
-The graph comes from the pipeline `STEPPING`. A `prim::Line` before each source line reads all variables. It
-becomes a BREAK, with a `StopPoint` that maps variables to registers. A source line, its nodes and their
-instructions:
+The pipeline `STEPPING` inserts a `prim::Line` node before each source line. This node reads all variables. It
+becomes a BREAK instruction and a `StopPoint`, which maps variables to registers. A source line, its nodes and
+their instructions:
 
     x = x + 1          prim::Line(%x.1, %n)            BREAK    0, stop point 7, [r2, r0]
                        %x.5 = aten::add(%x.1, %1)      ADD_I64  r3, r2, r5
 
-The operand 0 is the index of the `Breakpoints` in the object table. The registers that a BREAK lists are not
-reused before the next BREAK. Therefore, the debugger can also show the variables of callers. `Code.lines`
-stores, for each instruction, the number of the last stop point before it.
+In the example, the BREAK contains the number 7 of its stop point and the registers of x and n. The operand 0
+is the index of the `Breakpoints` in the object table. The registers of a BREAK are not reused before the next
+BREAK. Therefore, the debugger can also show the variables of callers. `Code.lines` stores the number of the
+last stop point before each instruction.
 """
 
 from __future__ import annotations

@@ -1,13 +1,12 @@
 """Compare-and-branch fusion: analysis of conditions that the conditional jumps of a branch or loop evaluate.
 
-In the example, the jump evaluates the comparison, and %c has no register:
+In the example, the jump evaluates the comparison. Therefore, %c needs no register:
 
     %c : bool = aten::lt(%a, %b)
      = prim::If(%c)                         JUMP_LE_I64 else, %b, %a
 
-A condition is deferred to its branch if the branch is its only use, and no node in between can change its
-inputs. Then its bool value is not computed. The length of a `range` is deferred to the loop that counts its
-elements.
+A condition is deferred to its branch if it has no other use, and no node in between can change its inputs.
+The length of a `range` is deferred to the loop that counts its elements.
 """
 
 from __future__ import annotations

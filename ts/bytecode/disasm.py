@@ -1,11 +1,13 @@
 """Disassembler of bytecode: text of the instructions with their source lines.
 
-code of total: 4 registers
-  parameters: r0 int        locals: r1 int, r2 int        constants: r3 = 0
+An example of the text, with the effect of each instruction on the right:
 
-# sum.py:4    for i in range(n):
-   0  MOVE         r1, r3             r1 := r3
-   1  JUMP_LE_I64  -> 4, r0, r3       if r0 <= r3 goto 4
+    code of total: 4 registers
+      parameters: r0 int        locals: r1 int, r2 int        constants: r3 = 0
+
+    # sum.py:4    for i in range(n):
+       0  MOVE         r1, r3             r1 := r3
+       1  JUMP_LE_I64  -> 4, r0, r3       if r0 <= r3 goto 4
 """
 
 from __future__ import annotations

@@ -1,8 +1,11 @@
 """Disk cache of files with checksums, atomic replacement (atomic write, rename), and cache eviction.
 
-One process writes the files, and later processes read them. The path of a file:
+One process writes the files, and later processes read them. An example of a path:
 
-    ~/.cache/ts/1f/9a…c3.json           or in $TS_CACHE_DIR, or in $XDG_CACHE_HOME/ts (TS_CACHE=0 disables it)
+    ~/.cache/ts/1f/9a…c3.json
+
+TS_CACHE_DIR replaces the folder `~/.cache/ts`, and XDG_CACHE_HOME replaces `~/.cache`. TS_CACHE=0 disables
+the cache.
 
 The first line of a file is the hash of the rest, which detects truncated and corrupt files. Callers must
 treat the content as untrusted.

@@ -1,16 +1,16 @@
 """Execution counts of instructions (basic-block profiling), from instrumentation of each basic block.
 
-In the example, a BREAK counts each basic block (middle column). The right column lists the instructions of
-each block:
+In the example, a BREAK at the start of each basic block counts the executions of the block:
 
-    0  ADD_I64                    BREAK  block 0                 block 0    0 .. 1
-    1  LOOP_STEP  to 0            0  ADD_I64                     block 1    2
-    2  RETURN                     1  LOOP_STEP  to the BREAK
-                                  BREAK  block 1
-                                  2  RETURN
+    instructions          instrumented instructions          block
+    0  ADD_I64            BREAK  block 0
+    1  LOOP_STEP  to 0    0  ADD_I64                         0
+                          1  LOOP_STEP  to the BREAK         0
+                          BREAK  block 1
+    2  RETURN             2  RETURN                          1
 
-An instrumented program computes equal results, about a hundred times slower. The instructions of called
-functions are counted only if the same `InstructionCounter` has instrumented these functions.
+An instrumented program computes equal results, about a hundred times slower. The instructions of a called
+function are counted only if the same `InstructionCounter` has instrumented this function.
 """
 
 from __future__ import annotations

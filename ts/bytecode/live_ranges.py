@@ -1,19 +1,20 @@
 """Live ranges of virtual registers, computed by backward data-flow analysis of linear code.
 
 A range begins at the instruction that writes the register, or at a label that only jumps reach. It ends at
-the last read. The example shows the ranges on the right:
+the last read. The right column shows the ranges of each register:
 
-    0  ADD_I64   %a, %x, %x                 %x   [-1, 2)            a parameter: written before the code
-    1  JUMP_LE   else, %a, %x               %a   [0, 1)   [4, 5)    not read between 1 and the label
+    0  ADD_I64   %a, %x, %x                 %x   [-1, 2)
+    1  JUMP_LE   else, %a, %x               %a   [0, 1)   [4, 5)
     2  MOVE      %r, %x                     %r   [2, 6)
     3  JUMP      end
     4  else:
     5  MOVE      %r, %a
     6  end:
 
-One backward pass over the code with the set of live registers finds all ranges. For code with loops, the
-passes are repeated until a fixed point, which takes one more pass per nesting level. Memory is proportional
-to the number of simultaneously live registers plus the number of register operands.
+%x is a parameter, which is written before the code. %a is not read between instruction 1 and the label.
+
+One backward pass finds all ranges of code without loops. Each nesting level of loops needs one more pass.
+Memory is proportional to the number of simultaneously live registers plus the number of register operands.
 """
 
 from __future__ import annotations

@@ -9,10 +9,9 @@ A graph, and its instructions:
           -> (%true, %u)                                4  LOOP_STEP    3, r1, r0
       return (%t)                                       5  RETURN       r2
 
-Each value has a virtual register. A loop-carried value uses one register in all iterations. Phi-like nodes
-(`prim::If`, `prim::Loop`) become copies, which register allocation coalesces. Comparisons that only decide a
-branch become conditional jumps. Operators with an opcode are lowered to this opcode, all other operators to
-calls.
+Each value has a virtual register. A loop-carried value uses one register in all iterations. The outputs of
+`prim::If` and `prim::Loop` become copies, which register allocation coalesces. Comparisons that only decide a
+branch become conditional jumps. Other operators become their opcode, or a call if they have no opcode.
 """
 
 from __future__ import annotations

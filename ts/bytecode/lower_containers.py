@@ -2,13 +2,13 @@
 
 Examples of nodes and their instructions:
 
-    %x : int = aten::__getitem__(%list, %i)           LIST_GET_SCALAR  %x, %list, %i     a number
+    %x : int = aten::__getitem__(%list, %i)           LIST_GET_SCALAR  %x, %list, %i
     %y : Tensor = aten::__getitem__(%list, %i)        LIST_GET         %y, %list, %i
     %n : int = aten::get(%dict, %key, %zero)          MOVE             %n, %zero
                                                       DICT_FIND        %n, %dict, %key
 
-If no instruction supports the type of the container, the lowering method emits no code and returns False.
-Then the caller emits a call of the operator.
+If no instruction supports the type of the container, the lowering method returns False. Then its caller emits
+a call of the operator.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ becomes a jump. A loop and its instructions:
                                                       LOOP_STEP head, %i, %n
                                                     end:
 
-Each loop-carried variable has one register, for all iterations and for the result of the loop.
+A loop-carried variable and the result of the loop share one register, here %s.
 """
 
 from __future__ import annotations

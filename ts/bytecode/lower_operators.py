@@ -6,10 +6,11 @@ Examples of nodes and their instructions:
     %y : Tensor = aten::relu(%x)                           CALL_OPERATOR  relu, [%x, %y]
     %f : Future[int] = prim::fork(%x)                      FORK f, function, x
     %y : int = aten::wait(%f)                              WAIT y, f, int
-    %y : Tensor = prim::rpc_sync(%to, %name, %args)        CALL_OPERATOR f, to, name, args   starts the call
+    %y : Tensor = prim::rpc_sync(%to, %name, %args)        CALL_OPERATOR f, to, name, args
                                                            WAIT y, f, Tensor
 
-Operators with `OperatorRecord.begins` (`aten::to_here`) are lowered like `prim::rpc_sync`.
+In the last example, the first instruction starts the call. Other operators with `OperatorRecord.begins`
+(`aten::to_here`) are lowered in the same way.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """State of the lowering of one graph: registers, instructions and tables. Dispatch by node kind.
 
-The modules `lower_*` register a function for each node kind. These functions emit instructions with virtual
+The modules `lower_*` register a function for each node kind. Such a function emits instructions with virtual
 registers:
 
     low.emit("ADD_I64", low.define(sum), low.use(a), low.use(b))       appends an instruction

@@ -1,31 +1,25 @@
 """Opcode table (instruction set, instruction format) of all bytecode instructions and superinstructions.
 
-Each row defines one opcode.  The rows determine the enum that the interpreter switches over and the formats
-that the verifier checks (`cython_enum`, written to `ts/_core/vm/opcodes.pxd` by the build), the branches of
-the interpreter for numbers, jumps and superinstructions (`interpreter_source`), the opcode that the lowering
-selects for an operator, and the disassembly.
+Each row defines one opcode. The table determines the opcodes that the lowering selects, the disassembly, and
+the formats that the verifier checks. Two functions generate code from the table: `cython_enum` generates
+`ts/_core/vm/opcodes.pxd`, and `interpreter_source` generates branches of the interpreter.
 
-An instruction is four 32-bit words: the opcode and the operands a, b, c.
+An instruction is four 32-bit words: the opcode and the operands a, b, c. The example assigns r[2] + r[3] to
+r[4]:
 
     +--------+--------+--------+--------+
-    |   op   |   a    |   b    |   c    |        ADD_I64 4 2 3        r[4] := r[2] + r[3]
+    |   op   |   a    |   b    |   c    |        ADD_I64 4 2 3
     +--------+--------+--------+--------+
+
+Every register has a class: i(nt), f(loat), b(ool), o(bject) or x (any value, None included). An instruction
+on numbers writes only the payload of a register, because the type tag is already set. The format of an opcode
+has one word for each operand:
 
 Every register has a class: i(nt), f(loat), b(ool), o(bject), x (any value, None included). An instruction on
 numbers writes only the payload of a register, because the type tag is already set. The format of an opcode
 has one word for each operand:
 
-    i f b o x     read a register of the class         =i =f ...   write         +i   read and write
-    list dict     read an object register that holds a list or dict (likewise str, tuple, future, tensor, and
-                  object: an instance of a scripted class)
-    s =s          a scalar register (i, f or b), of one class for all scalar operands of an instruction
-    v             read an object or any register       r =r        a register of any class
-    >  <          jump forwards or backwards (only `<` jumps can form a loop, and they consume fuel)
-    #             a number                             T           index of a type
-    O  F          index of an operator, a function     P           offset of a register list in the pool
-    -             not used
-
-This module imports only the standard library, because the build runs it alone.
+The build runs this module alone. Therefore, it imports only the standard library.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
 """Exceptions of scalar arithmetic, such as division by zero.
 
-The arithmetic is in the inline functions of `scalar.pxd`.
+Input: a status code of the arithmetic functions in `scalar.pxd`. Output: an exception with PyTorch's class
+and message.
 
-In: a Status.  Out: the exception, with PyTorch's class and wording.
-
-    raise_status(DIVISION_BY_ZERO)       RuntimeError: division by 0
+Example: `raise_status(DIVISION_BY_ZERO)` raises "RuntimeError: division by 0".
 """
 
 cdef int raise_status(int status) except -1 nogil:

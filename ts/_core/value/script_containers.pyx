@@ -1,11 +1,15 @@
 """ScriptList and ScriptDict, the results of `ts.jit.script` for a list or dictionary.
 
-    shared = ts.jit.script([1, 2])
-    f(shared)                           the script reads and changes the same list, without a copy
-    shared[0], shared.append(3)         items are converted, and each new item must have the type of the list
+Python and scripts share the container without a copy. Each new item must have the item type of the container.
 
-`[]` becomes a List[Tensor] and `{}` a Dict[str, Tensor]. An empty container gets another type if it is passed to a
-script that expects this type.
+Example:
+
+    shared = ts.jit.script([1, 2])
+    f(shared)                           a script, which may change the list
+    shared.append(3)
+
+`[]` becomes a List[Tensor] and `{}` a Dict[str, Tensor]. An empty container changes its type if it is passed
+to a script that expects another type.
 """
 
 from cpython.ref cimport PyObject

@@ -1,7 +1,9 @@
 """TypeSpec, the core's type descriptor (run-time type information, RTTI).
 
-A descriptor is created from the kind, the element types and the text of a type of `ts.ir.types`.  The core uses it for
-boxing, unboxing and containers:
+Input: the kind, the element types and the text of a type of `ts.ir.types`. Output: a descriptor, with which
+the core boxes and unboxes values and checks the items of containers.
+
+The descriptor of the type List[int]:
 
     TypeSpec(KINDS["ListType"], (TypeSpec(KINDS["IntType"], annotation_str="int"),), "List[int]")
 """

@@ -4,9 +4,9 @@
     |  v.i  v.f  v.o   8 bytes |  tag             8 bytes |
     +--------------------------+--------------------------+
 
-An int, float or bool is stored in the payload. Bools are 0 or 1 in `v.i`. With TAG_OBJECT, the payload is an
-owned reference to a Python object (a Tensor, str, List, Dict, Tuple, complex ...). It is NULL in a register
-that is not written yet. None has a separate tag, so an Optional[int] needs no Python object.
+The tag states the type of the payload `v`. An int, float or bool is stored in the payload itself. Bools are 0
+or 1 in `v.i`. With TAG_OBJECT, the payload is an owned reference to a Python object. The reference is NULL in
+a register that has not been written. None has a separate tag, so an Optional[int] needs no Python object.
 """
 
 from cpython.ref cimport PyObject

@@ -1,4 +1,4 @@
-"""Operations on Python `str` objects that access the characters in memory, without Python calls."""
+"""Operations on Python `str` objects that read the characters directly from memory, without Python calls."""
 
 from cpython.ref cimport PyObject
 from libc.stdint cimport int64_t

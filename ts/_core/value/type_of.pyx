@@ -1,12 +1,11 @@
 """Type inference and type checks of values.
 
-`infer_spec` returns the TypeSpec of a Python object, and `conforms` checks an IValue against a TypeSpec:
+`infer_spec` returns the type of a Python object as a TypeSpec. `conforms` returns whether a value of the core
+(IValue) has a given type.
 
-    infer_spec([1, 2])          List[int]: the type of the list if it is passed to a parameter of type `Any`
-    conforms(v, List[int])      True if v is the IValue of this list
-    conforms(v, List[str])      False. Without this check, an instruction would read the ints as string pointers.
+Example: `infer_spec([1, 2])` returns List[int]. For this list, `conforms(value, List[str])` returns False.
 
-`conforms` tests all properties that typed instructions rely on. It checks each item of a tuple. For lists,
+`conforms` checks all properties that typed instructions rely on. It checks each item of a tuple. For lists,
 dicts and objects, it compares the type or class that they store, instead of their items.
 """
 

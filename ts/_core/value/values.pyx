@@ -1,6 +1,7 @@
 """Structural equality (deep equality), lexicographic ordering and string conversion of values.
 
-In: IValues.  Out: the result of a comparison, or the string that `print`, `str()` and `format` show.
+Input: one or two values. Output: the result of the comparison, or the string that `print`, `str()` and
+`format` show.
 """
 
 from enum import Enum

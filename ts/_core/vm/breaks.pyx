@@ -1,13 +1,13 @@
 """Stop points of the debugger, and access to stopped programs.
 
-A BREAK instruction contains the number of a stop point. If a program stops there, `on_stop` is called with a
+A BREAK instruction contains the number of a stop point. A program that stops there calls `on_stop` with a
 `PausedProgram`. The program continues when `on_stop` returns, and ends if `on_stop` raises an exception.
 
+Example:
+
     breaks = Breakpoints(on_stop, on_failure)
-    stop_point = breaks.add_stop_point(armed=False)       the lowering emits a BREAK with this number
-    breaks.arm(stop_point, True)                          sets a breakpoint: all programs stop at it
-    breaks.request_stop(stopped, 2)                       the program `stopped` stops at the next stop point of
-                                                          call depth <= 2
+    stop_point = breaks.add_stop_point(armed=False)       number of a new stop point, for a BREAK
+    breaks.arm(stop_point, True)                          all programs now stop at this stop point
 """
 
 from cpython.bytearray cimport PyByteArray_AS_STRING

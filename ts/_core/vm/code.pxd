@@ -1,12 +1,12 @@
 """Code object, the bytecode of one function with its constant pool, line table and exception table.
 
-A Code is verified when it is created, and does not change later.
+A Code is verified when it is created, and never changes later. The registers of a frame have this order:
 
-    registers    [ parameters | locals | constants ]        `template` has their initial values with tags
+    parameters | locals | constants
 
-In `instructions`, a register operand is a byte offset (16 times the register number). A jump operand is the
-distance in bytes from its instruction. A register list in `operand_pool` is a count n, followed by n register
-numbers.
+`template` contains the initial value and the tag of each register. In `instructions`, a register operand is a
+byte offset: 16 times the register number. A jump operand is the distance in bytes from the jump instruction.
+In `operand_pool`, a list of registers is its length, followed by the register numbers.
 """
 
 cimport cython

@@ -1,11 +1,12 @@
 """Executable code: instructions, registers, constant pool and tables, verified against the opcode table.
 
-`ts.bytecode.lower` creates the instructions and tables from a graph:
+`ts.bytecode.lower` creates the instructions and tables from a graph. The code of a function that doubles an
+int:
 
     Code("double", [(ADD_I64, 1, 0, 0), (RETURN, 1, 0, 0)], classes="ii", parameters=[INT], result=INT)
 
-`verifier` proves all properties that the interpreter loop relies on, so code from any source is safe to
-execute.
+`verifier` proves all properties that the interpreter loop relies on. Therefore, code from any source is safe
+to execute.
 """
 
 from cpython.ref cimport PyObject

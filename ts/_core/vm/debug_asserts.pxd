@@ -1,7 +1,9 @@
 """Debug assertions (invariant checks) of verified properties, only in checked builds (`TS_CHECKED=1`).
 
+In the example, `require` aborts the process with the message "an index" if the condition is false:
+
     if CHECKED:
-        require(0 <= i < n, b"an index")      aborts the process with this message if false
+        require(0 <= i < n, b"an index")
 """
 
 cdef extern from *:

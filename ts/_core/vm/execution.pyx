@@ -1,6 +1,6 @@
 """Driver (trampoline) of the interpreter loop, with stack unwinding after errors and suspended coroutines.
 
-The loop returns with an exit status. For each status, the driver performs one action:
+The interpreter loop returns an exit status to the driver. For each status, the driver performs one action:
 
     METER_ZERO       check signals and limits, continue the loop
     CALL_SLOW_PATH   compile the callee or allocate a chunk for frames, continue
@@ -12,11 +12,12 @@ The loop returns with an exit status. For each status, the driver performs one a
     others           raise PyTorch's exception with the location in the script
 
 A program called from Python blocks its thread while it waits. A `ScriptCoroutine` returns to its caller
-instead, and any thread may resume it:
+instead, and any thread may resume it. Example:
 
-    e = f.start(10)             e.run(steps=1000)           False: suspended after about 1000 steps
-                                e.run()                     True: finished
-                                e.future.wait()             its result
+    coroutine = f.start(10)
+    coroutine.run(steps=1000)      False if the program was suspended after about 1000 steps
+    coroutine.run()                True when the program has finished
+    coroutine.future.wait()        the result of the program
 """
 
 cimport cython

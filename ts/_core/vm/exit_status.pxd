@@ -1,4 +1,4 @@
-"""Exit statuses of the interpreter loop and of machine code, by which they leave to a slow path."""
+"""Exit statuses of the interpreter loop and of machine code, which select a slow path in the driver."""
 
 
 cdef enum ExitStatus:

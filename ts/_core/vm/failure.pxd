@@ -1,4 +1,4 @@
-"""Exception handling: script locations of errors, and cleanup of exceptions that are raised to the caller."""
+"""Exception handling that adds script locations to errors and removes internal details from exceptions."""
 
 from ts._core.vm.frame cimport State
 

@@ -1,6 +1,7 @@
-"""Exception handling (exception propagation, stack traces): script locations of errors, and cleanup.
+"""Exception handling (exception propagation, stack traces) that adds script locations to errors.
 
-In: the frames of a failed program, and its exception.  Out: the exception with the stack of the script.
+Input: the frames of a failed program, and its exception. Output: an exception with the stack of the script,
+without internal details.
 """
 
 from os import environ

@@ -1,11 +1,11 @@
-"""Call stack of a running program on the heap, with bump allocation of stack frames: a list of frames.
+"""Call stack of a running program on the heap, with bump allocation of stack frames in chunks.
 
-Frames are stored in a list of chunks. The layout of a chunk:
+The call stack is a list of chunks. Each chunk contains frames, their registers and free memory:
 
-    chunk   [ frame | registers ][ frame | registers ][ ...  free ... ]        top: address of the next frame
+    [ frame | registers ][ frame | registers ][ ...  free ... ]        `top` is the address of the next frame
 
-A State belongs to one program at a time. The States of finished programs are reused. All functions require
-the GIL, or a State that no other thread can access.
+A State represents a call stack. It belongs to one program at a time, and is reused when this program has
+finished. All functions require the GIL, or a State that no other thread can access.
 """
 
 from cpython.pystate cimport PyThreadState

@@ -1,7 +1,10 @@
-"""Segmented stack of call frames (activation records): allocation of States and of chunks for frames.
+"""Segmented stack of call frames (activation records), with allocation of States and of chunks for frames.
+
+A State represents the stack of one program. Example:
 
     state = allocate_state()      returns a State with an empty chunk, from the free list if possible
-    push_frame(state, code)       NULL if the chunk is full: call enter_chunk(state, size) and try again
+    push_frame(state, code)       returns NULL if the chunk is full
+    enter_chunk(state, size)      adds a chunk, so that `push_frame` can succeed
     release_state(state)          returns the State to the free list, with one chunk
 """
 

@@ -1,16 +1,17 @@
-"""Compiled functions that Python can call: unboxes the arguments into a frame, runs it, and boxes the result.
+"""Compiled functions that Python can call.
 
-A subclass defines `_prepare`, which the first call runs:
+A call unboxes the arguments into a frame, runs the frame, and boxes the result. A subclass defines
+`_prepare`, which compiles the function at its first call:
 
     class ScriptFunction(Function):
         def _prepare(self): return lower(optimised_graph)
 
     f = ScriptFunction("f", [("x", INT_SPEC), ("y", INT_SPEC, 2)], "f(int x, int y=2) -> int")
-    f(1), f(1, y=3)
+    f(1, y=3)
 
-A call runs one of three graph variants. If optimization is disabled (`set_optimizing`) or autocast is active,
-this is the unoptimized graph, because the optimizer assumes dtypes that autocast changes. If autograd records
-the call, it is the differentiated graph. Otherwise, it is the optimized graph.
+A call runs one of three graph variants. If autograd records the call, it runs the differentiated graph.
+Without optimization or with autocast, it runs the unoptimized graph, because autocast changes the dtypes that
+the optimizer assumes. All other calls run the optimized graph.
 """
 
 from cpython.long cimport PyLong_CheckExact

@@ -1,15 +1,15 @@
 """Futures (promises), with the interface of `torch.futures.Future`.
 
-A future receives a result or an exception once, and returns it to all waiting scripts and threads:
+A future receives a result or an exception once. All waiting scripts and threads get this result. Example:
 
     f = Future()
     g = f.then(lambda f: f.value() + 1)
     f.set_result(1)
     g.wait()                    2
 
-A `wait` in a script parks the script's program. A `wait` in Python blocks the thread. Before it blocks, the
-thread runs the programs that the future depends on, unless the thread pool has started them. Therefore,
-nested forks need only one thread.
+A `wait` in a script parks the script's program. A `wait` in Python first runs the programs that the future
+depends on, unless the thread pool has started them. Then it blocks the thread. Therefore, nested forks need
+only one thread.
 """
 
 import threading

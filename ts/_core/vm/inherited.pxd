@@ -1,4 +1,4 @@
-"""Snapshot of a thread's context, for work that the thread starts on other threads."""
+"""Snapshot of a thread's context (limits, grad mode, autocast state), for work on other threads."""
 
 from cpython.ref cimport PyObject
 

@@ -1,10 +1,9 @@
 """Context propagation: execution of work on other threads in the context of the thread that created it.
 
-    inherited = ThreadContextSnapshot()
-    Thread(target=lambda: inherited.run(work))      runs `work` with this thread's limits, grad mode and autocast state
+The context consists of the limits, the grad mode, the autocast state, and one object set by `carry`. Example:
 
-    carry(7)                                        sets one more object that work on other threads inherits
-    carried()                                       7, in this thread and in such work (None by default)
+    inherited = ThreadContextSnapshot()
+    Thread(target=lambda: inherited.run(work))      `work` runs in the context of this thread
 """
 
 cimport cython

@@ -1,8 +1,8 @@
 """Inline functions for instructions on containers, objects and calls.
 
-The interpreter loop and machine code call them.
+The interpreter loop and machine code call these functions.
 
-In: the registers and the instruction.  Out: 0, or an exit status.
+Input: an instruction and the registers of its frame. Output: 0, or an exit status.
 """
 
 from cpython.ref cimport PyObject

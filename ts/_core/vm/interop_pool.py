@@ -1,9 +1,8 @@
 """Thread pool (inter-op parallelism, task queue) of daemon threads for forked programs (fork-join).
 
 The pool runs queued `ScriptCoroutine` objects. Each queued program starts a new thread until the pool has
-`get_num_interop_threads()` threads. A program that waits occupies no thread, so one thread is sufficient for
-any number of programs. A thread outside of the pool that waits for a queued program may run the program
-itself.
+`get_num_interop_threads()` threads. A waiting program occupies no thread. Therefore, one thread is sufficient
+for any number of programs. A thread outside of the pool that waits for a queued program may run this program.
 """
 
 from __future__ import annotations

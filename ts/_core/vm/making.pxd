@@ -2,7 +2,7 @@
 
 The code of these functions is too long for the interpreter loop.
 
-The parameter `items` is a register list in the operand pool of the code: a count, followed by register
+The parameter `items` is a list of registers in the operand pool: its length, followed by the register
 numbers.
 """
 

@@ -1,9 +1,11 @@
 """Interpreter meter (fuel), with safepoint polling for signal handling, limits and preemption.
 
-A backward jump or a call counts 1, an operator 16. When the budget is used up, the loop handles signals
-(Ctrl-C), lets other threads run, and checks the limits of the thread:
+The meter counts 1 for a backward jump or a call, and 16 for an operator. When the budget is used up, the
+interpreter handles signals such as Ctrl-C, lets other threads run, and checks the limits of the thread.
 
-    with LimitsBlock(fuel, seconds, bytes, depth):       each argument is a number or None, and blocks can be nested
+A block sets limits, each of which is a number or None. Blocks can be nested:
+
+    with LimitsBlock(fuel, seconds, bytes, depth):
         ...
 
 Code without object operands releases the GIL at its first check. At later checks, at least 20 ms apart, it

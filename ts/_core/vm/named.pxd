@@ -1,6 +1,6 @@
 """Base classes of the objects in the function table of a code.
 
-They have the fields that the verifier reads.
+The base classes have the fields that the verifier reads.
 """
 
 from ts._core.value.spec cimport TypeSpec

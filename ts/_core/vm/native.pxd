@@ -1,8 +1,9 @@
-"""Interface between the interpreter and machine code of hot loops (on-stack replacement): requests, entry,
-callbacks.
+"""Interface between the interpreter and machine code of hot loops (on-stack replacement).
 
-The interpreter enters machine code by ENTER_NATIVE, which replaces the LOOP instructions of compiled loops (`Native`
-in `code.pxd`).  Like the interpreter loop, machine code returns a status and the next instruction.
+The interface contains compilation requests, the entry to machine code, and callbacks from machine code.
+
+In a compiled loop, the instruction ENTER_NATIVE replaces LOOP. It enters the machine code. Machine code
+returns a status and the next instruction, as the interpreter loop does.
 """
 
 from cpython.ref cimport PyObject

@@ -1,10 +1,10 @@
 """Callback table for machine code, and hot-loop detection by back-edge counters, which requests compilation.
 
-A registered compiler is called with each Code that has executed many loop iterations:
+A registered compiler is called with each Code that has executed many backward jumps:
 
-    register_compiler(request, 65536)       request(code) is called at the first meter check after 65536 backward jumps
-    layout()                                byte offsets of the fields of lists, objects and tensors
-    force_exit(3)                           machine code of test builds leaves at its fourth instruction
+    register_compiler(request, 65536)
+
+Here, the interpreter calls `request(code)` at the first meter check after 65536 backward jumps.
 """
 
 from cpython.ref cimport PyObject

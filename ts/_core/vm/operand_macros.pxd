@@ -1,7 +1,7 @@
 """Access to instruction operands, with registers by byte offsets, and relative jumps (pc-relative jumps).
 
-    r     the registers of the running frame
-    R     the register itself        I  F  O     its payload as an int, a float, an object (borrowed)
+`r` is the address of the registers of the running frame. `R(r, operand)` returns the register of an operand.
+`I`, `F` and `O` return its payload as an int, a float or a borrowed object.
 """
 
 from cpython.ref cimport PyObject

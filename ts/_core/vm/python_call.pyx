@@ -1,12 +1,11 @@
 """Calls of Python from scripts (foreign function interface): wraps a Python callable as an operator.
 
-The operator checks the type of the callable's result:
+In the example, scripts call `function` with two arguments. Its result must be an int:
 
-    op = PythonOperator(function, 2, INT_SPEC)      runs `function(a, b)`, which must return an int
+    op = PythonOperator(function, 2, INT_SPEC)
 
-Containers are copied in both directions. If the callable raises, the script raises a RuntimeError with this
-exception as the cause. Errors of `ts.limits`, and exceptions that do not derive from `Exception`
-(KeyboardInterrupt), propagate unchanged.
+Containers are copied in both directions. An exception of the callable becomes the cause of a RuntimeError in
+the script. Errors of `ts.limits` and exceptions that do not derive from `Exception` propagate unchanged.
 """
 
 from warnings import warn_explicit

@@ -1,6 +1,8 @@
 """C recursion limit of threads with large stacks, and asynchronous exceptions in threads (interruption).
 
-    allow(60_000)                   raises this thread's C recursion limit (counted separately by Python 3.12 and 3.13)
+Python 3.12 and 3.13 count C recursion separately from Python recursion. Examples:
+
+    allow(60_000)                   raises the C recursion limit of this thread
     interrupt(thread.ident)         raises KeyboardInterrupt in that thread when it next runs Python code
 """
 

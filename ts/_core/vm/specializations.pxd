@@ -1,15 +1,14 @@
 """Specializations of a function by type guards, with a recompilation limit and generic fallback code.
 
-Code is specialized for one combination of guard words, one for each guarded argument. The 32-bit guard word
-depends on the kind of the argument (with the number of bits of each field):
+Each guarded argument has a guard word of 32 bits. A specialization is compiled for one combination of guard
+words. The fields of a guard word, with their numbers of bits:
 
     tensor    1 | gradient:1 | backend:6 | device number + 1:8 | dimensions:8 | ScalarType:8
     None      IS_NONE
     other     A_VALUE + tag: a number, a bool, or any other object
 
-Sizes, strides and elements of a tensor are not guarded. A function with specializations consists of the
-instruction ENTER_SPECIALIZATION. It turns the frame that the call has pushed into a frame of the selected
-code.
+Sizes, strides and elements of a tensor are not guarded. The code of a specialized function is a single
+instruction, ENTER_SPECIALIZATION. It turns the frame of the call into a frame of the selected code.
 """
 
 cimport cython

@@ -1,10 +1,11 @@
 """Function multiversioning: selection of specialized code by type guards on the arguments of a call.
 
-The arguments are in the first registers of a frame. The selected code is the specialization whose guards
-match, or general code. A specialization is compiled at the first call with its combination of guards:
+A call runs the specialization whose guards match the arguments, or general code. A specialization is compiled
+at the first call with its combination of guards.
 
-    specializations = Specializations("f", specs, result, [0, 2], make, make_general)       guards x and b of f(x, n, b)
-    make([x, b])                                                                            compiles a specialization
+In the example, the guarded arguments of f(x, n, b) are x and b. `make([x, b])` compiles a specialization:
+
+    specializations = Specializations("f", specs, result, [0, 2], make, make_general)
 """
 
 from ts._core.tensor.ndarray cimport PyArrayObject, ndim_of

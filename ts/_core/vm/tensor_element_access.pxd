@@ -1,13 +1,13 @@
 """Loads and stores of single tensor elements to and from number registers, without intermediate tensors.
 
-The operands are a register list (tensor, one index per dimension), a number register and a ScalarType. In the
-examples, 6 is float:
+The operands are a list of registers (a tensor and its indices), a number register and a ScalarType. In the
+examples, the ScalarType 6 is float:
 
     LOAD_FLOAT   r3, (r0, r1, r2), 6     r3 := r0[r1, r2]
-    STORE_FLOAT  (r0, r1, r2), r3, 6     r0[r1, r2] := r3, and increments the version counter
+    STORE_FLOAT  (r0, r1, r2), r3, 6     r0[r1, r2] := r3
 
-Another thread may change the tensor after the check by HAS_ELEMENTS. Therefore, each access checks again that
-the element is inside of the tensor's memory.
+A store increments the version counter of the tensor. Each access checks that the element is inside of the
+tensor's memory, because another thread may have changed the tensor.
 """
 
 from cpython.ref cimport PyObject

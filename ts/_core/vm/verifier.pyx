@@ -2,21 +2,20 @@
 
 The verifier raises InternalError with the invalid instruction and the reason.
 
-First, it checks each instruction alone. Registers exist and have the class of the operand format, and
-constants are not written. Jumps stay inside of the function, and backward jumps are metered. Indices of
-operators, functions, types and pool entries are valid.
+First, it checks each instruction alone. Registers must exist and have the class of the operand format.
+Constants must not be written. Jumps must stay inside of the function, and backward jumps must be metered.
+Indices of operators, functions, types and pool entries must be valid.
 
-Then the verifier infers the types of object registers along all control-flow paths. The right column states
-the result of each step:
+Then the verifier infers the types of object registers along all control-flow paths:
 
     0  LIST_NEW        r1, List[int], ()       r1: List[int]
     1  LIST_GET_SCALAR r2, r1, r0              an int, the class of r2
     2  DROP            r1                      r1: unset
     3  LIST_LEN        r2, r1                  error: r1 may be unset
 
-Where paths merge, a register that is unset on one path is unset. Any other register gets the common supertype
-of its types on the paths. A value whose type is known only at run time (an `Any` argument, a member of a
-union) needs a CAST before typed instructions read it.
+After a merge of paths, a register is unset if it is unset on one path. Otherwise, it has the common supertype
+of its types on the paths. A value whose type is known only at run time needs a CAST before typed instructions
+read it.
 """
 
 from ts._core.dispatch.operator cimport Operator

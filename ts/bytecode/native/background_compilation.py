@@ -1,11 +1,10 @@
 """Background JIT compilation (tiered compilation) of hot code by a thread with a compile queue.
 
-    start_background_compilation()  lets the interpreter queue hot Codes for compilation
+    start_background_compilation()  lets the interpreter queue hot code
     compile_now(code)               compiles synchronously, for tests and measurements
-    is_compiling(code)              returns whether the compilation of the code is pending
     wait_until_idle()               waits until the queue is empty
 
-Requires llvmlite. TS_NATIVE=0 disables compilation.
+Compilation requires llvmlite. TS_NATIVE=0 disables it.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Bounds-check elimination for counted loops: affine indices are checked once before the loop.
 
-In the example, the right column shows each index as a function of the loop counter:
+The right column shows each index as a function of the loop counter r9. The registers r0, r5 and r7 do not
+change in the loop:
 
-    for k in range(n):               r9 is the counter, r5 and r7 are loop invariants
+    for k in range(n):
         s += a[i * n + k]            r5 + r9
              * b[k * n + j]          r9 * r0 + r7
 

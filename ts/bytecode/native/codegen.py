@@ -1,11 +1,11 @@
 """Native code generation: translates the loops of verified bytecode to LLVM IR, one function per Code.
 
-`translate(code, loops)` returns the text of an LLVM module with this function:
+Input: a Code and its loops. Output: the text of an LLVM module with this function:
 
     define i64 @run(ptr %registers, ptr %budget, ptr %table, ptr %instructions, ptr %at)
 
-The interpreter enters the function at the LOOP instruction at the end of a loop. As in the interpreter, each
-backward jump spends budget (the number of steps until the next check of limits). Thus, fuel,
+The interpreter enters the function at the LOOP instruction at the end of a loop. The budget is the number of
+steps until the next check of limits. Each backward jump uses budget, as in the interpreter. Therefore, fuel,
 deadlines and suspension have the same effect.
 """
 

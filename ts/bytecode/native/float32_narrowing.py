@@ -3,7 +3,7 @@
 The analysis is a forward data-flow analysis along all control-flow paths. Its results for three instructions:
 
     LOAD_FLOAT  r3, (r0, r1), 6          r3 has a float32 value
-    ADD_F64     r4, r4, r3               r4 generally has no float32 value
+    ADD_F64     r4, r4, r3               r4 may have another value
     ROUND_F32   r4, r4                   r4 has a float32 value
 """
 

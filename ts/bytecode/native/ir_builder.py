@@ -1,10 +1,10 @@
 """Builder of the LLVM IR of one function, which the code generators of instructions use.
 
-The examples use r1 and r2:
+Examples for a builder `w` and the registers r1 and r2 of the bytecode:
 
-    w.value(2)                            the number in r2: a literal, or the name of a loaded value
+    w.value(2)                            returns the number in r2: a literal, or the name of a loaded value
     w.set(1, w.emit_value("add i64 …"))   writes a value to r1
-    w.leave(pc)                           the label of a side exit at `pc`
+    w.leave(pc)                           returns the label of a side exit at instruction `pc`
 
 A register with numbers is a local variable (an `alloca`, which LLVM promotes to a machine register). All
 other registers stay in the frame.

@@ -1,12 +1,12 @@
 """Live-variable analysis of bytecode: it determines the registers that a side exit stores in the frame.
 
-Examples of instructions, with the registers that are live before each of them:
+Input: a Code. Output: a bit mask of registers for each instruction.
+
+The right column shows the registers that are live before each instruction:
 
     2  MOVE       r2 := r4           r0, r1
     3  MOD_I64    r3 := r2 % r5      r0, r1, r2
     5  LOOP_STEP  to 3, r2, r0       r0, r1, r2
-
-A set of registers is an int bit mask.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """LLVM compiler interface (llvmlite) with loop vectorization (auto-vectorization), from text to machine code.
 
-The text comes from `translate`. The resulting `MachineCode` contains the address of the function, which is
-valid as long as the object exists.
+Input: LLVM IR from `codegen.translate`. Output: a `MachineCode` with the address of the function. The address
+is valid as long as this object exists.
 
 Object files are stored in the disk cache (`bytecode/disk_cache`). The key is a hash of the text, LLVM's
 version, the processor and its features.

@@ -1,14 +1,14 @@
 """Loop preheader, the code before a counted loop: computation of its trip count, hoisted bounds checks.
 
-    %base.9        budget at entry plus first value of the counter, so that base - counter is the budget left
-    %limit.9       counter value at which the loop stops: its bound, or the value at which the budget is 0
+The code sets these variables for a loop that ends at instruction 9:
+
+    %limit.9       counter value at which the loop stops, or at which the budget is used up
+    %base.9        budget at entry plus the first counter value
     %iteration.9   number of the current iteration, for loops whose step is not one
-    %items.9.0     address of the items of the list in r0
+    %items.9.0     address of the items of the list in register 0
 
-The loop in the example ends at instruction 9.
-
-A hoisted check computes the index in the first and in the last iteration, with 128 bits to avoid overflow
-(`bounds_check_elimination`).
+The remaining budget is always %base.9 minus the counter. A hoisted check computes the index in the first and
+in the last iteration, with 128 bits to avoid overflow (`bounds_check_elimination`).
 """
 
 from __future__ import annotations

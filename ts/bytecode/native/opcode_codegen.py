@@ -1,6 +1,8 @@
 """LLVM IR code generation for each opcode.
 
-    BUILDERS["ADD_I64"](w, pc, a, b, c)         writes the IR of the instruction at `pc` for r[a], r[b], r[c]
+In the example, the builder `w` gets the code of the instruction at `pc` with the operands a, b and c:
+
+    BUILDERS["ADD_I64"](w, pc, a, b, c)
 
 Int operations wrap around. Floating-point operations are never contracted or reordered. An operation that
 would raise exits to the interpreter instead (`side_exits`). Only the builders of jumps end the current basic

@@ -1,7 +1,10 @@
 """Value-range analysis (abstract interpretation with intervals) of int registers, to omit checks.
 
-    for i in range(n):            i >= 0: `i % 7` needs no sign correction,
-        total += xs[i % 7]        and the index needs no check for negative values
+In the example, i >= 0 holds. Therefore, `i % 7` needs no sign correction, and the index no check for negative
+values:
+
+    for i in range(n):
+        total += xs[i % 7]
 
 All ranges follow from the instructions alone, so untrusted code cannot declare wrong ranges. A register
 without a range may hold any int.

@@ -1,8 +1,8 @@
 """Side exits of machine code to the interpreter (deoptimization), and reasons why loops are not compiled.
 
-At a side exit, the frame holds the state that the interpreter has between two instructions. The interpreter
-continues at `pc`. If an instruction would raise, machine code exits before it, and the interpreter executes
-it and raises.
+At a side exit, the interpreter continues at a given instruction. The frame holds the state that the
+interpreter has before this instruction. If an instruction would raise, machine code exits before it, and the
+interpreter executes it.
 
 References to objects always stay in the frame, so an exit does not change their ownership. Numbers in machine
 registers are stored to the frame before the exit.

@@ -1,16 +1,18 @@
 """Code generation for tensor element accesses, with address computation, bounds checks, loads and stores.
 
-    %r0.6.1.ok      true if r0 holds a one-dimensional CPU tensor of 32-bit floats
-    %r0.6.1.bytes   in this case, the address of its data (likewise its sizes, strides and version counter)
+The code reads the header of the tensor at the entry and after each call. Machine code holds the GIL, so
+headers change only in calls. For the tensor in register 0, with ScalarType 6 (float) and 1 dimension:
 
-An access exits if the index is not below %r0.6.1.size0, and the interpreter handles the index. Otherwise, the
-access loads:
+    %r0.6.1.ok      true if r0 holds a one-dimensional CPU tensor of 32-bit floats
+    %r0.6.1.bytes   in this case, the address of its data
+    %r0.6.1.size0   its size
+
+An access exits to the interpreter if the index is not below the size. Otherwise, it loads the element:
 
     %y = load float, ptr %bytes + %i * %stride0
 
-Machine code holds the GIL, so tensor headers change only in calls. The code reads them at the entry and after
-each call. If all tensors have the expected type and contiguous last dimensions, the dense version of the
-instructions runs. It checks only indices.
+If all tensors have the expected type and contiguous last dimensions, the dense version of the instructions
+runs. It checks only indices.
 """
 
 from __future__ import annotations
