@@ -1,14 +1,14 @@
 """Affine quantization (fake quantization, per-tensor, per-channel quantization) by float32 numbers on a grid.
 
-`ts` has no quantized dtypes. A quantized tensor is a float32 tensor on a grid: the numbers that the quantized
-dtype can represent. An attribute of the tensor contains the `QuantizationParams`. Each line shows a call and
-its result:
+`ts` has no quantized dtypes. A grid consists of the numbers that a quantized dtype can represent. A quantized
+tensor is a float32 tensor of such numbers, with an attribute that contains the `QuantizationParams`.
+Quantized operators round their results to a grid. Results of all other operators have no grid.
+
+Each line shows a call and its result:
 
     quantize_per_tensor(x, 0.5, 10, quint8)     q, with the nearest numbers (n - 10) * 0.5, n from 0 to 255
     dequantize(q)                               the same numbers, without a grid
     q_scale(q), int_repr(q)                     0.5, n
-
-Quantized operators round their results to a grid. Results of all other operators have no grid.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""Random numbers of PyTorch's CPU streams. Random integers are equal to PyTorch's for the same seed.
+"""Random numbers of PyTorch's CPU streams.
 
-Each line shows operators and the source of their samples:
+For the same seed, random integers are equal to PyTorch's. Each line shows operators and the source of their
+samples:
 
     randint             one random word (two for ranges of 2^28 or more integers) modulo the range
     randperm            a Fisher-Yates shuffle from the first element

@@ -1,6 +1,6 @@
 """Operators that rearrange elements (concatenation, stacking, tiling, flipping, rolling, triangles).
 
-In: one or several arrays. Out: a new array.
+Input: one or several arrays. Output: a new array.
 """
 
 from __future__ import annotations

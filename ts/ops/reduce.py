@@ -1,9 +1,6 @@
 """Reductions (sum, product, minimum, maximum, mean, variance, norm, any, all).
 
-The arguments are an array, the dimensions to reduce (None or [] for all), and keepdim:
-
-    @op("aten::amax(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor", out="out")
-
+Input: an array, the dimensions to reduce (None or [] for all), and `keepdim`. Output: the reduced array.
 16-bit floats are summed in 32 bits. Sums of integers are int64. Means need a floating dtype.
 """
 

@@ -1,8 +1,7 @@
-"""Operator registry: one record defines one operator.
+"""Operator registry, in which one record defines one operator.
 
 Modules of operator families (`pointwise`, `reduce`, `view` ...) declare records by tables and decorated
-kernels. `find(key)` returns a record, `lookup(name)` the operators of a name, and `function(name)` the
-function of the Python API.
+kernels:
 
     @op("aten::cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor", inplace=True, out="out")
     def cumsum(xp, self, dim, dtype=None):
@@ -10,7 +9,10 @@ function of the Python API.
 
 A kernel receives the array namespace, then the schema's arguments in order. Arguments are arrays, lists of
 arrays, Python numbers, ScalarType numbers or lists of ints. The result is an array, a number, or a tuple. The
-in-place variant `cumsum_` and the `out=` variant are derived from the record of `cumsum`.
+records of `cumsum_` (in-place) and of the `out=` variant are derived from the record of `cumsum`.
+
+`find(key)` returns a record, `lookup(name)` the operators of a name, and `function(name)` the function of the
+Python API.
 
 All other properties of an operator are fields of its record. Operators with the same kernel can share fields:
 
@@ -19,7 +21,7 @@ All other properties of an operator are fields of its record. Operators with the
     @shared_fields(layout="columns", dtype_errors={"h": f"linalg.inv: {LOW_PRECISION}"})
     def _inv(xp, A):
 
-No other module lists operators by name: passes read the properties of an operator from its record.
+No other module lists operators by name. Passes read the properties of an operator from its record.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Implicit reparameterization gradients of random samples, by the implicit function theorem.
 
 The operators return the derivative of each sample x with respect to its parameter a. A sample is a function
-of a and of a uniform random number u, which is constant for the derivative. Let F be the distribution
-function and f the density:
+of a and of a uniform random number u. The derivative treats u as a constant. In this formula, F is the
+distribution function and f the density:
 
     F(x, a) = u,  therefore  dx/da = -(dF/da) / f
 """

@@ -1,9 +1,7 @@
 """Reshaping by a shape tensor, by sizes with strides, or by the shapes of several tensors.
 
-The result is a view of the array, or a copy for `*_copy` operators. Each line shows a call and its result:
-
-    _reshape_from_tensor(x, tensor([3, 2]))             x.reshape(3, 2)
-    unflatten_dense_tensors(flat, [a, b])               views of `flat`, shaped as `a` and `b`
+Output: views of the array, or a copy for operators named `*_copy`. For example,
+`unflatten_dense_tensors(flat, [a, b])` returns two views of `flat` with the shapes of `a` and `b`.
 """
 
 from __future__ import annotations

@@ -1,13 +1,12 @@
 """Rules for the strides of operator results, for kernels whose strides differ from PyTorch's.
 
-The record of an operator names one rule per result. A rule computes the order of the result's dimensions in
-memory. Its inputs are the shape of the result and the array arguments of the operator:
+Input: the shape of the result, and the array arguments of the operator. Output: the order of the result's
+dimensions in memory. The field `layout` of an operator's record names one rule per result:
 
-    @op("aten::cumsum(...)", layout="contiguous")           # x.t().cumsum(0).view(-1) works
     @op("aten::linalg_qr(...)", layout=("columns", "columns"))
 
-If a result has another order, `with_result_strides` copies it. Strides of size-1 dimensions are ignored,
-except in channels-last results.
+If a result has another order, `with_result_strides` copies the result. Strides of size-1 dimensions are
+ignored, except in channels-last results.
 """
 
 from __future__ import annotations

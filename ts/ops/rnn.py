@@ -1,8 +1,8 @@
 """Recurrent neural networks: cells, and stacks of layers over sequences.
 
-One list contains the weights of all layers. The weights of a layer and direction are w_ih and w_hh, then b_ih
-and b_hh if there are biases. An LSTM with projections also has w_hr. The input is padded (time, batch,
-features) or packed (`ts.ops.packed_sequence`).
+Input: padded sequences (time, batch, features) or packed sequences (`ts.ops.packed_sequence`), states and
+weights. One list contains the weights of all layers. Each layer and direction has the weights w_ih and w_hh,
+and optionally the biases b_ih and b_hh. An LSTM with projections also has w_hr.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ Each line shows Python code, the operator in the graph and the result type:
     r = rpc.remote("worker1", g, (x,))           prim::rpc_remote(...)                     RRef[T]
     r.to_here()                                  aten::to_here(%r, %timeout)               T
 
-The operators return futures (record field `begins`), so that a script can wait without blocking a thread.
+The kernels return futures (record field `begins`), so a script can wait without blocking a thread.
 `ts.distributed.rpc` implements references, and sets the function that starts calls (`RpcHook.begin`).
 """
 

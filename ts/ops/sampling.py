@@ -1,4 +1,4 @@
-"""Sampling operators (inverse CDF, rejection sampling, multinomial sampling): samples of distributions.
+"""Sampling operators (inverse CDF, rejection sampling, multinomial sampling) for samples of distributions.
 
 The operators draw samples in memory order. Each line shows operators and their method:
 

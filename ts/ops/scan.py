@@ -1,7 +1,7 @@
 """Scans along one dimension (prefix sums, products, extremes), differences and numerical integration.
 
-In: an array and a dimension. Out: an array of the same shape (for `diff`, shorter by the order of the
-difference).
+Input: an array and a dimension. Output: an array. Scans keep the shape. A difference of order n is shorter by
+n elements.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Scatter operators: scatter, index_add and their reductions, on copies.
+"""Scatter operators, such as scatter and index_add, and their reductions, on copies.
 
-In: an array, a dimension, an index array, a source. Out: a copy of the array in which elements of the source
-are written, or combined with the elements of the array.
+Input: an array, a dimension, an index array and a source. Output: a copy of the array. Elements of the source
+are written into the copy, or combined with its elements.
 """
 
 from __future__ import annotations

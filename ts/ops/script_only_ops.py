@@ -1,9 +1,11 @@
-"""Operators used only by scripts: conversions between tensors, numbers and devices.
+"""Operators used only by scripts, for conversions between tensors, numbers and devices.
 
-In: an array or numbers. Out: a number, an array or a device.
+Each line shows Python code and its operator:
 
-    n: int = int(x)         aten::Int.Tensor          torch.tensor([1, 2])     aten::tensor
-    if x.sum() > 0:         aten::Bool.Tensor         torch.device("cpu")      aten::device
+    n: int = int(x)              aten::Int.Tensor
+    if x.sum() > 0:              aten::Bool.Tensor
+    torch.tensor([1, 2])         aten::tensor
+    torch.device("cpu")          aten::device
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """Shape rules (shape functions) for shape inference of operators whose kernels read elements.
 
-A rule receives the arguments of the operator's kernel, with meta arrays whose sizes may be symbols. It
-returns (shape, dtype) of each result, or the argument itself if it is mutated. It raises the kernel's errors
-for invalid shapes and dtypes. A record names its rule by `shape=`. Other records run their kernel with the
-meta namespace.
+Input: the arguments of the kernel, with meta arrays, whose sizes may be symbols. Output: the shape and dtype
+of each result, or the argument itself if it is mutated. For invalid arguments, a rule raises the errors of
+the kernel.
+
+The record field `shape` names the rule. If a record has no rule, its kernel runs with the meta namespace.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Sorting, selection, order statistics, histograms, and binary search (searchsorted, bucketize).
 
-In: an array and a dimension. Out: sorted values and their indices. NaN counts as the largest.
+Input: an array and a dimension. Output: sorted values and their indices. NaN is greater than all other
+values.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Operators of sparse tensors: construction, accessors, conversions, products, sums and softmax.
+"""Operators of sparse tensors (construction, accessors, conversions, products, sums and softmax).
 
 Each record has two kernels. The decorated function runs if all tensors are dense. It constructs a sparse
-array or raises an error. The kernel named by `sparse=` runs if a tensor is sparse.
+array or raises an error. If a tensor is sparse, the kernel named by the record field `sparse` runs.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Operators that split a tensor into views of consecutive sections along a dimension.
 
-An operator receives an array, and the lengths, the number or the positions of the sections. It returns a list
-of views. The left column shows a call, the right column its views:
+Input: an array, and the lengths, the number or the positions of the sections. Output: a list of views. Each
+line shows a call and its views:
 
     split([0, 1, 2], 2)                  [0, 1], [2]
     tensor_split([0, 1, 2], [1])         [0], [1, 2]

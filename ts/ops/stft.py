@@ -1,8 +1,8 @@
 """Short-time Fourier transform and its inverse by overlap-add.
 
-`stft` receives one signal or a batch. It returns an array with frequencies in rows and frames in columns. For
-example, 20 samples with n_fft=8, hop 2 and center=True give 5 frequencies and 11 frames. The inverse adds
-overlapping windowed frames.
+Input: one signal or a batch of signals. Output: an array with frequencies in rows and frames in columns. For
+example, 20 samples with n_fft=8, hop 2 and center=True give 5 frequencies and 11 frames. The inverse
+transform adds overlapping windowed frames.
 """
 
 from __future__ import annotations

@@ -1,8 +1,10 @@
-"""Storage and stride operators: resizing, `set_`, `as_strided`, copies and memory formats.
+"""Storage and stride operators (resizing, `set_`, `as_strided`, copies and memory formats).
 
-A kernel receives an array. It returns another view of the array's memory, or a copy in a memory format. The
-result of an in-place operator replaces the tensor's array. For example, `x.resize_(3, 2)` returns the first
-six elements of the storage. The storage is enlarged if necessary.
+Input: an array. Output: another view of the array's memory, or a copy in a memory format. The result of an
+in-place operator replaces the tensor's array.
+
+For example, `x.resize_(3, 2)` returns the first six elements of the storage. The storage is enlarged if
+necessary.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Pointwise operators with three arguments, options, or several results.
 
-In: arrays and numbers that broadcast. Out: arrays of the broadcast shape.
+Input: arrays and numbers that broadcast to one shape. Output: arrays of the broadcast shape.
 """
 
 from __future__ import annotations

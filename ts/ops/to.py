@@ -1,10 +1,8 @@
 """Conversions of dtype and device, and other tensor-level operators.
 
-Kernels receive and return tensors instead of arrays (flag `tensor_kernel`). Data can therefore move to the
-backend of another device.
-
-The arguments select the overload of `to`: `x.to("cpu")` calls `aten::to.prim_Device`, and `x.to(y)` calls
-`aten::to.other`.
+The kernels receive and return tensors instead of arrays (record field `tensor_kernel`). They can therefore
+move data to the backend of another device. The arguments of `to` select the overload. For example,
+`x.to("cpu")` calls `aten::to.prim_Device`, and `x.to(y)` calls `aten::to.other`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Matrix transpose and other views with permuted dimensions.
 
-In: an array and the dimensions to permute. Out: a view. As in PyTorch, there are two operators for an
+Input: an array and the dimensions to permute. Output: a view. As in PyTorch, there are two operators for an
 attribute such as `x.mT`, because archives contain both.
 """
 

@@ -1,6 +1,6 @@
-"""Dtype rules of pointwise operators: data type promotion and unsupported dtypes.
+"""Dtype rules of pointwise operators (data type promotion and unsupported dtypes).
 
-Each constant maps the common dtype of the operands to the dtype of the result:
+Each rule maps the common dtype of the operands to the dtype of the result:
 
     SAME      the common dtype
     FLOAT     the default floating dtype for integers, otherwise the common dtype

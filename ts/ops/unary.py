@@ -1,11 +1,10 @@
-"""Pointwise operators of one argument: arithmetic, rounding, transcendental, predicates.
+"""Pointwise operators of one argument (arithmetic, rounding, transcendental, predicates).
 
-A declaration contains the name, promotion, body and CUDA expression of an operator:
+A declaration contains a name, a promotion rule of `ts.ops.type_promotion`, a body and a CUDA expression:
 
     unary("sin", FLOAT, "sin", "sin(a)")
 
-The promotion is a constant of `ts.ops.type_promotion`. The body is the name of a NumPy ufunc, or a function
-(xp, a) if NumPy has no such ufunc.
+The body is the name of a NumPy ufunc. If NumPy has no such ufunc, the body is a function (xp, a).
 """
 
 from __future__ import annotations

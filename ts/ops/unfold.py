@@ -1,8 +1,8 @@
 """Sliding windows (im2col) as strided views for convolutions, pooling and `unfold`, and their sum (col2im).
 
-The last n dimensions of an array are spatial. A window has a kernel size, stride, padding and dilation for
-each of them. `sliding_window_view` returns a view with dimensions for window positions and kernel elements.
-For example, 3 x 3 windows of (N, C, H, W) are a view (N, C, H-2, W-2, 3, 3).
+The last n dimensions of an array are spatial. In each of them, a window has a kernel size, stride, padding
+and dilation. `sliding_window_view` returns a view with dimensions for window positions and kernel elements.
+For example, 3 x 3 windows of (N, C, H, W) are a view (N, C, H - 2, W - 2, 3, 3).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Unique values of all elements, of slices along a dimension, or of runs of equal neighbors (run lengths).
+"""Unique values of all elements, slices along a dimension, or runs of equal neighbors (run lengths).
 
-An operator returns the unique values, their inverse indices and their counts. Flags request the inverse
-indices and the counts.
+Input: an array, and flags for additional results. Output: the unique values, and optionally their inverse
+indices and their counts.
 """
 
 from __future__ import annotations

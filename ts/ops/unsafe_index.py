@@ -1,7 +1,8 @@
-"""Indexing operators that PyTorch's compiled graphs run without bounds checks. `ts` checks the indices.
+"""Indexing operators that PyTorch's compiled graphs run without bounds checks.
 
-A masked operator receives a mask of valid positions and clips the indices to the sizes of x. For example,
-`_unsafe_masked_index(x, mask, [i], 9)` returns x[i] where the mask is True, and 9 elsewhere.
+`ts` checks the indices. Masked operators receive a mask of valid positions, and clip the indices to the sizes
+of the array. For example, `_unsafe_masked_index(x, mask, [i], 9)` returns x[i] where the mask is True, and 9
+elsewhere.
 """
 
 from __future__ import annotations

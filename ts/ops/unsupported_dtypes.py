@@ -1,14 +1,14 @@
 """Checks for dtypes that PyTorch's kernels do not support, although the array library does.
 
-`with_dtype_check(record, kernel)` returns a kernel that first checks dtypes. The record's `dtype_errors` maps
-letters for dtype kinds to messages. A message of one word is the name of PyTorch's kernel:
+`with_dtype_check(record, kernel)` returns a kernel that first checks dtypes. The record field `dtype_errors`
+maps letters for dtype kinds to messages. The letters are b (bool), i (integers), h (16-bit floats), n (narrow
+floats), f (other floats) and c (complex).
+
+A message of one word is the name of PyTorch's kernel, which occurs in the error:
 
     NotImplementedError: "addmm_impl_cpu_" not implemented for 'Bool'
 
-A longer message is the error text. `{dtype}` stands for the dtype.
-
-The letters are b (bool), i (integers), h (16-bit floats), n (narrow floats), f (other floats) and c
-(complex).
+A longer message is the error text, in which `{dtype}` stands for the dtype.
 """
 
 from __future__ import annotations

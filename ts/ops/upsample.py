@@ -1,7 +1,7 @@
 """Separable resampling (nearest neighbor, bilinear, trilinear, bicubic interpolation, antialiasing).
 
-`interpolate` receives (N, C, *spatial), the output size and optional scales. It returns (N, C, *output size),
-and resamples one dimension at a time. For each output position, the mode determines source positions (taps)
+Input: an array (N, C, *spatial), the output size and optional scales. Output: an array (N, C, *output size).
+One dimension is resampled at a time. For each output position, the mode determines source positions (taps)
 and their weights.
 """
 

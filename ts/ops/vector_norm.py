@@ -1,6 +1,7 @@
 """Vector norms along dimensions or of all elements, distances, and rescaling to a maximum norm.
 
-In: an array, the order of the norm, dimensions (None or [] for all), keepdim. Out: the reduced array.
+Input: an array, the order of the norm, dimensions (None or [] for all), and `keepdim`. Output: the reduced
+array.
 """
 
 from __future__ import annotations

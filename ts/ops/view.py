@@ -1,7 +1,7 @@
-"""View operators: results share memory with their argument if strides allow.
+"""View operators, whose results share memory with their argument if strides allow.
 
-A kernel receives an array and a shape, dimensions or a range. It returns a NumPy view. For a shape that
-requires a copy, `reshape` copies and `view` raises an error.
+Input: an array, and a shape, dimensions or a range. Output: a NumPy view. For a shape that requires a copy,
+`reshape` copies and `view` raises an error.
 """
 
 from __future__ import annotations

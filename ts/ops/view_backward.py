@@ -1,7 +1,7 @@
-"""Backward operators of views and selections: zeros with the gradient at the selected elements.
+"""Backward operators of views and selections, which write the gradient into zeros at the selected elements.
 
-An operator receives the gradient of a view, the shape of the view's base, and the view's arguments. It
-returns the gradient of the base. If an element occurs several times in the view, its gradients are summed.
+Input: the gradient of a view, the shape of the view's base, and the view's arguments. Output: the gradient of
+the base. If an element occurs several times in the view, its gradients are summed.
 """
 
 from __future__ import annotations

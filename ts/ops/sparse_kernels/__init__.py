@@ -1,10 +1,11 @@
 """Kernels of operators for sparse operands.
 
-A kernel receives the operator's dense kernel, the array namespace, and the arguments of the schema. Tensors
-are passed and returned as NumPy arrays, `CooArray` or `CompressedArray`.
+Input: the operator's dense kernel, the array namespace, and the arguments of the schema. Sparse tensors are
+passed and returned as `CooArray` or `CompressedArray`, and dense tensors as NumPy arrays.
 
-A record names its kernel by module and function: `sparse="elementwise.add"`. `sparse_kernel_of` returns the
-kernel, also for in-place and `out=` variants. Without a name, it raises PyTorch's NotImplementedError.
+A record names its kernel by module and function, for example `sparse="elementwise.add"`. `sparse_kernel_of`
+returns the kernel, also for in-place and `out=` variants. If the record has no such name, a call raises
+PyTorch's NotImplementedError.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Elementwise kernels of sparse arrays: functions that map 0 to 0, and sums and products of two arrays.
+"""Elementwise kernels of sparse arrays for functions with f(0) = 0, sums and products.
 
 A function is applied to coalesced values, because sin(a + b) is not sin(a) + sin(b). A sum of two sparse
-arrays stores the union of their indices, and a product stores the intersection. With a dense array, the sum
-is dense, and the product stores the indices of the sparse operand.
+arrays stores the union of their indices, and a product the intersection. The sum of a sparse and a dense
+array is dense. Their product stores the indices of the sparse array.
 """
 
 from __future__ import annotations

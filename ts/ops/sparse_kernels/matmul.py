@@ -1,7 +1,7 @@
-"""Sparse matrix multiplication (SpMM): products of sparse arrays with dense and with sparse arrays.
+"""Sparse matrix multiplication (SpMM) of sparse arrays with dense and with sparse arrays.
 
-mm(coo, dense), mm(dense, coo)    dense: sums of rows of the dense factor, scaled by the sparse elements
-mm(coo, coo)                      sparse, coalesced
+The product of a sparse and a dense matrix is dense. Its rows are sums of rows of the dense matrix, scaled by
+the sparse elements. The product of two sparse matrices is sparse and coalesced.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Sums, norms and softmax of sparse arrays.
 
-Elements that are not stored count as 0 in sums, and are excluded from softmax.
+In sums, elements that are not stored count as 0. Softmax excludes these elements.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Batching rules of convolutions and pooling: the batch is merged with an existing dimension."""
+"""Batching rules of convolutions and pooling, which merge the batch with an existing dimension."""
 
 from __future__ import annotations
 

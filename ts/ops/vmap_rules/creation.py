@@ -1,6 +1,6 @@
 """Batching rules of tensor constructors.
 
-Results are batched, because programs may write batched values to them.
+The results are always batched, because programs may write batched values to them.
 """
 
 from __future__ import annotations
