@@ -1,20 +1,22 @@
 """Resource limits of running programs (instruction budget or fuel, time, memory, call depth).
 
+A block sets the limits. If the program exceeds a limit, `ts.errors.LimitExceeded` is raised:
+
     with ts.limits(fuel=1_000_000, seconds=0.5, bytes=64 << 20):
-        untrusted(x)                    # raises ts.errors.LimitExceeded if a limit is exceeded
+        untrusted(x)
 
 `fuel` counts interpreter work. A backward jump or a call of a scripted function costs 1. An operator call on
 tensors, lists, strings or other objects costs 16. Arithmetic on numbers costs 0.
 
-`seconds` is elapsed time. An operator whose estimated time exceeds the remaining time is not started.
+`seconds` is elapsed time. An operator is not started if its estimated time exceeds the remaining time.
 
 `bytes` is the memory of all values of the program, including temporaries of operators. It is checked before
 each allocation.
 
-`depth` is the number of nested calls, at most 65,536 even without a limit.
+`depth` is the number of nested calls. It is at most 65,536 even without a limit.
 
-An inner limit cannot exceed what an outer limit has left. Limits apply to the thread that entered them and to
-tasks that its programs fork.
+An inner limit cannot exceed the rest of an outer limit. Limits apply to the thread that entered them, and to
+the tasks that its programs fork.
 """
 
 from __future__ import annotations

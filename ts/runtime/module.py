@@ -1,16 +1,16 @@
 """Scripted modules, the result of `ts.jit.script` for an instance of `ts.nn.Module`.
 
-The result is a `RecursiveScriptModule`. Its attributes are the slots of a script object. Python and compiled
-code therefore see each other's assignments:
+A scripted module is a `RecursiveScriptModule`. Its attributes are stored in a script object. Python and
+compiled code therefore see each other's assignments:
 
     scripted = ts.jit.script(net)
     scripted(x)                                    runs the compiled `forward`
     scripted.graph, scripted.code                  graph and code of `forward`
     scripted.method.graph                          graph of another method
-    scripted.weight, scripted.layers[0]            slots of the object
+    scripted.weight, scripted.layers[0]            attributes of the script object
     scripted.train(), scripted.state_dict()        methods of `nn.Module`
 
-A Python class may also be a scripted module itself: see `ScriptModule`.
+An instance of a class that inherits from `ScriptModule` is also a scripted module.
 """
 
 from __future__ import annotations

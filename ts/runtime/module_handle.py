@@ -1,11 +1,12 @@
 """Handles of scripted modules (`_c`), with the interface of PyTorch's `torch._C.ScriptModule`.
 
 A handle has the script attributes and methods of the module, but not the methods of `nn.Module`. The right
-column describes the effect or result of a call:
+column describes the effect or result of each call:
 
     handle = scripted._c
-    handle.hasattr("weight"), handle.getattr("weight"), handle._get_method("forward").graph
-    torch._C._jit_pass_remove_dropout(handle)       apply the pass to the graph of each method
+    handle.getattr("weight")                        value of the attribute
+    handle._get_method("forward").graph             graph of the method
+    torch._C._jit_pass_remove_dropout(handle)       applies the pass to the graph of each method
     torch._C._freeze_module(handle, ["weight"])     handle of the frozen module
     torch._C.ParameterDict(handle).items()          (name, value) pairs
     torch.jit._recursive.wrap_cpp_module(handle)    the scripted module

@@ -1,7 +1,7 @@
 """Lists of children, modules, parameters, buffers and attributes of a scripted module.
 
-`debug_module_iterators` receives a scripted module or its handle (`_c`). It returns the result of PyTorch's
-`_jit_debug_module_iterators`: a dictionary of lists, such as
+Input: a scripted module or its handle (`_c`). Output: a dictionary of lists, as of PyTorch's
+`_jit_debug_module_iterators`. For example, the list "named_parameters_r" contains pairs of name and value:
 
     debug_module_iterators(scripted)["named_parameters_r"]      [("weight", ...), ("sub.bias", ...)]
 

@@ -1,8 +1,8 @@
 """Conversion (marshalling) of script objects between Python and scripts.
 
-A script receives a script object for an instance of a Python class. Python receives an instance for a script
-object that a script returns. The attributes are copied, as in PyTorch. If a script changes its object, the
-Python instance does not change.
+If Python passes an instance of a Python class to a script, the script receives a script object. If a script
+returns a script object, Python receives an instance. The attributes are copied, as in PyTorch. Changes by the
+script therefore do not change the Python instance.
 
 In contrast, `script(Counter(3))` returns a handle of an object that Python and scripts share.
 """

@@ -1,6 +1,6 @@
 """Optimization report of a function (`fn.plan`): fusion groups, and why other nodes are not fused.
 
-The report lists the calls of each fusion group, then other nodes and loops:
+The example is a report with one fusion group, one other node and two loops:
 
     plan of f
       fused mul_add_tanh (lines 3 to 4)

@@ -1,11 +1,11 @@
 """Allocation of a large chunk of Python's frame stack, which speeds up imports and compilations.
 
-`preallocate_frames(work, x)` returns work(x).
+`preallocate_frames(work, x)` returns `work(x)`.
 
-CPython allocates frames in chunks of 16 KB, and releases the last chunk as soon as it is empty. If the
-current chunk is almost full, each function call in a loop allocates and releases a chunk. A frame larger than
-a chunk gets a chunk of twice its size. The rest of that chunk holds the frames of the functions that it
-calls.
+CPython allocates frames in chunks of 16 KB. It releases the last chunk as soon as it is empty. If the current
+chunk is almost full, each function call in a loop allocates and releases a chunk. The frame of
+`preallocate_frames` is larger than 16 KB and gets a chunk of twice its size. The rest of this chunk holds the
+frames of the functions that `work` calls.
 """
 
 from __future__ import annotations

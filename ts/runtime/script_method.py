@@ -4,7 +4,8 @@ A `ScriptMethod` combines a module with the compiled function of one of its meth
 
     scripted.method(x)                             calls the method with the module as `self`
     scripted.method.graph, scripted.method.code    stages of its compilation
-    @script_method                                 marks a method of a `ScriptModule` class to be compiled
+
+The decorator `@script_method` marks a method of a `ScriptModule` class that is compiled.
 """
 
 from __future__ import annotations

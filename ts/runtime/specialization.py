@@ -1,7 +1,7 @@
 """Function specialization (type specialization): code for kinds of arguments, compiled at the first call.
 
-A function is specialized if its graph branches on properties of its arguments (`x.dim()`, `b is None`). This
-example shows a function and three calls:
+A function is specialized if its graph branches on properties of its arguments (`x.dim()`, `b is None`). The
+example shows a function, and three calls of it:
 
     def f(x, b: Optional[Tensor]):          f(ones(2, 3), None)      compiles for (x float32[2], b None)
         if x.dim() == 1: ...                f(ones(4, 5), None)      runs that code

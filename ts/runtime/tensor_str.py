@@ -1,6 +1,6 @@
 """String conversion of tensors in scripts, which differs from that in Python.
 
-`script_text` returns the string that PyTorch prints for a value in a script (`print`, `str`, `format`):
+`script_text` returns the string that `print`, `str` and `format` of PyTorch's scripts create for a tensor:
 
     >>> print(script_text(ts.tensor([[1.5, 2.25], [1000.0, 3.0]])))
         1.5000     2.2500

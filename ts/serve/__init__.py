@@ -1,7 +1,7 @@
 """HTTP server of `ts serve` (playground, inference server for model serving) with process isolation.
 
 The playground runs programs of users. The model server answers POST /predict for an archive. The table lists
-the modules of each part and their purpose:
+the modules of each part, and their purpose:
 
     playground   page/, playground, sandboxed_program, sandbox_resolver    programs of users
     model        model_worker, payload                                     prediction requests

@@ -1,13 +1,17 @@
 """HTTP server of `ts serve` with health checks (readiness), Content Security Policy and graceful shutdown.
 
+The server runs the playground or the model server:
+
     asyncio.run(serve(Options(port=8000)))                       the playground
-    asyncio.run(serve(Options(model="model.pt", port=8000)))     POST /predict
+    asyncio.run(serve(Options(model="model.pt", port=8000)))     the model server
 
-The table shows the responses to requests in each of the two modes:
+The right column describes the responses to each request:
 
-| | playground | model | |---|---|---| | `GET /` | the page | inputs and outputs of the model | | `POST` |
-`/run` | `/predict` | | `GET /healthz`, `GET /metrics` | readiness, Prometheus metrics | as for the playground
-|
+    GET /               the page of the playground, or the inputs and outputs of the model
+    POST /run           report of a program (playground only)
+    POST /predict       outputs of the model (model server only)
+    GET /healthz        readiness
+    GET /metrics        Prometheus metrics
 
 Every error response is `{"error": {"status", "code", "message"}}`.
 """

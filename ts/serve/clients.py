@@ -1,12 +1,13 @@
 """Clients of the server: identity for the fair queues, and trust earned by fast requests.
 
-    registry = ClientRegistry(header=None)
-    client = registry.find_client(request)
-    client.name                         "10.0.0.7": the address, or the value of a proxy's header
-    client.is_trusted                   whether the latest requests succeeded within the usual time
+A `ClientRegistry` finds the client of a request. The right column describes the attributes of the client:
 
-Trust belongs to a connection, because many clients may share an address. A proxy shares its connections among
-clients. With a proxy header, trust therefore belongs to the client that the header names.
+    client = registry.find_client(request)
+    client.name                         its address, or the value of the proxy's header, such as "10.0.0.7"
+    client.is_trusted                   whether its latest requests succeeded within the usual time
+
+Many clients may share an address. Without a proxy header, trust therefore belongs to a connection. A proxy
+shares its connections among clients. With a proxy header, trust therefore belongs to the named client.
 """
 
 from __future__ import annotations

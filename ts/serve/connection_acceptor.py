@@ -1,11 +1,12 @@
 """Admission control of TCP connections by a connection limit and round robin over client addresses.
 
+The example accepts at most 1024 connections at a time:
+
     acceptor = await ConnectionAcceptor.open("127.0.0.1", 8000, factory, max_connections=1024)
-    acceptor.port
     acceptor.close()
 
-The event loop serves the established connections between two admissions. A flood of new connections therefore
-cannot starve them.
+Between two admissions, the event loop serves the established connections. A flood of new connections
+therefore cannot starve them.
 """
 
 from __future__ import annotations

@@ -1,14 +1,14 @@
 """Fair queueing (fair queuing, fair-share scheduling) with one FIFO per client.
 
-The client with the smallest usage comes first. A client that sends many requests waits in its own queue and
-does not delay other clients.
+The queue returns an item of the client with the smallest usage. If a client sends many requests, the requests
+of other clients are not delayed. The example enqueues a request, adds 0.25 seconds to a client's usage, and
+dequeues the next item:
 
     usage = ClientUsage()
     queue = FairQueue(usage)
     queue.put("10.0.0.7", request)
-    queue.idle_seconds()                seconds since the last `pop`, or since the queue became non-empty
-    usage.add("10.0.0.7", 0.25)         adds to the usage of the client
-    queue.pop()                         first item of the client with the smallest usage
+    usage.add("10.0.0.7", 0.25)
+    queue.pop()
 """
 
 from __future__ import annotations

@@ -1,11 +1,12 @@
 """Fork server (forkserver, pre-fork), which loads model or compiler once and forks copy-on-write workers.
 
+The first command loads the compiler, the second command a model. FD is one end of a socket pair:
+
     python -m ts.serve.fork_server FD '{"kind": "program"}'
     python -m ts.serve.fork_server FD '{"kind": "model", "path": "model.pt", "method": "forward", ...}'
 
-FD is one end of a socket pair. First, the server sends a description of the loaded model or an error. Then it
-receives sockets, and forks a worker for each of them. Forking is safe, because the server executes no
-untrusted input and has no threads.
+The server first sends a description of the loaded model, or an error. It then receives sockets, and forks a
+worker for each socket. Forking is safe, because the server executes no untrusted input and has no threads.
 """
 
 from __future__ import annotations

@@ -1,9 +1,11 @@
 """Client of the fork server over a Unix domain socket, by which the HTTP process starts worker processes.
 
-fork_server = ForkServer({"kind": "program", ...})
-await fork_server.start()               description of the loaded model, or ForkServerError
-channel = await fork_server.fork()
-await fork_server.close()
+`start` returns the description of the loaded model. `fork` starts a worker and returns its channel:
+
+    fork_server = ForkServer({"kind": "program", ...})
+    await fork_server.start()
+    channel = await fork_server.fork()
+    await fork_server.close()
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ A message consists of a JSON header and binary parts. `pack({"status": 200}, [b"
 
     | header length: 4 bytes, big-endian | header: JSON, with "sizes": [3] | parts: "abc" |
 
-Only the parts contain untrusted data, because both ends are processes of `ts`.
+Only the parts contain untrusted data, because both processes run code of `ts`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,10 @@
 """Counters, gauges and histograms in the text format of Prometheus.
 
-requests = Counter("ts_serve_requests_total", "Requests.", ("path", "status"))
-requests.add("/predict", "200")
-format_metrics([requests, ...])
+The example counts a request, and returns the text of all metrics:
+
+    requests = Counter("ts_serve_requests_total", "Requests.", ("path", "status"))
+    requests.add("/predict", "200")
+    format_metrics([requests, ...])
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Batched inference in a worker process: decode requests, run the model, encode responses.
 
-A worker receives the undecoded bodies of a batch. For each request, it returns the status, the body and the
-processor time in seconds, or the reason for a retry:
+Input: the undecoded bodies of a batch of requests. Output: for each request, the status and the body, or the
+reason for a retry. `seconds` is processor time:
 
     [{"status": 200, "type": "application/json", "seconds": 0.001}, {"retry": "slow", "seconds": 0.1}]
 

@@ -3,9 +3,9 @@
 `decode_inputs` converts `{"inputs": {"x": [[1, 2]]}}` to `{"x": tensor([[1, 2]])}`. `encode_response`
 converts a result to `{"outputs": {"data": [[3]], "dtype": "int64", ...}}`.
 
-A JSON tensor is nested lists, or {"data": nested lists, "dtype": "float32"}. Non-finite floats are the
-strings "NaN", "Infinity" and "-Infinity", because JSON has no such numbers. An npz has one array per
-argument, by name or by position (`arr_0`). Headers are checked before any array is read.
+In JSON, a tensor is nested lists, or an object `{"data": [[1, 2]], "dtype": "float32"}`. Non-finite floats
+are the strings "NaN", "Infinity" and "-Infinity", because JSON has no such numbers. An npz file has one array
+per argument, by name or by position (`arr_0`). Headers are checked before any array is read.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Formats of the requests and errors of the playground's `POST /run`.
 
-`validate_program` parses the body of a request, such as `{"source": "def f() -> int: ...", "call": "f()"}`.
-It raises HTTPError if the body is invalid. `killed_report` returns the report for a killed worker, in the
-format of `ts.serve.sandboxed_program.report`. Each program runs in a separate worker process.
+`validate_program` checks the body of a request, such as `{"source": "def f() -> int: ...", "call": "f()"}`.
+If a worker process is killed, `killed_report` returns the report of its program. The format of reports is
+that of `ts.serve.sandboxed_program`. Each program runs in a separate worker process.
 """
 
 from __future__ import annotations

@@ -1,5 +1,7 @@
 """Request scheduler (multilevel feedback queue) with fair queues, time limits and dynamic batching.
 
+The example runs one request, and returns its response:
+
     scheduler = RequestScheduler(fork_server, limits)
     await scheduler.start()
     status, type, body = await scheduler.submit(body, ("json", "json"), client)

@@ -1,11 +1,11 @@
 """Resolver of names in untrusted source: an allowlist of the scripted language, without access to Python.
 
-A `SandboxResolver` finds functions and classes that the source defines, and the scriptable parts of `torch`
-and `ts`. It also finds names of `math` and `typing`, and exception types. Other names raise an error:
+A `SandboxResolver` resolves the source's own functions and classes, and the scriptable parts of `torch` and
+`ts`. It also resolves names of `math` and `typing`, and exception types. Other names raise an error:
 
     resolver = SandboxResolver({}, {})
     resolver.lookup("torch").relu            the function
-    resolver.lookup("torch").hub             AttributeError: `hub` gives access to `os`
+    resolver.lookup("torch").hub             AttributeError, because `hub` gives access to `os`
     resolver.lookup("open")                  KeyError
 
 The ordinary `Resolver` has access to the whole process. With it, a default value could read

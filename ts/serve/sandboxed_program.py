@@ -1,12 +1,12 @@
 """Sandbox: compile, print and run an untrusted program without executing any part of it as Python.
 
-The input is the source and the expression to evaluate, such as `collatz(27)`. The expression is compiled,
-too. The result is a report of JSON types:
+Input: the source, and an expression to evaluate, such as `collatz(27)`. Output: a report of JSON types. The
+expression is compiled, too. A report has these keys:
 
     {"functions": [{"name", "schema", "graph", "optimised", "bytecode"}], "result", "output", "error",
      "seconds"}
 
-Graphs and bytecode are lists of rows `[text, line]`. `line` is the source line number, or 0 if unknown.
+Graphs and bytecode are lists of pairs `[text, line]`. `line` is the source line number, or 0 if unknown.
 `ts.serve.sandbox_resolver` restricts the names that the program may use.
 """
 

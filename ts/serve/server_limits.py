@@ -1,10 +1,11 @@
 """Limits of HTTP requests against denial of service, and checks of their host and origin (CSRF).
 
-The limits apply to body size, memory and time. The checks reject DNS rebinding and cross-site requests. These
-calls raise HTTPError with a status and a code:
+The limits apply to body size, memory and time. The checks reject DNS rebinding and cross-site requests. The
+last three calls raise HTTPError if a check fails or a limit is exceeded:
 
     limits = ServerLimits(body=1 << 20)
-    check_host(request, limits), check_origin(request)
+    check_host(request, limits)
+    check_origin(request)
     body = await read_body(request, limits, budget)
 
 In worker processes, `ts.limits` limits the time and memory of programs and models.

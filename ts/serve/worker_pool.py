@@ -1,17 +1,20 @@
 """Process pool of pre-forked worker processes, divided into priority classes.
 
+The example gets a worker of class TRUSTED, sends a message to it, and releases it. `acquire` returns None if
+no worker may run the work yet:
+
     pool = WorkerPool(fork_server, limits, spare_workers=1, on_available=..., on_failure=...)
     await pool.start()
-    worker = pool.acquire(TRUSTED, wait_seconds=0.01)             None if no worker may run the work yet
-    worker.request(message, on_response); pool.release(worker)    or pool.discard(worker)
+    worker = pool.acquire(TRUSTED, wait_seconds=0.01)
+    worker.request(message, on_response)
+    pool.release(worker)
 
-The classes have different nice levels. The first request of a worker determines its class. A class has a
-single worker as long as this worker keeps up with the requests. Otherwise, it has at most one worker per
-processor. UNTRUSTED gets an additional worker for each worker that has been busy with one message for
-`_STUCK_AFTER_SECONDS`.
+The first request of a worker determines its class, and thereby its nice level. A class has a single worker as
+long as this worker keeps up with the requests. Otherwise, it has at most one worker per processor. UNTRUSTED
+gets an additional worker for each worker that is busy with one message for `_STUCK_AFTER_SECONDS`.
 
-The total number is at most `limits.workers`. One worker is reserved for each class. With fewer than
-`_MIN_WORKERS_FOR_CLASSES` workers, all classes share all workers.
+The pool has at most `limits.workers` workers. One worker is reserved for each class. If the pool has fewer
+than `_MIN_WORKERS_FOR_CLASSES` workers, all classes share all workers.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Window functions (Hann, Hamming, Blackman, Kaiser, general cosine ...) for spectral analysis.
 
-A function receives the length M and the parameters of the window. With `sym=False`, the window is periodic,
-for spectra. The result is a tensor of dtype `dtype` (the default floating-point dtype if None).
+Input: the length M and the parameters of the window. Output: a tensor of dtype `dtype`, or of the default
+dtype if None. `hann(5, sym=False)` is periodic, for spectra. `hann(5)` is symmetric:
 
     >>> ts.signal.windows.hann(5)
     tensor([0.0000, 0.5000, 1.0000, 0.5000, 0.0000])

@@ -1,7 +1,7 @@
 """Sparse tensors: `torch.sparse`.
 
 The functions compute products, sums, and softmax over the stored elements. Operands are sparse tensors of
-coordinates or compressed rows. In this example, `a.grad` is sparse, with the indices of `a`:
+coordinates or compressed rows. In the example, `a.grad` becomes a sparse tensor with the indices of `a`:
 
     a = ts.sparse_coo_tensor([[0, 1], [2, 0]], [3.0, 4.0], (2, 3), requires_grad=True)
     ts.sparse.mm(a, ts.ones(3, 4)).sum().backward()

@@ -1,11 +1,11 @@
-"""Constructors of sparse tensors: coordinates, and compressed rows or columns.
+"""Constructors of sparse tensors, stored as coordinates or as compressed rows or columns.
 
 Both calls construct a tensor whose element (0, 2) is 3 and whose element (1, 0) is 4:
 
     ts.sparse_coo_tensor([[0, 1], [2, 0]], [3.0, 4.0], (2, 3))
     ts.sparse_csr_tensor([0, 1, 2], [2, 0], [3.0, 4.0], (2, 3))
 
-Indices are always checked against the sizes, also with `check_invariants=False`. Kernels read memory at these
+Indices are always checked against the sizes, even with `check_invariants=False`. Kernels read memory at these
 indices without another check.
 """
 

@@ -1,6 +1,9 @@
 """Global setting for checks of the invariants of sparse tensors.
 
-with check_sparse_tensor_invariants():       `is_coalesced=True` is checked, too
+Indices are always checked. Within the block, `is_coalesced=True` is also checked:
+
+    with check_sparse_tensor_invariants():
+        ts.sparse_coo_tensor(indices, values, (2, 3), is_coalesced=True)
 """
 
 from __future__ import annotations

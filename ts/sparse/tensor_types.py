@@ -1,7 +1,9 @@
 """Deprecated sparse tensor types: `sparse.FloatTensor` and one type for each other dtype.
 
-ts.sparse.FloatTensor(indices, values, ts.Size([2, 3]))
-isinstance(x, ts.sparse.FloatTensor)
+A type creates COO tensors on the CPU, and is the second argument of `isinstance`:
+
+    x = ts.sparse.FloatTensor(indices, values, ts.Size([2, 3]))
+    isinstance(x, ts.sparse.FloatTensor)                           True
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Assertions about tensors, tensors for tests, and checks of graph text.
 
-`assert_close` and `make_tensor` are for tensors, `FileCheck` is for texts.
+`assert_close` compares tensors, `make_tensor` creates tensors, and `FileCheck` checks text.
 """
 
 from __future__ import annotations

@@ -5,8 +5,7 @@ The default tolerances depend on the dtype. Containers are compared item by item
     assert_close(actual, expected)
     assert_close({"a": [x]}, {"a": [y]}, rtol=0, atol=1e-3)
 
-The function raises AssertionError with the differences and their positions. It raises TypeError for values
-that cannot be compared.
+The function raises AssertionError with the differences and their positions.
 """
 
 from __future__ import annotations

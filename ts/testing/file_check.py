@@ -1,10 +1,12 @@
 """FileCheck, which checks the order of texts in graphs and other multi-line strings.
 
+The example requires "prim::If" in the graph's text, "block0" in the next line, and "return" after that.
+"aten::add" must not occur in between:
+
     FileCheck().check("prim::If").check_next("block0").check_not("aten::add").check("return").run(graph)
 
-Each check searches the text after the match of the previous check. `FileCheck().run(checks, text)` reads the
-checks from comments, such as `# CHECK: prim::If`. Rules and error texts are those of PyTorch's class, which
-follows LLVM's program FileCheck.
+`FileCheck().run(checks, text)` reads the checks from comments, such as `# CHECK: prim::If`. Rules and error
+texts are those of PyTorch's class, which follows LLVM's program FileCheck.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Trace checking (detection of non-determinism): trace a function again, and compare traces and results.
 
-The check receives a function, its trace, a callable for the second trace, and inputs. If results differ, it
+Input: a function, its trace, a callable for the second trace, and inputs. If the results differ, the check
 issues a TracerWarning. If the traces differ, it raises a TracingCheckError that lists the differences:
 
     Tracing failed sanity checks!

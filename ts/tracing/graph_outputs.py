@@ -1,9 +1,10 @@
 """Graph values of the results of a traced function.
 
-Input: a result of tensors, tuples, lists and dicts. Output: the graph value, and nodes that construct the
-containers:
+Input: a result that consists of tensors, tuples, lists and dicts. Output: its value in the graph. The module
+also inserts the nodes that construct the containers. For example, `output_value(tracer, (y, z))` inserts this
+node, and returns %3:
 
-    output_value(tracer, (y, z))         %3 : (Tensor, Tensor) = prim::TupleConstruct(%y, %z)
+    %3 : (Tensor, Tensor) = prim::TupleConstruct(%y, %z)
 """
 
 from __future__ import annotations

@@ -1,15 +1,15 @@
-"""Trace guards, nodes which check that values read by Python code are the same as in the recording.
+"""Trace guards, which check that values read by Python code are the same as in the recording.
 
 A guard is inserted when a tensor is converted to a Python value during tracing. If the value differs in a
-later call, the traced function raises an error (or warns). This example shows a test and its guard:
+later call, the traced function raises an error or warns. The example shows a test and its guard:
 
     if x.sum() > 0: ...       %1 : bool = aten::Bool(%sum)
                                = prim::If(%1)
                                 block0(): -> ()
                                 block1():  = prim::RaiseException("...")
 
-Tensors created outside the trace and random numbers need no guard. Tests in functions of `ts` need none if
-another value would only raise an error.
+Tensors from outside the trace and random numbers need no guard. A test in a function of `ts` needs no guard
+if another value would only raise an error.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
 """Indexing in traces: `x[...]` and `x[...] = value` as recorded operators.
 
-The subscript on the left is evaluated by the calls on the right, which the trace records:
+The trace records the calls on the right instead of the expressions on the left:
 
-    x[0, 1:]                 x.select(0, 0), then slice(dim=0, start=1, end=maxint, step=1) of that
+    x[0, 1:]                 x.select(0, 0).slice(dim=0, start=1, end=maxint, step=1)
     x[mask] = y              x.index_put_((mask,), y)
 
-An index or bound may be an integer tensor with one element, such as a size in a trace. The recorded operators
-then read this tensor, not its current number.
+An index or bound may be a one-element integer tensor, such as a size in a trace. The recorded operators
+then read the tensor instead of its current number.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Base tracer of fake tensors: answers queries of metadata without executing operators.
 
-Subclasses define the evaluation of operators: tracers that record (`ts.export.tracer`), and tracers that do
-not (previews of control flow, `ts.fake`).
+Subclasses define the evaluation of operators. `ts.export.tracer` records operators. The previews of control
+flow and `ts.fake` do not record them.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Tensor methods and constructors for which a trace records special nodes.
 
-Each handler returns the result of a call and records nodes in the graph of the tracer:
+The call on the left is recorded as the nodes on the right:
 
-    call                      recorded nodes
     x.to(torch.float64)       aten::to(%x, %dtype, ...), the overload that the given arguments select
     torch.tensor([1, 2])      a constant, aten::to, aten::detach
     torch.from_numpy(a)       a constant, aten::lift_fresh

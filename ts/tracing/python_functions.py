@@ -1,12 +1,12 @@
 """Calls of `autograd.Function` in a trace: nodes `prim::PythonOp`, which call the function again.
 
-The inputs of the node are the tensors of the call. The node's attributes are the other arguments (scalars)
-and the recorded operators (`Subgraph`). This example shows a call and its node:
+The call on the left is recorded as the node on the right:
 
     Scale.apply(x, 3, "s")      %y : Tensor = ^Scale[inplace=0, module="m", Subgraph=<Graph>](3, s)(%x)
 
-The recorded operators are at first in the outer graph, too. Dead code elimination then removes operators that
-do not write to tensors.
+The inputs of the node are the tensors of the call. Its attributes are the other arguments (scalars) and the
+recorded operators of the call (`Subgraph`). At first, the outer graph also contains the recorded operators.
+Dead code elimination removes those that do not write to tensors.
 """
 
 from __future__ import annotations
