@@ -3,7 +3,7 @@
 >>> ts.version.__version__ == f"2.13.0+ts{ts.version.ts}"
 True
 
-`cuda` is None: `ts` contains no compiled CUDA code, and CuPy uses its own version.
+`cuda` is None, because `ts` contains no compiled CUDA code. CuPy uses its own CUDA version.
 """
 
 from __future__ import annotations

@@ -1,8 +1,11 @@
 """Source location in the traced program by frame inspection: frame, line and evaluated expression.
 
-    frame = program_frame()          the innermost Python frame outside the tracer
-    expression(frame)                "x.sum() > 0", of the line `if x.sum() > 0:`
-    is_error_check(frame)            True if the test selects an error or a warning only
+The location is that of the innermost Python frame outside the tracer. For the line `if x.sum() > 0:`, the
+calls return:
+
+    frame = program_frame()          the frame
+    expression(frame)                "x.sum() > 0"
+    is_error_check(frame)            False, because the test is in a function of the user
 """
 
 from __future__ import annotations

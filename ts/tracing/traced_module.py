@@ -1,8 +1,8 @@
 """Traced functions and modules: results of `ts.jit.trace`, created from recorded graphs.
 
 A Python function is traced to a `ScriptFunction`. A module is traced to a `TopLevelTracedModule`, whose
-submodules are `TracedModule`s. A submodule has a `forward` if it is called during the trace. The right column
-shows uses of the results:
+submodules have the class `TracedModule`. A submodule has a `forward` if it is called during the trace. The
+right column shows uses of the results:
 
     traced = trace_function(f, (x,), ...)                    traced.graph, traced(x)
     traced = trace_methods(net, {"forward": (x,)}, ...)      traced.layers[0].graph, traced.weight

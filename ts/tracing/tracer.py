@@ -1,7 +1,7 @@
 """Tracer of `ts.jit.trace` (trace recording): records the operations of a thread as nodes of a graph.
 
-During a trace, calls of operators, scripted functions and modules are forwarded to the tracer. This example
-shows a trace and its graph:
+During a trace, calls of operators, scripted functions and modules are forwarded to the tracer. The example
+shows a trace on the left, and its graph on the right:
 
     tracer = Tracer()
     x = tracer.add_input(x, "x")
@@ -13,8 +13,8 @@ Tensors are identified by object identity. A tensor from outside the trace becom
 tensors during tracing, so computations with sizes are recorded. Other conversions to Python values (`int(x)`,
 `if x:`) are recorded as guards.
 
-A submodule call and a fork are nodes with a block, which `ts.passes.tracing.trace_scopes` converts to a
-method.
+Submodule calls and forks are nodes with blocks, which `ts.passes.tracing.trace_scopes` converts to methods
+and tasks.
 """
 
 from __future__ import annotations

@@ -1,5 +1,7 @@
 """Types and names of values in a trace.
 
+For example, a tuple of a tensor and a list has this type:
+
 >>> type_of((ts.ones(2), [ts.ones(1)]))
 (Float(2, strides=[1], requires_grad=0, device=cpu), Tensor[])
 """

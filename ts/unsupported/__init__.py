@@ -1,11 +1,14 @@
 """Placeholders for PyTorch modules and names that `ts` lacks. They raise an error only when used.
 
-    import ts.onnx                          works, and its classes can be base classes and annotations
-    ts.onnx.export(model, x, "m.onnx")      NotImplementedError: what is missing, and what to do instead
+The first line works, and classes of the module can be base classes and annotations. The second line raises
+NotImplementedError with a message that names an alternative:
 
-`api.txt` records the names of PyTorch's modules. `placeholders` creates an object for each name that `ts`
-lacks. `ts.import_hook` calls `names_for` if a name is missing in a file of `ts`. For a recorded module
-without a file, it calls `spec_of`.
+    import ts.onnx
+    ts.onnx.export(model, x, "m.onnx")
+
+`api.txt` contains the names of PyTorch's modules. `placeholders` creates an object for each name that `ts`
+lacks. `ts.import_hook` calls `names_for` for a name that a file of `ts` lacks. It calls `spec_of` for a
+module without a file.
 """
 
 from __future__ import annotations

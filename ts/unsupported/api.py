@@ -9,7 +9,7 @@ The left column shows a line of the file, the right column its meaning:
     same nn.modules.module                   the module of this section is an alias of that module
     literal _EXTRA_STATE_KEY_SUFFIX='...'    a constant with its value
 
-The file is read at the first access to a name that `ts` does not have.
+The file is read at the first access to a name that `ts` lacks.
 """
 
 from __future__ import annotations

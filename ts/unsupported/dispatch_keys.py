@@ -1,4 +1,6 @@
-"""Names of PyTorch's dispatch keys, which packages put into sets on import, without effect.
+"""Names and sets of PyTorch's dispatch keys, which have no effect in `ts`.
+
+Some packages create such sets on import:
 
 >>> DispatchKeySet(DispatchKey.CPU) | DispatchKeySet(DispatchKey.AutocastCPU)
 DispatchKeySet(AutocastCPU, CPU)

@@ -2,9 +2,10 @@
 
 The right column describes the effect of each line:
 
-    class Exporter(ts.onnx.ONNXProgram): ...      works, as do annotations and `isinstance` with the class
-    ts.onnx.ONNXProgram()                         NotImplementedError
-    except ts.onnx.errors.OnnxExporterError:      an error class that nothing raises
+    class Exporter(ts.onnx.ONNXProgram): ...      defines a class
+    isinstance(x, ts.onnx.ONNXProgram)            False
+    ts.onnx.ONNXProgram()                         raises NotImplementedError
+    except ts.onnx.errors.OnnxExporterError:      catches an error class that no function raises
 
 An object has one placeholder, even if it is accessed by several paths.
 """

@@ -1,4 +1,8 @@
-"""Areas of PyTorch that `ts` does not implement, with alternatives. An area includes submodules."""
+"""Areas of PyTorch that `ts` does not implement, with alternatives.
+
+An area is a module with its submodules, or a function. For example, the alternative to `torch.onnx` is to
+save the model with `ts.jit.save`.
+"""
 
 from __future__ import annotations
 

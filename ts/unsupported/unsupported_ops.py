@@ -1,6 +1,7 @@
-"""Operators of PyTorch that `ts` lacks: a call, such as `ts.ops.aten._cudnn_rnn(...)`, raises an error.
+"""Operators of PyTorch that `ts` lacks.
 
-They are operators of sparse, nested and quantized tensors, and operators of libraries for one kind of device.
+A call, such as `ts.ops.aten._cudnn_rnn(...)`, raises an error. Most of the operators process sparse, nested
+or quantized tensors. Others belong to libraries for one kind of device.
 docs/reference/operators/missing-operators.md lists them.
 """
 

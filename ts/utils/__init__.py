@@ -1,8 +1,7 @@
 """Utilities: data sets, data loaders, DLPack and others.
 
-    loader = ts.utils.data.DataLoader(dataset, batch_size=32, shuffle=True)
-
-A submodule is imported on first use.
+A submodule is imported on first use. For example, the first access of `ts.utils.data` imports the data
+loaders.
 """
 
 from __future__ import annotations

@@ -1,10 +1,15 @@
 """Default devices: a function mode that adds `device=` to calls of functions that create tensors.
 
-    with ts.device("meta"):            ts.ones(2).device is meta
-    ts.set_default_device("meta")      default of the thread outside such blocks
+A block sets the default device for its calls. `ts.set_default_device` sets the default device of the thread
+outside of such blocks:
 
-The mode applies to calls by Python code of one thread. It does not apply to scripts, to conversions
-(`from_numpy`, `ts.load`), or to functions that use the device of an argument (`ones_like`, `x.new_ones`).
+    with ts.device("meta"):
+        ts.ones(2)                     # a tensor on the device meta
+    ts.set_default_device("meta")
+
+The mode applies to calls by Python code of one thread. It does not apply to scripts, or to conversions
+(`from_numpy`, `ts.load`). It does not apply to functions that use the device of an argument (`ones_like`,
+`x.new_ones`).
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
 """Helpers for `__torch_dispatch__`: calls without handlers, and comparison of modes.
 
-with no_dispatch():
-    func(*args)             calls no handler of a class or mode
+In the block, `func` calls no handler of a class or mode:
+
+    with no_dispatch():
+        func(*args)
 """
 
 from __future__ import annotations

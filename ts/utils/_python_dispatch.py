@@ -1,6 +1,6 @@
 """Dispatch modes (`__torch_dispatch__`), which intercept operators below autograd.
 
-A mode intercepts the operators that its `with` block calls. Here, it prints `aten.t.default` and
+A mode intercepts the operators that its `with` block calls. The example prints `aten.t.default` and
 `aten.mm.default`:
 
     class Logging(TorchDispatchMode):

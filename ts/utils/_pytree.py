@@ -9,7 +9,7 @@
 ["['a'][0]", "['a'][1]"]
 
 Nodes are tuples, lists, dictionaries, deques, named tuples, named operator results and registered types. All
-other objects are leaves. A predicate `is_leaf` is called for every node and may declare it a leaf.
+other objects are leaves. A predicate `is_leaf` is called for every node, and may declare the node a leaf.
 """
 
 # ruff: noqa: F401 -- names that PyTorch's module has and neighbouring modules define

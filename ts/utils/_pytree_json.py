@@ -1,5 +1,7 @@
 """Conversion of tree specs to JSON and back, in the format of `torch.export`.
 
+The example converts the spec of a tuple that contains an empty tuple:
+
 >>> from ts.utils._pytree_specs import flatten
 >>> text = treespec_dumps(flatten(((),))[1])
 >>> text[:62]

@@ -1,12 +1,14 @@
-"""Registry of pytree node types: PyTorch's table, kept in sync with optree's registry.
+"""Registry of pytree node types: PyTorch's table, synchronized with optree's registry.
+
+`SUPPORTED_NODES` contains the flatten function of each node type:
 
 >>> tree_is_leaf([1]), tree_is_leaf(None)
 (False, True)
 >>> SUPPORTED_NODES[list].flatten_fn([1, 2])
 ([1, 2], None)
 
-Objects whose types are not in `SUPPORTED_NODES` are leaves, as in PyTorch. optree has further builtin node
-types, so `leaf_rule` tells optree which objects are leaves. optree uses the namespace `NAMESPACE`.
+Objects of other types are leaves, as in PyTorch. optree has further builtin node types. `leaf_rule`
+therefore tells optree which objects are leaves. `NAMESPACE` is the namespace of the types in optree.
 """
 
 from __future__ import annotations

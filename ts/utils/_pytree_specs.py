@@ -8,7 +8,7 @@
 >>> spec.unflatten([10, 20, 30])
 {'a': 10, 'b': (20, 30)}
 
-A `TreeSpec` contains optree's spec of the tree. Type, context and children are read from optree's spec at
+A `TreeSpec` contains optree's spec of the tree. It reads the type, context and children from optree's spec at
 first use.
 """
 

@@ -1,13 +1,14 @@
 """Activation checkpointing (gradient checkpointing, rematerialization): backward recomputes tensors.
 
+Instead of tensors that `block` saves for backward, this call saves placeholders:
+
     y = checkpoint(block, x, use_reentrant=False)
 
-With `use_reentrant=False`, placeholders are saved instead of tensors. The first use of a placeholder
-recomputes all tensors. With `use_reentrant=True`, the block is one backward node with an inner backward pass.
-It fails within `ts.autograd.grad`.
+In backward, the first use of a placeholder recomputes all tensors. With `use_reentrant=True`, the block is
+one backward node with an inner backward pass. Such a node fails within `ts.autograd.grad`.
 
-The recomputation uses the autocast state of the forward run. It also uses its random state, unless
-`preserve_rng_state=False`.
+The recomputation uses the autocast state of the forward run. It also uses the random state of the forward
+run, unless `preserve_rng_state=False`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Description of the environment for bug reports: `python -m ts.utils.collect_env`.
 
-print(get_pretty_env_info()) versions of ts, Python, compilers and libraries, system and processor
+`get_pretty_env_info` returns the versions of ts, Python, compilers and libraries, the system and the
+processor.
 """
 
 from __future__ import annotations

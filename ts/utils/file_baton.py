@@ -1,11 +1,13 @@
-"""File lock: one process creates the file and works, and all others wait until this process removes the file.
+"""File lock: one process creates the file and works, and all others wait for the removal of the file.
 
-baton = FileBaton("/tmp/build.lock")
-if baton.try_acquire():
-    try: build()
-    finally: baton.release()
-else:
-    baton.wait()
+In the example, only one of several processes calls `build`:
+
+    baton = FileBaton("/tmp/build.lock")
+    if baton.try_acquire():
+        try: build()
+        finally: baton.release()
+    else:
+        baton.wait()
 """
 
 from __future__ import annotations

@@ -1,11 +1,13 @@
 """`FlopCounterMode`: count the floating-point operations of matrix products, convolutions and attention.
 
-    with FlopCounterMode() as counter:         prints a table when the block ends
+The example prints a table at the end of the block, and then returns the total number:
+
+    with FlopCounterMode() as counter:
         model(x).sum().backward()
-    counter.get_total_flops(), counter.get_flop_counts()
+    counter.get_total_flops()
 
 A multiplication and an addition together count as two. Operators without a formula count as 0. Programs add
-formulas by `register_flop_formula`, or for one counter by `custom_mapping`.
+formulas by `register_flop_formula`. The argument `custom_mapping` adds formulas for one counter.
 """
 
 from __future__ import annotations

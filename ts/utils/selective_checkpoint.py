@@ -1,10 +1,13 @@
 """Selective checkpointing: results of some operators are cached, all others are recomputed.
 
+The example caches the results of matrix products:
+
     keep = partial(create_selective_checkpoint_contexts, [ts.ops.aten.mm.default])
     y = checkpoint(block, x, use_reentrant=False, context_fn=keep)
 
-A policy decides for each operator call whether its result is cached. As in PyTorch, the i-th call of an
-operator in the recomputation reads the result of the i-th call in the forward run.
+A policy decides for each operator call whether its result is cached. As in PyTorch, the calls of
+an operator are matched by number. The i-th call in the recomputation reads the result of the i-th call in the
+forward run.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 """Weak references to tensors, and mappings with weak keys (weak dictionary).
 
-Objects are compared by identity. An entry is removed when its key is freed:
+Keys are compared by identity. When a key is freed, its entry is removed:
 
     cache = WeakTensorKeyDictionary()
     cache[tensor] = "value"
 
-Tensors cannot be keys of `weakref.WeakKeyDictionary`, since their `==` compares elements.
+Tensors cannot be keys of `weakref.WeakKeyDictionary`, because their `==` compares elements.
 """
 
 from __future__ import annotations

@@ -1,5 +1,7 @@
 """Timing of Python statements: `torch.utils.benchmark`.
 
+The example prints the time of a matrix product, and a table that compares two timers:
+
     timer = Timer("x @ x", setup="x = torch.ones(64, 64)", label="matmul", sub_label="64 x 64", num_threads=1)
     print(timer.blocked_autorange())
     Compare([timer.timeit(100), other.timeit(100)]).print()

@@ -1,4 +1,7 @@
-"""Comparison of measurements: a table for each label, with a row for each task and number of threads."""
+"""Comparison of measurements in tables.
+
+There is one table for each label, with a row for each task and number of threads.
+"""
 
 from __future__ import annotations
 

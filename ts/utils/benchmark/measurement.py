@@ -1,4 +1,7 @@
-"""Result of a timer (median, interquartile range, significant digits): seconds of each block of runs."""
+"""Result of a timer (median, interquartile range, significant digits).
+
+A `Measurement` contains the seconds of each block of runs, and the task that was measured.
+"""
 
 from __future__ import annotations
 

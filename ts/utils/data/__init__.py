@@ -1,5 +1,7 @@
 """Data sets, samplers and data loaders.
 
+The loop receives batches of 32 samples in random order:
+
     data = TensorDataset(inputs, targets)
     for x, y in DataLoader(data, batch_size=32, shuffle=True): ...
 

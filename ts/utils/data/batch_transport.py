@@ -1,17 +1,18 @@
 """Transport of batches from worker processes to the main process, through a pipe or shared memory.
 
 A worker sends any value that can be pickled. The main process receives an equal value, whose arrays and
-tensors use shared memory. The first line runs in the worker, the second in the main process:
+tensors use shared memory. The first line runs in the worker, the others in the main process:
 
     BatchSender(connection, 4096).send(label, pickle_value(batch))
-    receiver = BatchReceiver(connection); batch = receiver.open(receiver.receive())
+    receiver = BatchReceiver(connection)
+    batch = receiver.open(receiver.receive())
 
 A value is pickled with out-of-band buffers (protocol 5). Large buffers are copied into a *segment*, an
-unnamed file that both processes map. When the last tensor that uses a segment is deleted, the worker's next
-task permits the worker to reuse the segment.
+unnamed file that both processes map. A segment is released when the last tensor that uses it is deleted. The
+next task of the worker then permits the worker to reuse the segment.
 
-A program that keeps its batches receives at most `MAX_REFERENCED_SEGMENTS` segments per worker. Later batches
-are copied, which limits the number of open files and mappings.
+If the program keeps its batches, it receives at most `MAX_REFERENCED_SEGMENTS` segments per worker. Later
+batches are copied, which limits the number of open files and mappings.
 """
 
 from __future__ import annotations

@@ -1,9 +1,11 @@
 """DataLoader: batches of a data set, in the order of a sampler.
 
+The loop receives batches of 32 samples in random order, without an incomplete batch:
+
     for x, y in DataLoader(data, batch_size=32, shuffle=True, drop_last=True): ...
 
-Without workers, this process loads a batch when the program requests it. With `num_workers`, worker processes
-load batches in advance.
+Without workers, the process of the loop loads each batch when the loop requests it. With `num_workers`,
+worker processes load batches in advance.
 """
 
 from __future__ import annotations

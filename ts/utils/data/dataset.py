@@ -1,8 +1,10 @@
 """Map-style datasets, iterable datasets and random split.
 
-data = TensorDataset(inputs, targets)
-data[3]                                         (inputs[3], targets[3])
-train, test = random_split(data, [0.8, 0.2])
+In the example, `data[3]` is the pair `(inputs[3], targets[3])`. The last line splits the data at random:
+
+    data = TensorDataset(inputs, targets)
+    data[3]
+    train, test = random_split(data, [0.8, 0.2])
 """
 
 from __future__ import annotations

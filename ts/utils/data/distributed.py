@@ -1,6 +1,9 @@
 """Distributed sampler (data sharding): indices of the samples that one of several processes reads.
 
-list(DistributedSampler(range(10), num_replicas=3, rank=1, shuffle=False))      [1, 4, 7, 0]
+For example, the second of three processes reads the samples [1, 4, 7, 0]. Two of the ten samples are read
+twice, because 10 is not divisible by 3:
+
+    list(DistributedSampler(range(10), num_replicas=3, rank=1, shuffle=False))
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ An `ExceptionWrapper` can be pickled. It stores the exception that is being hand
     except Exception:
         failure = ExceptionWrapper(where="in DataLoader worker process 0")
 
-In the receiver, `failure.reraise()` raises an exception of the same class with the original traceback:
+`failure.reraise()` in the receiver raises an exception of the same class with the original traceback:
 
     KeyError: Caught KeyError in DataLoader worker process 0.
     Original Traceback (most recent call last): ...

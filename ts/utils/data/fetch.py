@@ -1,10 +1,11 @@
 """Batch fetching from a map-style data set by index, or from an iterable data set.
 
-A fetcher receives indices and returns a batch. At the end of an iterable data set, it raises StopIteration.
-In this example, it returns `default_collate([data[3], data[1]])`:
+Input: indices. Output: a batch. The example returns `default_collate([data[3], data[1]])`:
 
     settings = FetchSettings(data, by_index=True, batched=True, collate_fn=default_collate, drop_last=False)
     make_fetcher(settings)([3, 1])
+
+At the end of an iterable data set, the fetcher raises StopIteration.
 """
 
 from __future__ import annotations

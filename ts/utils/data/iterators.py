@@ -1,7 +1,7 @@
-"""Iterators over the batches of a loader. The batches are created by this process or by worker processes.
+"""Iterators over the batches of a loader.
 
-`SingleProcessIterator(loader)` creates batches in this process, and `MultiProcessingIterator(loader)` in
-worker processes. Each worker has its own pipe, and the loader notices at once when a worker dies. If
+`SingleProcessIterator(loader)` creates batches in its own process, and `MultiProcessingIterator(loader)` in
+worker processes. Each worker has its own pipe, and the loader notices at once if a worker dies. With
 `in_order`, the loader reads only from the worker that creates the next batch.
 """
 

@@ -1,9 +1,11 @@
 """Samplers of data set indices: sequential, random (shuffle), weighted, batch and subset samplers.
 
-    list(SequentialSampler(data))                       [0, 1, 2, ...]
+The right column contains the results for a data set of five samples:
+
+    list(SequentialSampler(data))                       [0, 1, 2, 3, 4]
     list(BatchSampler(RandomSampler(data), 2, False))   [[4, 0], [3, 1], [2]]
 
-Random samplers draw the random numbers of PyTorch.
+Random samplers use the same random numbers as PyTorch.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Worker process of a data loader: receives tasks through a pipe and sends batches.
 
-A `Task` contains an epoch, an index, and the numbers of segments that the main process has released. For each
-task, in order, the worker sends a message with a batch, a failure or `EXHAUSTED`.
+Input: tasks in order. A `Task` contains an epoch, an index, and the numbers of segments that the main process
+has released. Output: for each task, a message with a batch, a failure or `EXHAUSTED`.
 
 A separate thread reads the tasks, so the main process never waits for a busy worker. If the main process
 closes the pipe or exits, the worker has `SHUTDOWN_TIMEOUT_SECONDS` to finish its batch.

@@ -1,9 +1,11 @@
 """`torch.utils.tensorboard`: write event files with the package `tensorboard`.
 
+The example writes one number to a file in the directory `runs/first`:
+
     with SummaryWriter("runs/first") as writer:
         writer.add_scalar("loss", loss, step)
 
-Without the package `tensorboard`, this module can be imported, and `SummaryWriter` raises ImportError.
+Without the package `tensorboard`, this module can be imported, but `SummaryWriter` raises ImportError.
 """
 
 from __future__ import annotations

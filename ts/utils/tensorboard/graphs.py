@@ -1,6 +1,6 @@
 """Conversion of traced models to TensorBoard graphs, with one node for each operator.
 
-proto, stats = graph_of(model, (x,))
+`proto, stats = graph_of(model, (x,))` traces a model. `proto` is the graph, and `stats` is empty metadata.
 """
 
 from __future__ import annotations

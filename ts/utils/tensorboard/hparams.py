@@ -1,6 +1,9 @@
 """Messages of TensorBoard's hyperparameter plugin.
 
-experiment, start, end = hparams({"lr": 0.1, "net": "small"}, {"accuracy": 0.9})
+Input: the hyperparameters and metrics of a run. Output: the messages for the experiment, and for the start
+and end of the run:
+
+    experiment, start, end = hparams({"lr": 0.1, "net": "small"}, {"accuracy": 0.9})
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
 """Files of TensorBoard's embedding projector: points, labels and sprite images.
 
-write_embedding("runs/first", points, ["cat", "dog"], None, 0, "animals", None)
+The example writes points and labels to a subdirectory of `runs/first`, without images:
+
+    write_embedding("runs/first", points, ["cat", "dog"], None, 0, "animals", None)
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Summary messages (protobuf) of TensorBoard: scalars, histograms, text, images, audio and meshes.
 
-A function receives a tag, and tensors, arrays or numbers. It returns a `Summary` message of the package
-`tensorboard`. For example, `image("sample", ts.rand(3, 8, 8), "CHW")` returns a summary with a PNG.
+Input: a tag, and tensors, arrays or numbers. Output: a `Summary` message of the package `tensorboard`. For
+example, `image("sample", ts.rand(3, 8, 8), "CHW")` returns a summary with a PNG image.
 """
 
 from __future__ import annotations

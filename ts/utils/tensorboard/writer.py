@@ -1,6 +1,6 @@
 """Writers of TensorBoard event files.
 
-Input: tags, values and steps. Output: event files in a log directory.
+Input: tags, values and steps. Output: event files in a log directory. The example writes one number:
 
     writer = SummaryWriter("runs/first")
     writer.add_scalar("loss", loss, step)

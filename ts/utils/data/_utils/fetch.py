@@ -1,6 +1,6 @@
 """Fetchers of batches under PyTorch's private names.
 
-_MapDatasetFetcher(data, True, default_collate, False).fetch([0, 2])        data[0] and data[2] as a batch
+`_MapDatasetFetcher(data, True, default_collate, False).fetch([0, 2])` returns a batch of data[0] and data[2].
 """
 
 from __future__ import annotations
