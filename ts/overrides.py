@@ -1,6 +1,6 @@
-"""Classes and modes that override functions by `__torch_function__`: `torch.overrides`.
+"""Classes and modes that override functions by `__torch_function__`, as in `torch.overrides`.
 
-A mode intercepts the calls in its `with` block. This mode prints `torch.ones` and `torch.Tensor.add`:
+A mode intercepts calls in its `with` block. This mode prints `torch.ones` and `torch.Tensor.add`:
 
     class Logging(TorchFunctionMode):
         def __torch_function__(self, func, types, args=(), kwargs=None):

@@ -1,12 +1,9 @@
-"""Window functions (Hann, Hamming, Blackman, Bartlett and Kaiser windows): `torch.hann_window` etc.
+"""Window functions (Hann, Hamming, Blackman, Bartlett and Kaiser windows), such as `torch.hann_window`.
 
-A function receives a length and the window's parameters, and returns the values. Windows are periodic by
-default. The left column shows calls, the right column their results:
+Input: a length and the parameters of the window. Output: the values of the window. Windows are periodic by
+default. `ts.signal.windows` has more window functions, with other defaults.
 
-    hann_window(4)                      [0.0, 0.5, 1.0, 0.5]
-    hann_window(5, periodic=False)      [0.0, 0.5, 1.0, 0.5, 0.0]
-
-`ts.signal.windows` has more window functions, with other defaults.
+For example, `hann_window(4)` returns [0.0, 0.5, 1.0, 0.5].
 """
 
 from __future__ import annotations

@@ -1,12 +1,14 @@
 """Optimizers, which update parameters by means of gradients, and learning rate schedules.
 
+Input: the gradients in `parameter.grad`. Output: changed parameters. Parameters whose `grad` is None do not
+change. All parameters of a group are updated together.
+
+Example:
+
     optimizer = SGD(model.parameters(), lr=0.1, momentum=0.9)
     scheduler = lr_scheduler.StepLR(optimizer, step_size=30)
     optimizer.step()
     scheduler.step()
-
-`optimizer.step()` reads gradients from `parameter.grad`, and changes every parameter whose `grad` is a
-tensor. All parameters of a group are updated together.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Adafactor, Adam with factored second moments (one vector for the rows and one for the columns).
 
-For a gradient (m, n), the state stores running mean squares of the rows (m, 1) and of the columns (1, n).
-Their matrix product, divided by the mean of the row values, estimates the second moments.
+The state for a gradient (m, n) contains running mean squares of rows (m, 1) and columns (1, n). The estimate of the
+second moments is their matrix product, divided by the mean of the row values.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """Muon, which updates matrices by orthogonalization of their momentum (Newton-Schulz iteration).
 
-    Muon([model.weight], lr=1e-3).step()
+The Newton-Schulz iteration in bfloat16 moves all singular values of the momentum towards 1.
 
-The momentum is orthogonalized approximately by the Newton-Schulz iteration in bfloat16, which moves all
-singular values towards 1.
+`Muon([model.weight], lr=1e-3).step()` updates one matrix.
 """
 
 from __future__ import annotations

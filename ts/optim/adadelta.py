@@ -1,6 +1,8 @@
-"""Adadelta: gradients times the root mean square of past steps, divided by that of past gradients.
+"""Adadelta, which scales gradients by the root mean square of past steps and of past gradients.
 
-Adadelta(model.parameters(), rho=0.9).step()
+The factor is the root mean square of past steps, divided by that of past gradients.
+
+`Adadelta(model.parameters(), rho=0.9).step()` updates the parameters of a model.
 """
 
 from __future__ import annotations

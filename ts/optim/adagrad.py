@@ -1,6 +1,8 @@
-"""Adagrad (adaptive learning rates): gradients divided by the root of the sum of all squared gradients.
+"""Adagrad (adaptive learning rates), which divides gradients by the root of the sum of squared gradients.
 
-Adagrad(model.parameters(), lr=0.01).step()
+The sum includes the gradients of all steps.
+
+`Adagrad(model.parameters(), lr=0.01).step()` updates the parameters of a model.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Adamax, Adam with the infinity norm (a decayed maximum of gradient magnitudes) instead of the mean square.
 
-Adamax(model.parameters(), lr=2e-3).step()
+`Adamax(model.parameters(), lr=2e-3).step()` updates the parameters of a model.
 """
 
 from __future__ import annotations

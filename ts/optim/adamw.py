@@ -1,6 +1,6 @@
-"""AdamW, Adam with decoupled weight decay: the decay applies to the parameters, not to the gradients.
+"""AdamW, Adam with decoupled weight decay, which applies to the parameters and not to the gradients.
 
-AdamW(model.parameters(), lr=1e-3, weight_decay=0.01).step()
+`AdamW(model.parameters(), lr=1e-3, weight_decay=0.01).step()` updates the parameters of a model.
 """
 
 from __future__ import annotations

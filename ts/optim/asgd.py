@@ -1,6 +1,7 @@
 """ASGD (averaged SGD, Polyak-Ruppert averaging) with decreasing steps.
 
-ASGD(model.parameters(), lr=0.01).step()         state[x]["ax"] is the average of parameter x over the steps
+`ASGD(model.parameters(), lr=0.01).step()` updates the parameters of a model. `state[x]["ax"]` is the average
+of parameter x over the steps.
 """
 
 from __future__ import annotations

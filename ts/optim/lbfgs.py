@@ -1,10 +1,13 @@
 """LBFGS (limited-memory BFGS), a quasi-Newton method with a limited history of gradients and steps.
 
+Input: a closure that computes the gradients and returns the loss. A step calls the closure several times. The
+method works on vectors that concatenate the elements of all parameters. The state of the first parameter
+contains the history.
+
+Example:
+
     optimizer = LBFGS(model.parameters(), line_search_fn="strong_wolfe")
     optimizer.step(closure)
-
-`step` calls the closure several times. The closure computes the gradients and returns the loss. All vectors
-concatenate the elements of all parameters. The state of the first parameter contains the history.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
-"""Learning rate schedulers: the rate of each parameter group as a function of the number of steps.
+"""Learning rate schedulers, which compute the rate of each parameter group from the number of steps.
 
 A program calls `step` after each epoch. In this example, the rate is 0.1 for 30 epochs, then 0.01:
 
     scheduler = StepLR(SGD(params, lr=0.1), step_size=30, gamma=0.1)
     scheduler.step()
 
-`get_lr` computes the next rates from the current rates, so several schedulers can change one optimizer.
-`closed_form` computes the rates at a step from the initial rates.
+Several schedulers can change one optimizer, because the method `get_lr` computes the next rates from the
+current rates. The method `closed_form` computes the rates at a step from the initial rates.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Base class of optimizers: parameter groups with options, and a state per parameter.
+"""Base class of optimizers, with parameter groups, options of groups, and a state per parameter.
 
-The constructor accepts tensors, `(name, tensor)` pairs, or groups (`{"params": [...], "lr": 0.1}`). `step`
+Input: tensors, `(name, tensor)` pairs, or groups such as `{"params": [...], "lr": 0.1}`. The method `step`
 changes the tensors. A subclass defines the update of one parameter:
 
     class Descent(Optimizer):
@@ -10,7 +10,7 @@ changes the tensors. A subclass defines the update of one parameter:
         def update(self, x, grad, state, group):
             x.add_(grad, alpha=-group["lr"])
 
-Alternatively, it overrides `update_all`, which receives lists and updates all parameters of a group.
+Instead of `update`, a subclass can override `update_all`, which updates all parameters of a group.
 """
 
 from __future__ import annotations

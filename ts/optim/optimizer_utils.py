@@ -1,7 +1,7 @@
-"""Helpers of optimizers: option checks, state initialization, complex parameters, step counts.
+"""Helpers of optimizers (option checks, state initialization, complex parameters, step counts).
 
-init_states(params, states, "exp_avg")    each empty state: {"step": tensor(0.), "exp_avg": zeros}
-steps = increment_and_read_steps(state_steps)    incremented, and converted to floats
+For example, `init_states(params, states, "exp_avg")` sets the step count and "exp_avg" of each empty state to
+zero.
 """
 
 from __future__ import annotations

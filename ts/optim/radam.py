@@ -1,6 +1,8 @@
-"""RAdam (rectified Adam). Steps ignore the second moment in the first steps, when its variance is too large.
+"""RAdam (rectified Adam), which ignores the second moment in the first steps.
 
-RAdam(model.parameters(), lr=1e-3).step()
+In these steps, the variance of the second moment is too large.
+
+`RAdam(model.parameters(), lr=1e-3).step()` updates the parameters of a model.
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
-"""RMSprop: gradients divided by the root of their mean square, or by their standard deviation if `centered`.
+"""RMSprop, which divides gradients by the root of their mean square.
 
-RMSprop(model.parameters(), momentum=0.9).step()
+With the option `centered`, the divisor is the standard deviation of the gradients.
+
+`RMSprop(model.parameters(), momentum=0.9).step()` updates the parameters of a model.
 """
 
 from __future__ import annotations

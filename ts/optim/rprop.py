@@ -1,6 +1,6 @@
-"""Rprop (resilient backpropagation), step sizes per element that grow while the gradient keeps its sign.
+"""Rprop (resilient backpropagation), with step sizes per element that grow while the gradient keeps its sign.
 
-Rprop(model.parameters(), etas=(0.5, 1.2)).step()
+`Rprop(model.parameters(), etas=(0.5, 1.2)).step()` updates the parameters of a model.
 """
 
 from __future__ import annotations

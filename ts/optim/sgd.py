@@ -1,6 +1,6 @@
 """SGD (stochastic gradient descent), optionally with momentum or Nesterov momentum.
 
-SGD(model.parameters(), lr=0.1, momentum=0.9, nesterov=True).step()
+`SGD(model.parameters(), lr=0.1, momentum=0.9, nesterov=True).step()` updates the parameters of a model.
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
 """SparseAdam (lazy Adam), which updates only the rows that a sparse gradient stores, and their moments.
 
-table = ts.nn.Embedding(10_000, 16, sparse=True)
-optimizer = ts.optim.SparseAdam(table.parameters())
+In this example, the gradient stores the rows that the program looked up:
+
+    table = ts.nn.Embedding(10_000, 16, sparse=True)
+    optimizer = ts.optim.SparseAdam(table.parameters())
 """
 
 from __future__ import annotations

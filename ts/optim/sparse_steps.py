@@ -1,7 +1,7 @@
 """Optimizer steps for sparse gradients, which update only the parameter rows that a gradient stores.
 
-Input: parameters, and gradients of layout `torch.sparse_coo`. Output: parameters and states, changed in
-place.
+Input: parameters, states, and gradients of layout `torch.sparse_coo`. The steps change parameters and states
+in place.
 """
 
 from __future__ import annotations

@@ -1,9 +1,12 @@
 """Stochastic weight averaging (Polyak averaging) and exponential moving averages of model parameters.
 
-averaged = AveragedModel(model)
-scheduler = SWALR(optimizer, swa_lr=0.05)
-averaged.update_parameters(model); scheduler.step()         after each epoch
-update_bn(loader, averaged)                                 at the end
+Example:
+
+    averaged = AveragedModel(model)
+    scheduler = SWALR(optimizer, swa_lr=0.05)
+    averaged.update_parameters(model)           # after each epoch
+    scheduler.step()                            # after each epoch
+    update_bn(loader, averaged)                 # at the end
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Passes: transformations of graphs.
+"""Passes, which are transformations of graphs.
 
-The modules of this package are passes of a pipeline (`pipelines`) or of specialization, or parts of such a
-pass. `freezing` and `tracing` contain the passes of these features, and `pytorch` passes that run on request.
-Modules of subpackages are also attributes of this package: `ts.passes.loop_unrolling`.
+A pass belongs to a pipeline (`pipelines`), to specialization, or to another pass. The subpackages `freezing`
+and `tracing` contain the passes of these features. The subpackage `pytorch` contains passes that run on
+request. Modules of subpackages are also attributes of the package, such as `ts.passes.loop_unrolling`.
 """
 
 import importlib

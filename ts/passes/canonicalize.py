@@ -1,4 +1,4 @@
-"""Canonicalization (normal form of graphs): numbering and order that give equal programs equal text.
+"""Canonicalization (normal form of graphs) by numbering and order that give equal programs equal text.
 
 `canonicalize(graph)` returns a copy whose values are numbered in the order of definition.
 `canonicalize_outputs` sorts outputs of ifs and loops by their first use, in place. Unused outputs are last.

@@ -1,8 +1,8 @@
 """Conversion of `for` loops with a `break` to `while` loops.
 
-The interpreter has loops with a trip count (`for`) and loops with a condition (`while`), but none with both.
-A `for` loop with a `break` has both. The pass adds a counter and a condition that tests the counter. This
-example shows a loop before and after the pass. %k is the counter:
+The interpreter has loops with a trip count (`for`) and loops with a condition (`while`). A `for` loop with a
+`break` has a trip count and a condition. The pass adds a counter, and a condition that tests the counter.
+This example shows a loop before and after the pass. %k is the counter:
 
     %y : int = prim::Loop(%n, %true, %x)         %more : bool = aten::gt(%n, %zero)
       block0(%i : int, %a : int):                %y : int, %end : int = prim::Loop(%forever, %more, %x, %zero)

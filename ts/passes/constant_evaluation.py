@@ -1,7 +1,8 @@
 """Compile-time evaluation of single graph nodes on Python values.
 
-`evaluate(node, arguments)` returns the list of results. It returns NOT_EVALUATED if the node has blocks or no
-operator. It also does so if the operator fails, because the program must raise the error at run time.
+Input: a node and its argument values. Output: the list of results, or NOT_EVALUATED. A node is not evaluated
+if it has blocks or no operator. A node whose operator fails is not evaluated, because the program must raise
+the error at run time.
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
-"""Constant pooling (constant deduplication): equal constants are merged and moved to the graph's start.
+"""Constant pooling (constant deduplication), which merges equal constants and moves them to the graph's
+start.
 
-This example shows a graph before and after the pass:
+A constant that the program may write to or return is not merged. The constants end up in reverse order. This
+example shows a graph before and after the pass:
 
     block0():                                        %1 : int = prim::Constant[value=2]()
       %5 : int = prim::Constant[value=2]()           block0():
@@ -8,8 +10,6 @@ This example shows a graph before and after the pass:
     block1():                                        block1():
       %8 : int = prim::Constant[value=2]()             %9 : int = aten::mul(%x, %1)
       %9 : int = aten::mul(%x, %8)
-
-The constants end up in reverse order. A constant that the program may write to or return is not merged.
 """
 
 from __future__ import annotations

@@ -1,4 +1,11 @@
-"""Constant propagation, constant folding and branch folding: evaluate nodes with constant inputs.
+"""Constant propagation, constant folding and branch folding, which evaluate nodes with constant inputs.
+
+The pass evaluates deterministic nodes without side effects, if no node writes to their inputs or results. If
+the evaluation fails, the node remains and fails at run time. The pass also replaces loops without iterations,
+and values that never change.
+
+The function `constant_propagation` folds all constants. The function `constant_propagation_immutable_types`,
+which the frontend uses, does not fold lists and tensors.
 
 This example shows nodes before and after the pass. All uses of %y are replaced by %c:
 
@@ -11,13 +18,6 @@ This example shows nodes before and after the pass. All uses of %y are replaced 
         -> (%c)
       block1():
         -> (%x)
-
-A node is evaluated if it is deterministic, has no side effect, and no node writes to its inputs or results.
-If the evaluation fails, the node remains and fails at run time. Loops without iterations and values that
-never change are replaced, too.
-
-`constant_propagation` folds lists and tensors, too. `constant_propagation_immutable_types`, which the
-frontend uses, does not.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""SSA construction (static single assignment, phi functions): values replace loads and stores of variables.
+"""SSA construction (static single assignment, phi functions) from loads and stores of variables.
 
-In the emitter's graph, nodes `prim::Load` and `prim::Store` access variables, and early exits are nodes. In
-the result, every value has one definition, and blocks have outputs. This example shows a program and the
-result:
+Input: the emitter's graph, in which nodes `prim::Load` and `prim::Store` access variables and early exits are
+nodes. Output: a graph in which every value has one definition, and blocks have outputs. This example shows a
+program and the result:
 
     for i in range(n):        %y : int = prim::Loop(%n, %true, %y.1)
         y = y + i       =>      block0(%i : int, %y.5 : int):
@@ -12,10 +12,10 @@ result:
 
 The pass has five steps:
 
-1. `_CarryVariables` adds outputs for assigned variables to ifs and loops, as loads and stores.
+1. `_CarryVariables` adds an output to each `if` and loop for each variable that its blocks assign.
 2. `_ContinueLoops` replaces `break` and `continue` by `prim::LoopContinuation(%again, %carried...)`.
 3. `_inline_loop_conditions` copies the condition block before the loop and to the end of its body.
-4. `_erase_loads_and_stores` replaces each load by the value in scope.
+4. `_erase_loads_and_stores` replaces each load by the current value of the variable.
 5. `exit_transform` converts the remaining exits to block outputs.
 """
 

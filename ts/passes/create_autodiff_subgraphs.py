@@ -1,5 +1,12 @@
 """Grouping of differentiable operators into differentiable graphs.
 
+A differentiable graph contains functional tensor operators and the tensor lists that they read. It ends
+before the first node that writes, branches or has side effects. It also ends before a node that reads its
+results and cannot be added. If the program reads `grad` or the autograd history of a result, nodes that read
+the result are in another graph.
+
+The graph's non-tensor inputs must be equal in all calls, because the differentiation is specialized to them.
+
 This example shows a graph before and after the pass:
 
     %t : Tensor = aten::mul(%x, %w)        %y : Tensor = prim::DifferentiableGraph_0(%x, %w)
@@ -7,13 +14,6 @@ This example shows a graph before and after the pass:
                                              %t : Tensor = aten::mul(%x, %w)
                                              %y : Tensor = aten::tanh(%t)
                                              return (%y)
-
-A differentiable graph contains functional tensor operators and the tensor lists that they read. It ends
-before the first node that writes, branches or has side effects. It also ends before a node that reads its
-results and cannot be added. If the program reads the gradient or autograd history of a result (`y.grad`),
-nodes that read the result are in another graph.
-
-The graph's non-tensor inputs must be equal in all calls, because the differentiation is specialized to them.
 """
 
 from __future__ import annotations

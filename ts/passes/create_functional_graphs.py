@@ -1,14 +1,12 @@
-"""Subgraph extraction (outlining) of mutation-free parts of a program as functional graphs, and inlining.
+"""Subgraph extraction (outlining) of the mutation-free parts of a program as functional graphs, and inlining.
 
-This example shows nodes before and after the extraction:
+A functional node has no side effects and does not write. Its results do not escape, and no node writes to
+them. The pass moves functional nodes next to each other if dependencies allow it. `inline_functional_graphs`
+is the inverse. This example shows nodes before and after the extraction:
 
     %a : Tensor = aten::mul(%x, %y)                  %b : Tensor = prim::FunctionalGraph_0(%x, %y)
     %b : Tensor = aten::add(%a, %y, %one)      =>    with prim::FunctionalGraph_0 = graph(%x, %y):
                                                        %a : Tensor = aten::mul(%x, %y) ...
-
-A functional node has no side effects and does not write. Its results do not escape, and no node writes to
-them. Functional nodes are moved next to each other if dependencies allow it. `inline_functional_graphs` is
-the inverse.
 """
 
 from __future__ import annotations

@@ -1,14 +1,14 @@
-"""Common subexpression elimination (global value numbering): equal nodes are computed once.
+"""Common subexpression elimination (global value numbering), which computes equal nodes once.
+
+Equal nodes have the same kind, inputs, attributes and result types. They are deterministic and have no side
+effects, and nothing writes to their inputs and results. If a node reads a number or string from a mutable
+object (`path[-1]`), only writes between equal nodes matter.
 
 This example shows nodes before and after the pass:
 
     %a : int = aten::mul(%x, %y)               %a : int = aten::mul(%x, %y)
     %b : int = aten::mul(%x, %y)         =>    %c : int = aten::add(%a, %a)
     %c : int = aten::add(%a, %b)
-
-Equal nodes have the same kind, inputs, attributes and result types. They are deterministic and have no side
-effects, and nothing writes to their inputs and results. If a node reads a number or string from a mutable
-object (`path[-1]`), only writes between the two nodes matter.
 """
 
 from __future__ import annotations

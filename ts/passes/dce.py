@@ -1,7 +1,8 @@
 """Dead code elimination.
 
-A node remains if one of its outputs is needed or if it has side effects. It also remains if it writes to
-memory that a needed value may read. Unused outputs of ifs and loops are removed with their computation.
+A node remains if one of its outputs is needed or if it has side effects. A node that writes to memory also
+remains if a needed value may read the memory. The pass also removes unused outputs of ifs and loops, and the
+nodes that compute them.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Analysis of loops over tensor elements, which finds the 0-dim tensors that can be replaced by numbers.
 
-`passes.loop_versioning` creates a version of the loop from the result, an `Elements`. The right columns
-describe the tensors of this loop:
+Input: a loop. Output: an `Elements` object, from which `passes.loop_versioning` creates a version of the
+loop. The right columns describe the tensors of this loop:
 
     for i in range(1, n):                     a     a 1-d tensor from outside, written in the loop
         a[i] = t * (a[i - 1] + a[i])          a[i]  a view of one element of a, which is read and written

@@ -1,7 +1,8 @@
 """Replacement of empty list literals without a known type by lists of tensors.
 
-A node `prim::EmptyListLiteral` becomes a `prim::ListConstruct` of type `Tensor[]`. The emitter has already
-replaced literals `[]` that are arguments of calls. They have the type of the parameter.
+A node `prim::EmptyListLiteral` becomes a `prim::ListConstruct` of type `Tensor[]`. The pass does not see
+literals `[]` that are arguments of calls. The emitter has already replaced them by lists of the parameter's
+type.
 """
 
 from __future__ import annotations

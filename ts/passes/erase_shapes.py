@@ -1,6 +1,9 @@
-"""Removal of dtypes and shapes from tensor types, which in a trace are valid only for the example inputs.
+"""Removal of dtypes and shapes from tensor types of traces.
 
-%2 : Float(2, 3, strides=[3, 1]) = aten::neg(%x)    =>    %2 : Tensor = aten::neg(%x)
+Dtypes and shapes in a trace are valid only for the example inputs. This example shows a node before and after
+the pass:
+
+    %2 : Float(2, 3, strides=[3, 1]) = aten::neg(%x)    =>    %2 : Tensor = aten::neg(%x)
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """Conversion of early exits to structured control flow (early return elimination).
 
-The pass removes the two kinds of exits from a graph in SSA form. `prim::ReturnStmt(%v...)` leaves the
-function, and `prim::LoopContinuation(%again, %carried...)` leaves the innermost loop body.
+Input: a graph in SSA form with two kinds of exits. `prim::ReturnStmt(%v...)` leaves the function, and
+`prim::LoopContinuation(%again, %carried...)` leaves the innermost loop body. Output: a graph without exits.
 
-Each block from the exit to the block that it leaves gets additional outputs: the values of the exit, and a
-boolean that is true if the exit was taken. This example shows a program and the result:
+An exit leaves one or several nested blocks. Each of these blocks gets additional outputs: the values of the
+exit, and a boolean that is true if the exit was taken. This example shows a program and the result:
 
     if x > 1:            %done : bool, %v : int = prim::If(%2)
         return 5           block0(): -> (%true, %five)
@@ -16,8 +16,8 @@ boolean that is true if the exit was taken. This example shows a program and the
                              -> (%y)
                          return (%r)
 
-The pass then merges these two ifs, because the branch of the first determines that of the second. Unreachable
-code is removed. Its values become `prim::Uninitialized`.
+The pass then merges the two ifs, because the branch of the first determines that of the second. The pass
+removes unreachable code, and replaces its values by `prim::Uninitialized`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Registry of batching rules by operator key.
 
-In: `batch(keys, rule)`. Out: `rule_of(record)`. A rule is a function of a `Call` and returns the results with
-the batch as first dimension. It is called only if at least one argument is batched.
+`batch(keys, rule)` registers a rule, and `rule_of(record)` returns the rule of an operator. A rule is a
+function of a `Call`, and returns the results with the batch as first dimension. A rule is called only if at
+least one argument is batched.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Selection of batching rules: a registered rule, a generic rule by kind of operator, or a loop.
 
-In: a `Call`. Out: results with the batch first.
+Input: a `Call` of an operator. Output: the results, with the batch as first dimension.
 """
 
 from __future__ import annotations

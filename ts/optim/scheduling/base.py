@@ -1,8 +1,10 @@
-"""Base class of learning rate schedulers: counts steps and sets the rates of parameter groups.
+"""Base class of learning rate schedulers, which counts steps and sets the rates of parameter groups.
 
-class Halves(LRScheduler):
-    def get_lr(self):
-        return [rate / 2 for rate in self.rates()] if self.last_epoch else self.rates()
+A subclass defines the next rates:
+
+    class Halves(LRScheduler):
+        def get_lr(self):
+            return [rate / 2 for rate in self.rates()] if self.last_epoch else self.rates()
 """
 
 from __future__ import annotations

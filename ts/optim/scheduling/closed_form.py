@@ -1,8 +1,7 @@
 """Learning rate schedules in closed form (step decay, exponential decay, polynomial decay, linear warmup).
 
-There are also cosine annealing and schedules by user functions.
-
-CosineAnnealingLR(optimizer, T_max=100)
+The module also contains cosine annealing and schedules by user functions. For example,
+`CosineAnnealingLR(optimizer, T_max=100)` decreases the rates along a cosine in 100 steps.
 """
 
 from __future__ import annotations

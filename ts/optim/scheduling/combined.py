@@ -1,6 +1,8 @@
 """Schedules that combine other schedules, in sequence or as a chain.
 
-SequentialLR(optimizer, [LinearLR(optimizer), ExponentialLR(optimizer, 0.9)], milestones=[5])
+This example uses a linear schedule for 5 steps, then an exponential schedule:
+
+    SequentialLR(optimizer, [LinearLR(optimizer), ExponentialLR(optimizer, 0.9)], milestones=[5])
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Cyclical learning rate schedules (triangular, one-cycle policy, cosine annealing with warm restarts).
 
-OneCycleLR(optimizer, max_lr=0.1, total_steps=1000)
+For example, `OneCycleLR(optimizer, max_lr=0.1, total_steps=1000)` increases the rate to 0.1, then decreases
+it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
 """ReduceLROnPlateau (reduce on plateau), a schedule that depends on a metric, such as the validation loss.
 
-scheduler = ReduceLROnPlateau(optimizer, patience=3)
-scheduler.step(validation_loss)
+The rates decrease if the metric does not improve for more than `patience` steps:
+
+    scheduler = ReduceLROnPlateau(optimizer, patience=3)
+    scheduler.step(validation_loss)
 """
 
 from __future__ import annotations
