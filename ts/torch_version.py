@@ -1,5 +1,7 @@
 """Version of PyTorch that `ts` implements, as a string that can be compared with strings and tuples.
 
+The parts of versions are compared as numbers:
+
 >>> TorchVersion("2.13.0+ts") >= (2, 1), TorchVersion("2.13.0") < "2.9"
 (True, False)
 """

@@ -1,5 +1,7 @@
 """Version numbers of `ts` and of the PyTorch release that it implements.
 
+`__version__` combines both numbers:
+
 >>> ts.version.__version__ == f"2.13.0+ts{ts.version.ts}"
 True
 

@@ -1,10 +1,11 @@
 """Process-wide flags of PyTorch that programs set and query.
 
+The flags are stored and have no effect. For example:
+
     ts.use_deterministic_algorithms(True)
     ts.set_float32_matmul_precision("high")
 
-The flags are stored and have no effect. Operators of `ts` are always deterministic, compute float32 in full
-precision, and keep subnormal numbers.
+Operators of `ts` are always deterministic, compute float32 in full precision, and keep subnormal numbers.
 """
 
 from __future__ import annotations

@@ -1,5 +1,7 @@
 """Predicates on tensors and other objects, implemented as functions of the package instead of operators.
 
+Example:
+
 >>> is_tensor(ts.ones(2)), numel(ts.ones(2)), typename([])
 (True, 2, 'list')
 """

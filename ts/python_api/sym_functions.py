@@ -1,5 +1,7 @@
 """Arithmetic and checks on numbers and symbolic numbers.
 
+Example with numbers:
+
     >>> sym_max(3, 4.5), sym_int(-3.7)
     (4.5, -3)
 

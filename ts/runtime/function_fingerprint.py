@@ -1,9 +1,11 @@
 """Fingerprint (content hash) of a Python function: a digest of its source and of the globals it uses.
 
-    fingerprint = fingerprint_of(function)        None if a name cannot be encoded
-    fingerprint.digest                            equal in two processes only if source and values are equal
+The right column describes each attribute of a fingerprint:
+
+    fingerprint = fingerprint_of(function)        None if a global cannot be encoded
+    fingerprint.digest                            equal in two processes only if source and globals are equal
     fingerprint.frozen                            copy of the function with its current globals
-    fingerprint.source                            its current source
+    fingerprint.source                            source of the function
 
 Globals can be numbers, strings, tuples of both, dtypes, devices, types in annotations, or builtins. They can
 also be functions of `ts` and `math`, or scripted functions that have a fingerprint. For a function with other

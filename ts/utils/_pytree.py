@@ -1,5 +1,7 @@
 """Pytrees (tree flattening of nested containers): `torch.utils._pytree`, implemented by optree.
 
+The example flattens and unflattens a tree, maps a function over a tree, and lists the paths of leaves:
+
 >>> leaves, spec = tree_flatten({"a": 1, "b": (2, [None])})
 >>> leaves, tree_unflatten([10, 20, 30], spec)
 ([1, 2, None], {'a': 10, 'b': (20, [30])})

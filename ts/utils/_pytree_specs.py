@@ -1,5 +1,7 @@
 """Tree specs: PyTorch's `TreeSpec`, implemented by specs of optree.
 
+The example shows the spec of a dictionary with three leaves:
+
 >>> spec = flatten({"a": 1, "b": (2, 3)})[1]
 >>> spec, spec.num_leaves, spec.context
 (TreeSpec(dict, ['a', 'b'], [*,

@@ -1,5 +1,7 @@
 """Collate functions (batch collation), which stack the tensors and numbers of samples into a batch.
 
+The example combines two samples:
+
 >>> default_collate([(1, {"a": 2.0}), (3, {"a": 4.0})])
 [tensor([1, 3]), {'a': tensor([2., 4.], dtype=torch.float64)}]
 """
