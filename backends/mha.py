@@ -1,4 +1,7 @@
-"""PyTorch's setting for the fast path of `nn.TransformerEncoderLayer`. It has no effect in `ts`."""
+"""PyTorch's setting for the fast path of `nn.TransformerEncoderLayer`.
+
+The setting is stored but has no effect in `ts`.
+"""
 
 from __future__ import annotations
 

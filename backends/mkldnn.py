@@ -1,6 +1,8 @@
-"""PyTorch's oneDNN settings. They have no effect, because `ts` does not use oneDNN.
+"""PyTorch's oneDNN settings, which have no effect because `ts` does not use oneDNN.
 
-ts.backends.mkldnn.is_available()         False
+Example:
+
+    ts.backends.mkldnn.is_available()         # False
 """
 
 from __future__ import annotations

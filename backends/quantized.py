@@ -1,7 +1,8 @@
-"""PyTorch's setting of the library for quantized products. It is stored but has no effect.
+"""PyTorch's setting of the library for quantized products.
 
-ts.backends.quantized.engine = "qnnpack"
-ts.backends.quantized.engine = "other"        RuntimeError
+The setting is stored but has no effect. Unknown names of libraries raise RuntimeError. Example:
+
+    ts.backends.quantized.engine = "qnnpack"
 """
 
 from __future__ import annotations

@@ -1,11 +1,10 @@
 """Part of PyTorch's private module `torch._C` for programs that inspect graphs: `torch._C._jit_pass_*`.
 
-The functions take a graph. They return True if they changed the graph, while most passes of PyTorch return
-None:
+Input: a graph. Output: True if the function changed the graph, while most passes of PyTorch return None.
+Example:
 
     graph = ts._C.parse_ir(text)
     ts._C._jit_pass_cse(graph)
-    ts._C._jit_set_fusion_strategy([("STATIC", 2)])
 """
 
 from __future__ import annotations

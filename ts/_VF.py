@@ -1,9 +1,10 @@
 """Operators by schema name, including those whose name in `ts` is a Python function (`torch._VF`).
 
+Python code and scripts can call the operators. The example shows a function and the operator of the same
+name:
+
     ts.unique_consecutive(x)          the function: values, and results selected by flags
     ts._VF.unique_consecutive(x)      the operator: always three tensors
-
-Scripts can use this module, too (`ts.frontend.sugared_values.python_objects.OperatorModule`).
 """
 
 from __future__ import annotations

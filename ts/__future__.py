@@ -1,7 +1,9 @@
 """Settings for conversions of modules by methods such as `module.to(...)`: assign or swap parameters.
 
-set_swap_module_params_on_conversion(True)      `module.to(...)` exchanges parameters with `swap_tensors`
-set_overwrite_module_params_on_conversion(True) `module.to(...)` assigns new parameters
+The settings are:
+
+    set_swap_module_params_on_conversion(True)         `module.to(...)` swaps parameters by `swap_tensors`
+    set_overwrite_module_params_on_conversion(True)    `module.to(...)` assigns new parameters
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""`ts` runs TorchScript without PyTorch. After `import ts as torch`, it has PyTorch's names.
+"""`ts` runs TorchScript without PyTorch, and has PyTorch's names after `import ts as torch`.
+
+Names are resolved on first use, so importing the package is fast. Example:
 
     import ts
 
@@ -11,8 +13,6 @@
 
     clamp_sum(ts.ones(2, 3), 0.5)      # 6.0
     clamp_sum.graph, clamp_sum.code, clamp_sum.bytecode
-
-Names are resolved on first use, so importing the package is fast.
 """
 
 from __future__ import annotations

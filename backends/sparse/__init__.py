@@ -1,8 +1,8 @@
 """Sparse tensors on the CPU: arrays of indices and values, and the backend of these arrays.
 
-The array classes are `CooArray` and `CompressedArray` in `array.py`. The tensors are on the CPU. An operator
-runs the sparse kernel of its record (`OperatorRecord.sparse`), which accepts sparse and dense arrays. If the
-record has no sparse kernel, the operator raises NotImplementedError.
+An operator runs the sparse kernel of its operator record (`OperatorRecord.sparse`). This kernel accepts
+sparse and dense arrays. If the record has no sparse kernel, the operator raises NotImplementedError. Example
+of a sparse array:
 
     >>> x = CooArray(np.array([[0, 2]]), np.array([1.0, 2.0]), (3,))
     >>> x.to_dense()

@@ -5,8 +5,8 @@ The classes and their attributes are:
     CooArray          indices (sparse_dim, nnz) int64, values (nnz, *dense sizes)
     CompressedArray   pointers (rows + 1), plain indices (nnz), values (nnz)
 
-In a CooArray, `values[k]` is added to element `indices[:, k]`. If `coalesced`, the indices are sorted and
-distinct. Both classes have the attributes of arrays that a tensor reads (shape, dtype, ndim).
+In a CooArray, `values[k]` is added to element `indices[:, k]`. If the attribute `coalesced` is True, the
+indices are sorted and distinct. Both classes also have the attributes `shape`, `dtype` and `ndim`.
 """
 
 from __future__ import annotations

@@ -1,11 +1,10 @@
 """Late binding (dependency inversion, lazy import) of functions and modules of upper layers.
 
 A lower layer cannot import an upper layer without an import cycle. Instead, it gets a function, class or
-module by its name in the table `_PROVIDERS`:
+module by its name in the table `_PROVIDERS`. `tests/test_imports.py` checks that no other upward imports
+exist. Example:
 
     resolve("script_text")(x)          calls ts.runtime.tensor_str.script_text(x)
-
-`tests/test_imports.py` checks that no other upward imports exist.
 """
 
 from __future__ import annotations

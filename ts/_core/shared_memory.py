@@ -1,6 +1,6 @@
 """Memory mapping (mmap, memfd) of memory that several processes share.
 
-The right column describes the results:
+Examples with their results:
 
     mapping = create_mapping(1 << 20)              maps an unnamed file in memory (memfd)
     block = view_bytes(mapping, 4096, 0)           a NumPy array over the first page
@@ -9,7 +9,7 @@ The right column describes the results:
 
 An unnamed file exists as long as a process has it open or mapped. Other processes must receive its
 descriptor. A named file can also be opened by its path. Its first eight bytes are the number of processes
-that use it, and its memory begins at offset PAGE_BYTES. The last of these processes removes the file.
+that use it. Its shared memory begins at offset PAGE_BYTES. The last of these processes removes the file.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Anomaly detection: shows the source lines of the operator whose backward raises an exception or returns NaN.
 
-In: each backward node, when it is created and when it runs. Out: warnings, exceptions, and entries of
-`node.metadata`. The entries are:
+Input: each backward node, when it is created and when it runs. Output: warnings, exceptions, and these
+entries of `node.metadata`:
 
     metadata["traceback_"]    the source lines that created the node, outermost first
     metadata["parent_"]       for a node created during a backward pass: the node that was running

@@ -1,7 +1,9 @@
 """Backward and double backward (higher-order derivatives): accumulate gradients in leaves, or return them.
 
-ts.autograd.backward(loss)                  sets parameter.grad of every parameter
-ts.autograd.grad(y, [x], create_graph=True) returns (dy/dx,), which can be differentiated again
+Examples:
+
+    ts.autograd.backward(loss)                    sets parameter.grad of every parameter
+    ts.autograd.grad(y, [x], create_graph=True)   returns (dy/dx,), which can be differentiated again
 """
 
 from __future__ import annotations

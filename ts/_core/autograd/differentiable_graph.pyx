@@ -4,12 +4,12 @@ The subgraph is a node `prim::DifferentiableGraph` of the script:
 
     ran, *results = prim::DifferentiableGraph(x, w)
 
-If an argument requires grad, the forward function of a plan runs. It returns the results and the values that
-the backward functions read. The backward node (`GraphNode`) saves these values. Otherwise, or if no plan
-exists, the operators of the subgraph run one by one.
+A plan has the forward and the backward graph for one kind of arguments. If an argument requires grad, the
+forward graph of a plan runs. It returns the results, and the values that the backward graph reads. The
+backward node (`GraphNode`) saves these values. In other cases, the operators of the subgraph run one by one.
 
-A `DifferentiablePlan` is created for each key of the arguments, for at most MAX_PLANS keys. The key contains
-dtypes, sizes, strides and requires_grad flags of tensors, and values of numbers.
+At most MAX_PLANS plans are created, one for each key of the arguments. The key contains the dtypes, sizes,
+strides and requires_grad flags of tensors, and the values of numbers.
 """
 
 cimport cython

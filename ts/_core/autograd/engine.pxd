@@ -1,5 +1,6 @@
-"""`GraphTask`, a backward pass over the autograd graph.  Its subclass `PartialBackward` runs a pass in
-several steps.
+"""`GraphTask`, a backward pass over the autograd graph.
+
+Its subclass `PartialBackward` runs a pass in several steps.
 """
 
 from libc.stdint cimport int64_t

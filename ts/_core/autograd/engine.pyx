@@ -1,7 +1,7 @@
 """Autograd engine (backpropagation), which runs nodes in reverse topological order from a priority queue.
 
-In: tensors and their gradients. Out: gradients, accumulated in the leaves or returned for the requested
-tensors. The main loop:
+Input: tensors and their gradients. Output: gradients, accumulated in the leaves or returned for the requested
+tensors. The algorithm is:
 
     for each node in a heap, highest sequence number first:
         call the hooks of the node's result tensors, then the hooks of the node

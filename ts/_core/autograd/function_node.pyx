@@ -1,9 +1,9 @@
 """Custom autograd functions: execution of `forward` and the backward node of the call.
 
-In: an empty node, the function's `forward` and its arguments. Out: the return value of `forward`, attached to
-the node. The node is the `ctx` argument of `forward`. A call has these steps:
+Input: an empty node, the function's `forward` and its arguments. Output: the return value of `forward`,
+attached to the node. A call has these steps:
 
-    create the node, such as FooBackward()
+    create the node, which is the argument `ctx` of `forward`
     call forward(node, *arguments), without recording its operators
     make the returned tensors and the modified arguments results of the node
     save the tensors given to `save_for_backward`, with their version counters

@@ -1,7 +1,7 @@
 """Autograd histories of tensors, before and after in-place writes, and their hooks.
 
-A tensor stores its node. The node of a view becomes invalid when the base is written in place. It is replaced at
-the next access.
+A tensor stores its backward node. If a base is written in place, the nodes of its views become invalid. The
+next access to a view replaces its node.
 """
 
 import weakref

@@ -1,6 +1,6 @@
 """Leaf tensors, which are not results of recorded operators.
 
-Backward accumulates their gradients in `grad`.
+Backward accumulates the gradients of leaf tensors in their attribute `grad`.
 """
 
 from ts._core.autograd.node cimport Node

@@ -1,9 +1,9 @@
 """Leaf tensors, and gradient accumulation by their AccumulateGrad nodes.
 
-In: a gradient. Out: `leaf.grad`, set to the gradient or increased by it.
+Input: a gradient. Output: `leaf.grad`, set to the gradient or increased by it.
 
-The AccumulateGrad node owns a reference to its leaf, but the leaf does not own the node. The node is released
-with the last backward node that has an edge to it.
+The AccumulateGrad node owns a reference to its leaf, but the leaf does not own the node. The last backward
+node with an edge to the AccumulateGrad node releases it.
 """
 
 from threading import RLock

@@ -1,5 +1,7 @@
 """Backward nodes of operators, which run derivative formulas on saved values and gradients of results.
 
+The node of x * w has this formula, and saves one value per parameter of the formula:
+
     MulBackward0    formula (grad, self, other) -> (grad * other.conj(), grad * self.conj())
                     saved   -, x, w
 """

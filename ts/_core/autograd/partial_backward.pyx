@@ -1,13 +1,13 @@
 """Backward passes that start while the gradients of some roots are still missing.
 
-The gradients of the roots are passed to `resume` one by one:
+Input: the gradients of the roots, one by one. Output: calls of `add(leaf, gradient, owned)`, one per leaf.
+Example with two roots:
 
     run = PartialBackward([[edge of root 0], [edge of root 1]], keep, add)
     run.resume(0, [gradient])           runs the nodes that are unreachable from root 1
     run.resume(1, [gradient])           runs the remaining nodes
 
-`add(leaf, gradient, owned)` is called once per leaf. A node runs once, after each of its incoming edges has
-delivered a gradient or None.
+A node runs once, after each of its incoming edges has delivered a gradient or None.
 """
 
 from ts._core.autograd.engine cimport GraphTask, checked_start, edge_from, next_task_id, nodes_from, push

@@ -1,9 +1,12 @@
 """Saved tensors (saved variables) of backward nodes, with version-counter checks and saved-tensor hooks.
 
-In: tensors. Out: the same tensors when their node runs. RuntimeError is raised if a tensor was written in
-place after it was saved. Hooks can replace the saved values in the current thread:
+Input: tensors. Output: the same tensors when their backward node runs.
 
-    with saved_tensors_hooks(pack, unpack): ...      saves pack(x) instead of x, and backward reads unpack(pack(x))
+If a saved tensor was written in place, its node raises RuntimeError. Hooks can replace the saved tensors of a
+thread. In this example, a node saves pack(x) instead of x, and its backward reads unpack(pack(x)):
+
+    with saved_tensors_hooks(pack, unpack):
+        ...
 """
 
 import threading

@@ -1,14 +1,13 @@
 """Autograd tape (gradient tape) of reverse mode, which records operators whose inputs require grad.
 
-In: an operator and its registers. Out: its results, whose grad_fn is the recorded node. For y = x * w, the
-node is:
+Input: an operator and its registers. Output: the operator's results, whose `grad_fn` is the recorded node.
+For y = x * w, the node is:
 
     MulBackward0    edges: the AccumulateGrad nodes of x and w
                     saved: x and w, with their version counters
 
 The node saves arguments before the operator runs, and results after it. A saved result has no history,
-because the history refers to the node. Unpacking restores the history. After an in-place write to a view, its
-base becomes the result of a new node (`views.pyx`).
+because the history refers to the node. Reading the saved result restores the history.
 """
 
 from cpython.object cimport PyObject

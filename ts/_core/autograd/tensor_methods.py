@@ -1,6 +1,6 @@
 """Gradient methods of Tensor: `backward`, hooks and gradient properties.
 
-In: tensors that require grad. Out: their gradients and hooks. Examples with their effects:
+Examples with their effects:
 
     (x * x).sum().backward()                sets x.grad to 2 * x
     y.register_hook(lambda g: g * 0.5)      halves the gradient that flows from y to its inputs

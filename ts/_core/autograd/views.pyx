@@ -1,12 +1,13 @@
 """Autograd history of views and bases (view tracking), with a rebase of the history by in-place operations.
 
-An in-place write to the view or to the base changes the `grad_fn` of both. For v = b[0], the nodes are:
+An in-place write to a view or to its base changes the `grad_fn` of both. For a view v = b[0] of the base b,
+the nodes are:
 
     v.mul_(w)    b.grad_fn is CopySlices, with edges to the previous b and to the other inputs of the write
     b.mul_(w)    v.grad_fn is AsStridedBackward0, with an edge to the current b
 
-CopySlices passes the gradient of the base to the previous value of the base, except for the elements of the
-view. The gradient of these elements goes through the write.
+CopySlices passes the gradient of the base to the previous value of the base, except for the view's elements.
+The gradient of the view's elements is passed to the write.
 """
 
 cimport cython

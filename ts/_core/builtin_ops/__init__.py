@@ -1,1 +1,4 @@
-"""Built-in operators of the language on numbers, strings and containers. Their kernels access registers."""
+"""Built-in operators of the language on numbers, strings and containers.
+
+The kernels of these operators access registers.
+"""

@@ -1,11 +1,9 @@
 """Operators that compare the items of lists, such as search, equality, sorting (merge sort) and minimum.
 
-`operators()` returns a list of `Operator` objects. The example shows a schema and the name of its kernel:
-
-    aten::index.list_int(int[] self, int el) -> int          kernel: `index`
-
 Sorting is stable. Tensors are compared by `bool(x == y)` and `bool(x < y)`, which requires tensors of one
-element.
+element. For example, the kernel `index` implements this schema:
+
+    aten::index.list_int(int[] self, int el) -> int
 """
 
 from cpython.ref cimport PyObject

@@ -1,11 +1,9 @@
 """Operators on the items of lists: indexing, mutation, slices and sums.
 
-`operators()` returns a list of `Operator` objects. The example shows a schema and the name of its kernel:
+One kernel implements the overloads of all element types. Operators that mutate a list and return it return
+the same object. For example, the kernel `append` implements this schema:
 
-    aten::append.t(t[](a!) self, t(c -> *) el) -> t[](a!)          kernel: `append`
-
-Kernels access items as IValues, so one function implements the overloads of all element types. Operators that
-mutate a list and return it, such as `append`, return the same object.
+    aten::append.t(t[](a!) self, t(c -> *) el) -> t[](a!)
 """
 
 from cpython.ref cimport PyObject

@@ -1,11 +1,9 @@
 """Operators on dicts: lookup, mutation, and the lists of keys, values and items.
 
-`operators()` returns a list of `Operator` objects. The example shows a schema and the name of its kernel:
+One kernel implements the overloads of all key types. Scripts iterate over the list returned by `keys`, so a
+loop may change its dict. For example, the kernel `dict_item` implements this schema:
 
-    aten::__getitem__.Dict_str(Dict(str, t) self, str key) -> t(*)          kernel: `dict_item`
-
-One function implements the overloads of all key types. Scripts iterate over the list returned by `keys`, so a
-loop may change its dict.
+    aten::__getitem__.Dict_str(Dict(str, t) self, str key) -> t(*)
 """
 
 from cpython.ref cimport PyObject

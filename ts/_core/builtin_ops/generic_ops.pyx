@@ -1,7 +1,6 @@
 """Operators on values of every type, and queries about the program and its environment.
 
-`operators()` returns a list of `Operator` objects. For example, this operator compares numbers and devices by
-value, and other objects by identity:
+For example, this operator compares numbers and devices by value, and other objects by identity:
 
     aten::__is__(t1 self, t2 obj) -> bool
 """

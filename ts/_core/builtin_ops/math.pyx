@@ -1,12 +1,10 @@
 """Operators of the modules `math` and `cmath`, on int, float, complex and Scalar arguments.
 
-`operators()` returns a list of `Operator` objects. One call, such as function("sqrt", sqrt, csqrt), creates
-all overloads of a function:
+The C library computes the functions of ints and floats in double precision. As in PyTorch, undefined results
+are nan or inf. Unlike in PyTorch, the Scalar overloads use double precision too. For example, the overloads
+of a square root are:
 
     aten::sqrt.int  aten::sqrt.float  aten::sqrt.complex  aten::sqrt.Scalar
-
-Functions of ints and floats are computed by the C library in double precision. As in PyTorch, undefined
-results are nan or inf. Unlike in PyTorch, the Scalar overloads use double precision too.
 """
 
 from libc.math cimport (

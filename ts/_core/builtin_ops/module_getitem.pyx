@@ -1,10 +1,9 @@
 """Submodule lookup in module containers by a key that is known only at run time.
 
-A `ContainerIndex` is an operator whose arguments are the container and a key. Its map contains the slot of
-the submodule for each key, such as slot 4 for "b":
+Input: a container and a key. Output: the submodule. The operator `ContainerIndex` maps each key to the slot
+of its submodule. In this example, "b" has slot 4:
 
     ContainerIndex(spec of a ModuleDict, {"a": 3, "b": 4}, result)
-    ContainerIndex(spec of a ModuleList, {0: 1, 1: 2, -1: 2}, result)
 
 The types of all slots in the map are subtypes of the type `result`.
 """

@@ -1,4 +1,4 @@
-"""Index of C operator names by module. The modules are imported when one of their operators is first used.
+"""Index of C operator names by module, for the import of a module at its operators' first use.
 
 The names in the index lack the prefix `aten::`. `python -m tests.generate_operator_index` generates the index
 from the modules.

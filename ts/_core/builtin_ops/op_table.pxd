@@ -1,10 +1,11 @@
 """Definition of built-in operators by a schema text and a kernel.
 
-`define` creates an operator. Modules such as `scalar` and `string` define lists of operators:
+Example:
 
     define("aten::len.t(t[] a) -> int", len_list)
 
-A variadic operator (`aten::format(str self, ...) -> str`) takes its variadic arguments as one Tuple.
+The kernel of a variadic operator, such as `aten::format(str self, ...) -> str`, receives the variadic
+arguments as one Tuple.
 """
 
 from cpython.ref cimport PyObject

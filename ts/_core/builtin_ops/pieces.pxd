@@ -1,6 +1,6 @@
-"""Implementation of string operators, mostly without calls of Python methods (`pieces.pyx`).
+"""Implementation of string operators: substrings, word search, `lower` and `strip`.
 
-The operators are substrings, word search, `lower` and `strip`.
+The operators mostly avoid calls of Python methods.
 """
 
 from cpython.object cimport PyObject

@@ -1,13 +1,12 @@
 """Substrings, words, lower case and strip of strings, optimized for programs that process text word by word.
 
-In: a string. Out: the result of the corresponding Python method. Examples with their results:
+Input: a string. Output: the result of the corresponding Python method. Examples with their results:
 
     substring("to be or not to be", 13, 15)   "to", the same object as substring(..., 0, 2)
     lower("Straße")                           "straße"
     strip_string("(be)", "()", True, True)    "be"
 
-Words repeat in a text, so strings of at most 15 ASCII characters are cached. A cache hit is faster than the
-creation of a string.
+Words repeat in a text, so strings of at most 15 ASCII characters are cached.
 """
 
 from cpython.object cimport PyObject

@@ -1,10 +1,10 @@
 """Properties of the built-in operators, for passes and export.
 
-The function `names_with` returns the operators that have a property, such as `names_with("may_raise")`.
+An operator on numbers and an operator on tensors can share a name, such as `aten::add`. The properties hold
+only for overloads on numbers and other built-in types. Therefore, passes also check the types of the
+arguments. The following call returns the operators with a property:
 
-An operator on numbers and an operator on tensors can share a name, such as `aten::add`. The properties here
-hold only for overloads on numbers and other built-in types, so passes also check the types of the arguments.
-The properties of operators on tensors are in their records.
+    names_with("may_raise")
 """
 
 from __future__ import annotations

@@ -1,11 +1,9 @@
 """Registry of the built-in operators: on numbers, strings, lists and dicts, and on tensor metadata.
 
-Two functions look up operators:
+The first lookup of a name imports the module of the operator. Two functions look up operators:
 
     named("aten::len")       the overloads of a name, without those of operator records (`ts.ops.registry`)
     operators()              all operators
-
-A module of operators is imported when one of its names is first requested.
 """
 
 from __future__ import annotations

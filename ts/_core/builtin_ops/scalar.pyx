@@ -1,12 +1,9 @@
-"""Operators on numbers: arithmetic, comparison, logic and conversions. Math functions are in `math.pyx`.
+"""Operators on numbers: arithmetic, comparison, logic and conversions.
 
-`operators()` returns a list of `Operator` objects. One call of `family` defines all overloads of a name, such
-as those of "add":
+The overloads of a name share one C function per kind of number. Kernels select the function by the tags of
+the arguments. Bools count as ints. For example, the overloads of "add" are:
 
     aten::add.int  aten::add.float  aten::add.int_float ... aten::add
-
-The overloads share one C function per kind of number. Kernels select the function by the tags of the
-arguments. Bools count as ints. The interpreter's opcodes use these functions too (`value/scalar.pxd`).
 """
 
 from libc.math cimport atan2, copysign, fabs, fmod, log, remainder

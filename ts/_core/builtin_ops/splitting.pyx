@@ -1,13 +1,13 @@
 """String splitting that checks limits after each substring.
 
-In: a string and a separator. Out: a core List with the result of the corresponding `str` method. Examples
-with their results:
+Input: a string and a separator. Output: a list with the result of the corresponding `str` method.
+
+Python's methods check neither limits nor signals, and may take seconds for long strings. Examples with their
+results:
 
     split_at("a,b,c", ",", 1, False)      ["a", "b,c"]
     split_words(" a  b ", -1)             ["a", "b"]
     split_lines("a\\r\\nb", False)          ["a", "b"]
-
-Python's methods check neither limits nor signals, and may take seconds for long strings.
 """
 
 from cpython.object cimport PyObject

@@ -1,11 +1,11 @@
 """Named counters of `torch.jit._logging`, to which programs add numbers.
 
-In: calls of `add_stat_value(key, number)` in scripts and Python. Out: the sum of the added numbers for each
-key.
+Input: calls of `add_stat_value(key, number)` in scripts and Python. Output: the sum of the added numbers for
+each key. Example:
 
     logger = LockingLogger()
     before = set_logger(logger)
-    logger.get_counter_val("steps")         the sum, or 0 for an unused key
+    logger.get_counter_val("steps")         # the sum, or 0 for an unused key
 """
 
 from __future__ import annotations

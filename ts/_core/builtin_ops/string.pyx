@@ -1,7 +1,7 @@
 """String operators (methods, string search, splitting, string formatting), conversion from and to numbers.
 
-`operators()` returns a list of `Operator` objects. For example, `aten::upper(str self) -> str` calls
-`str.upper`. Strings are Python's `str`, while PyTorch uses byte strings. Differences from PyTorch:
+For example, `aten::upper(str self) -> str` calls `str.upper`. Strings are Python's `str`, while PyTorch uses
+byte strings. Other differences from PyTorch are:
 
     characters          Unicode code points: `len("é")` is 1
     line ends           `"\\r\\n"` is one line end

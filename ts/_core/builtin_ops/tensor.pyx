@@ -1,7 +1,7 @@
 """Operators on tensor metadata (sizes, dtype, device), which need no backend kernels, and `tolist`.
 
-In: a register with a tensor. Out: a number, a list of ints or a device. The table has expressions and their
-operators:
+Input: a register with a tensor. Output: a number, a list of ints, or a device. The table shows expressions
+and their operators:
 
     x.shape, x.size(0)     aten::size          x.dtype     prim::dtype
     x.dim(), len(x)        aten::dim           x.device    prim::device

@@ -1,7 +1,7 @@
-"""Variadic operators on tensors: each calls the corresponding operator on a list.
+"""Variadic operators on tensors, of which each calls the corresponding operator on a list.
 
-In: a tuple of the variadic arguments. Out: the result of the operator on a list. Variadic calls are on the
-left, equivalent expressions on the right:
+Input: a tuple of the variadic arguments. Output: the result of the operator on a list. The table shows
+variadic calls and equivalent expressions:
 
     prim::VarConcat(x, y, 0)                       aten::cat([x, y], 0)
     aten::einsum(x, [0, 1], y, [1, 2])             aten::einsum("AB,BC", [x, y])

@@ -1,6 +1,6 @@
 """Errors for arguments of a wrong type, with PyTorch's exception class and message.
 
-In: the function, the argument and the expected type. Out: a RuntimeError, such as:
+Input: a function, an argument and the expected type. Output: a RuntimeError, such as:
 
     f() Expected a value of type 'int' for argument 'x' but instead found type 'float'.
     Position: 0

@@ -1,12 +1,13 @@
 """Argument conversion (unboxing, validation) of Python arguments to registers, by the operator's schema.
 
-In: the parameters of a signature, and one Python value for each. Out: registers that the operator's kernel
-can read without tag checks, or a TypeError. For the schema aten::append.t(t[](a!) self, t el):
+Input: the parameters of a signature, and one Python value for each. Output: registers that the operator's
+kernel can read without tag checks, or a TypeError.
+
+Calls from the interpreter skip the checks, because the bytecode verifier has proved the types. Examples for
+the schema aten::append.t(t[](a!) self, t el):
 
     [1, 2], 3       registers with a core List[int] and 3
     [1, 2], "a"     TypeError, because t is int
-
-Calls from the interpreter skip the checks, because the bytecode verifier has proved the types.
 """
 
 from enum import Enum

@@ -1,7 +1,7 @@
 """Autocast (automatic mixed precision) with a cast policy per operator and a cast cache.
 
-In: an operator, its arguments, and the thread's autocast state. Out: the operator's results for arguments
-that are cast to the operator's dtype:
+Input: an operator, its arguments, and the thread's autocast state. Output: the operator's results for cast
+arguments. Examples:
 
     set_enabled(0, True)     enables autocast in this thread for backend 0, the CPU
     linear(x, w)             calls linear(x.to(bfloat16), w.to(bfloat16))
@@ -15,10 +15,10 @@ The operator record defines the cast (`OperatorRecord.autocast`), for all device
     ...        any other text is the message of an error
 
 Floating tensors on the device are cast, except float64. While an operator with a cast runs, autocast is
-disabled for the operators that it calls. Gradients flow through the cast.
+disabled for the operators that it calls. Gradients are also computed through the cast.
 
-The cast of a leaf that requires grad is cached until the end of the outermost block (`increment_nesting`), or
-until the leaf is written in place.
+The cast of a leaf that requires grad is cached. It is dropped at the end of the outermost block
+(`increment_nesting`), or when the leaf is written in place.
 """
 
 from cpython.object cimport PyObject

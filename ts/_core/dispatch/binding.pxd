@@ -1,9 +1,7 @@
 """Parameters of operators, prepared for arguments from Python.
 
-    Binder: an operator with its slots, one per parameter
-
-`bind` returns Python values in schema order, for Python kernels. `call_directly` fills registers and runs the
-C kernel.
+A `Binder` has an operator and one slot per parameter. For Python kernels, `bind` returns Python values in the
+order of the schema. For C kernels, `call_directly` stores the values in registers and runs the kernel.
 """
 
 cimport cython

@@ -1,13 +1,13 @@
 """Argument binding of Python arguments to an operator's parameters, as a list of values or in registers.
 
-In: a Binder, positional and keyword arguments. Out: a list of values, a result, or a mismatch. For x.sum(1),
-the two ways to bind give:
+Input: a `Binder`, positional and keyword arguments. Output: a list of values, a result, or a mismatch.
+
+`call_directly` accepts tensors, Python numbers, lists and tuples of both, dtypes and defaults. `bind` accepts
+all arguments, also NumPy scalars, tensors for numbers, and device names. For x.sum(1), the two functions
+give:
 
     bind             the list [x, [1], False, None]
     call_directly    registers with x, List[1], False and None, and the result of the kernel
-
-`call_directly` accepts tensors, Python numbers, lists and tuples of both, dtypes and defaults. `bind` accepts
-all arguments, also NumPy scalars, tensors for numbers, and device names.
 """
 
 import sys

@@ -1,13 +1,14 @@
 """Foreach operators: kernels that run a single-tensor operator on each element of tensor lists.
 
-In: the single-tensor operator, and the parameters of the foreach operator. Out: the foreach operator's
-kernel. This example computes [x + 2 * a, y + 2 * b]:
+Input: the single-tensor operator, and the parameters of the foreach operator. Output: the foreach operator's
+kernel.
+
+A parameter of the single-tensor operator receives the foreach argument of the same name. If no name matches,
+it receives the argument at the same position, else its default. Lists pass one element to each call.
+Autograd, profilers and limits see the operators on single tensors. The example computes [x + 2 * a, y + 2 *
+b]:
 
     ForeachKernel(find, "aten::add.Tensor", parameters, True).run([x, y], [a, b], 2)
-
-Each parameter of the single-tensor operator receives the foreach argument with the same name, else the one at
-the same position, else its default. Each call receives one element of each list argument. Other arguments are
-passed to every call. Autograd, profilers and limits see the operators on single tensors.
 """
 
 from libc.stdint cimport int32_t

@@ -1,9 +1,9 @@
 """Torch function modes, which intercept all tensor functions of a thread.
 
-While a mode is active, mode.__torch_function__(func, types, args, kwargs) replaces func(*args, **kwargs):
+In an active mode, the method `__torch_function__` of the mode replaces each call of a function:
 
     with mode:
-        x + 1
+        x + 1              # mode.__torch_function__(func, types, args, kwargs)
 
 The class of modes is `ts.overrides.TorchFunctionMode`. The innermost mode is called first. A mode is disabled
 inside of its handler, so calls from the handler go to the next outer mode. If no mode is left, they go to

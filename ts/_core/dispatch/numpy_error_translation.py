@@ -1,13 +1,13 @@
 """Exception translation (error translation) of NumPy errors to PyTorch's exception classes and messages.
 
-In: the exception that a kernel raised, and the operator's name. Out: the exception to raise instead. If a
-`raise` statement of the kernel raised the exception, the result is None. In this example, the second line
-replaces the first:
+Input: the exception that a kernel raised, and the operator's name. Output: the exception to raise instead. If
+a `raise` statement of the kernel raised the exception, the output is None.
+
+Kernels check most arguments before they call NumPy, and the translation covers the other cases. In this
+example, the second line replaces the first:
 
     ValueError: operands could not be broadcast together with shapes (3,2) (3,)
     RuntimeError: The size of tensor a (2) must match the size of tensor b (3) at non-singleton dimension 1
-
-Kernels check most arguments before they call NumPy. The translation covers the other cases.
 """
 
 from __future__ import annotations

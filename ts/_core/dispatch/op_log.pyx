@@ -1,14 +1,14 @@
 """Log of the operators executed by a thread, with arguments and results.
 
-`lines` has one entry per operator, with the operator, its arguments and its results:
+The attribute `lines` has an entry for each operator:
 
     with OperatorLog(is_group, looks_inside) as writer:
         y = ts.tanh(x) * 2
-    writer.lines                   [(aten::tanh, [x], [t]), (aten::mul.Scalar, [t, 2], [y])]
+    writer.lines                   # [(aten::tanh, [x], [t]), (aten::mul.Scalar, [t, 2], [y])]
 
 If autograd records the operators that a composite operator calls, `lines` has an entry for each of these.
-Otherwise, `lines` has one entry for the composite operator. `identity` returns equal keys for a tensor and
-its detached aliases. `OperatorObserver` observes or replaces the results of each operator.
+Otherwise, `lines` has one entry for the composite operator. `OperatorObserver` observes or replaces the
+results of each operator.
 """
 
 from cpython.object cimport PyObject

@@ -1,22 +1,22 @@
 """Dispatch table of operators with one kernel per backend, and the calling convention of kernels.
 
-`r` has the registers, and `at` the indices of an operator's registers. A kernel reads its arguments from
-registers and writes its results to registers:
+A kernel reads its arguments from the registers `r` and writes its results to them. `at` has the numbers of
+the operator's registers:
 
     at[0 .. nargs)                 indices of the arguments (borrowed)
     at[nargs .. nargs + nrets)     indices of the results, which are written last and release the old values
 
-A result register may also be an argument register. A kernel returns 0, -1 with a Python exception set, or
-UNSUPPORTED for unsupported arguments. In the last case, it has changed no register and no tensor.
-`run_kernel` then calls the operator's fallback for the backend. The fallback calls the kernel again with
-converted arguments, or runs the Python kernel of the record.
+A result register may also be an argument register. A kernel returns 0, or -1 with a Python exception set. For
+unsupported arguments, it returns UNSUPPORTED, without a change of any register or tensor. Then `run_kernel`
+calls the operator's fallback for the backend. The fallback calls the kernel again with converted arguments,
+or runs the Python kernel of the record.
 
 Kernels are called with the GIL held. Only kernels of `scalar` operators may be called without the GIL. These
 access no Python objects, and acquire the GIL to raise an error.
 
-The interpreter and Python call kernels through `invoke`. `invoke` first calls the handlers of the active
-dispatch keys. Only basic indexing of CPU tensors that do not require grad does not use `invoke`
-(`basic_indexing`). The dispatch table has these entries:
+The interpreter and Python call kernels through `invoke`. It first calls the handlers of the active dispatch
+keys. Only basic indexing of CPU tensors that do not require grad does not use `invoke` (`basic_indexing`).
+The dispatch table has these entries:
 
     kernels[backend]     kernel of an operator with a record, set at the first call (`Backend.bind_kernel`).
                          `call_python_kernel` is used if the backend has no C kernel.

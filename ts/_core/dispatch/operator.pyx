@@ -1,13 +1,13 @@
 """Operator dispatch (dynamic dispatch by backend): callable operators, created from schemas and records.
 
-In: registers or Python arguments. Out: results, wrapped as tensors. An operator can be called in two ways:
+Input: registers or Python arguments. Output: results, wrapped as tensors.
+
+`invoke` selects the kernel by the backend of the first tensor. If neither a C kernel nor its fallback
+supports the arguments, the record's Python kernel runs. An operator can be called in two ways:
 
     op = Operator("aten::exp(Tensor self) -> Tensor", record)
     op(x)                       with Python arguments, which are bound by the schema
     invoke(op, r, at)           with arguments in registers
-
-`invoke` selects the kernel by the backend of the first tensor. If neither a C kernel nor its fallback
-supports the arguments, the record's Python kernel runs (`record_kernels`).
 """
 
 from weakref import WeakSet

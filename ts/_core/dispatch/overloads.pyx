@@ -1,10 +1,10 @@
 """Calls of operators by name from Python, with PyTorch's overload resolution.
 
-In: Python arguments. Out: the result of the first overload, in the registry's order, that accepts the
-arguments. Examples of calls:
+Input: Python arguments. Output: the result of the first overload in the registry that accepts the arguments.
+Examples of calls:
 
     add = OverloadSet("aten::add", registry.lookup)
-    add(x, y);  add(x, 2, alpha=3);  add(input=x, other=y, out=z)
+    add(x, y), add(x, 2, alpha=3), add(input=x, other=y, out=z)
     x.view(2, 3)                 positional ints are collected for the int[] parameter
     add(x, "a")                  TypeError: add(): argument 'other' (position 2) must be Tensor, not str
 

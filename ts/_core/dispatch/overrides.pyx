@@ -1,6 +1,7 @@
 """Function overrides by argument classes, with PyTorch's `__torch_function__` protocol.
 
-In: a function and the arguments of a call. Out: the first handler result that is not NotImplemented.
+Input: a function and the arguments of a call. Output: the first result of a handler that is not
+NotImplemented.
 
     class Logged(ts.Tensor):
         @classmethod
@@ -9,11 +10,10 @@ In: a function and the arguments of a call. Out: the first handler result that i
             return super().__torch_function__(func, types, args, kwargs)
 
     x = ts.ones(2).as_subclass(Logged)
-    x + 1                                           prints "add", and the sum is also a Logged
+    x + 1                                           # prints "add", and the sum is also a Logged
 
 Classes can override operators, and functions and methods wrapped in `Overridable`. Arguments of classes that
-do not derive from `Tensor` are considered only if the arguments match no overload. `TorchFunctionMode` is in
-`modes.py`.
+do not derive from `Tensor` are considered only if the arguments match no overload.
 """
 
 from cpython.object cimport PyObject

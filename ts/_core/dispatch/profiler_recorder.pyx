@@ -1,14 +1,14 @@
 """Event recorder of the profiler: times of operators, functions, labels and compiler stages.
 
-In: calls in recorded threads, and stages of the compiler on all threads. Out: a list of `Event`.
+Input: calls in recorded threads, and stages of the compiler on all threads. Output: a list of `Event`.
+
+A process has at most one active recorder. Without one, operator calls do no extra work. Example:
 
     recorder = Recorder(shapes=True, stacks=False, memory=True)
-    recorder.start()                          records this thread and programs that it forks
-    ts.tanh(x)                                adds an event: aten::tanh, from 1200 ns to 1900 ns
+    recorder.start()                          # records this thread and programs that it forks
+    ts.tanh(x)                                # adds an event: aten::tanh, from 1200 ns to 1900 ns
     recorder.stop()
     recorder.events, recorder.peak_bytes
-
-A process has at most one active recorder. Without one, operator calls do no extra work.
 """
 
 import sys

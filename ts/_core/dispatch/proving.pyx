@@ -1,14 +1,14 @@
 """Inference of result types of operators from argument types.
 
-In: an operator, and the TypeSpecs of its arguments. Out: the TypeSpecs of its results, or a TypeError. The
-columns are schemas, argument types and results:
+Input: an operator, and the types (`TypeSpec`) of its arguments. Output: the types of its results, or a
+TypeError.
+
+A type variable (`t`) gets its type from the first argument that contains it. Later arguments must match this
+type. The table shows schemas, argument types and result types:
 
     aten::sub.int(int a, int b) -> int               int, int              int
     aten::append.t(t[](a!) self, t(c -> *) el)       List[str], str        List[str]
                                                      List[str], int        TypeError
-
-The first argument whose parameter type contains a type variable (`t`) binds the variable. Later arguments
-must match the binding.
 """
 
 from ts._core.dispatch.arguments cimport substitute_variables, spec_of_text

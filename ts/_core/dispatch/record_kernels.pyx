@@ -1,7 +1,7 @@
 """Python kernels of records: selection of the device, conversion of the arguments, wrapping of the results.
 
-In: an operator and Python values (tensors, numbers, lists). Out: tensors, or other Python values. A call has
-three steps:
+Input: an operator and Python values (tensors, numbers, lists). Output: tensors, or other Python values. A
+call has three steps:
 
     select the backend: of the argument `device`, else of the tensor arguments
     call the record's kernel for this backend: kernel(xp, *arguments), with arrays for tensors

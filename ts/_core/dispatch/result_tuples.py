@@ -1,9 +1,9 @@
-"""Named tuples for operators with several results. The schema defines the field names.
+"""Named tuples for operators with several results, with the field names of the schema.
 
->>> results_class("aten::max", ("values", "indices"))((3, 0))
-torch.return_types.max(
-values=3,
-indices=0)
+    >>> results_class("aten::max", ("values", "indices"))((3, 0))
+    torch.return_types.max(
+    values=3,
+    indices=0)
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Operator signatures from schema text: parameters, kinds, written arguments.
 
-In: a schema in PyTorch's syntax. Out: a `Signature`, for binding Python arguments and wrapping results. The
-full parser is `ts.ir.schema`.
+Input: a schema in PyTorch's syntax. Output: a `Signature`, for binding Python arguments and wrapping results.
+`ts.ir.schema` is a parser of all parts of a schema.
 
     >>> s = signature("aten::add_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)")
     >>> s.name, s.overload, [p.name for p in s.parameters], s.returns[0].alias_of

@@ -1,13 +1,11 @@
 """Subclasses of `Tensor`: result conversion and overridable tensor methods.
 
-For example, a sum with an instance of a subclass is an instance of the subclass:
+Operators call `__torch_function__` of their arguments' classes (`overrides.pyx`). Methods of `Tensor` that
+are not operators, such as `x.to(...)`, do not call it. Therefore, each subclass gets copies of these methods,
+wrapped in an `Overridable` that calls it. Example:
 
     class Kept(ts.Tensor): ...
-    Kept([1.0]) + 1                 is a Kept
-
-Operators check whether arguments have subclasses (`overrides.pyx`). Methods of `Tensor` that are not
-operators (`x[0]`, `x.shape`, `x.to(...)`) do not check, which saves time for plain tensors. Each subclass
-gets copies of these methods, wrapped in an `Overridable`.
+    Kept([1.0]) + 1                 # an instance of Kept
 """
 
 from __future__ import annotations

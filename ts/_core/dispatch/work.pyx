@@ -1,7 +1,7 @@
 """Admission control of operators under `ts.limits` by estimated time, as a kernel cannot be interrupted.
 
 `before_operator` compares a lower bound of the operator's time with the remaining time. It raises
-TimeExceeded if too little time remains. A call raises MemoryExceeded if NumPy cannot allocate an array.
+TimeExceeded if too little time remains. If NumPy cannot allocate an array, the call raises MemoryExceeded.
 
 For an operator with a record, `ts.ops.cost_model` estimates the time from the sizes of the arguments. For an
 operator of the language, the estimate is proportional to the lengths of its lists and strings.

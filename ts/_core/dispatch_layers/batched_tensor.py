@@ -1,13 +1,12 @@
-"""Batched tensors of `vmap`: each operator runs on all examples of the batch at once.
+"""Batched tensors of `vmap`, for which each operator runs on all examples of the batch at once.
 
-In: an operator with batched arguments at a level. Out: its batched results. A batched tensor has the shape of
-one example. Its inner tensor holds the batch:
+Input: an operator with batched arguments at a level. Output: its batched results.
+
+A batched tensor has the shape of one example. Its inner tensor has the batch dimension in front. Operators
+use the batching rules in `ts.ops.vmap_rules`, and composite operators need none. Examples:
 
     Tensor (3,) -> Batched -> inner (5, 3)      five examples of three elements
     Tensor (3,) -> Batched -> inner (3,)        one tensor that all examples share (`has_batch_dim` is False)
-
-The batch dimension is the first dimension of the inner tensor. `ts.ops.vmap_rules` contains the batching
-rules of operators. Composite operators need none.
 """
 
 from __future__ import annotations

@@ -1,9 +1,7 @@
 """Stack of dispatch modes, which intercept operators below autograd: `torch.utils._python_dispatch`.
 
-    push(mode)      operators call mode.__torch_dispatch__(func, types, args, kwargs): see torch_dispatch.py
-    pop()           remove and return the mode that was pushed last
-
-Each thread has a separate stack.
+Each thread has a separate stack. After `push(mode)`, operators call the handler `__torch_dispatch__` of the
+mode. `pop()` removes and returns the mode that was pushed last.
 """
 
 from __future__ import annotations

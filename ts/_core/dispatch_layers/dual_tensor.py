@@ -1,12 +1,13 @@
 """Dual tensors (dual numbers) for forward-mode automatic differentiation.
 
-In: an operator and its arguments, of which at least one has a tangent at a level. Out: the results with
-tangents. For x with tangent x_t and y without tangent:
+Input: an operator and its arguments, of which at least one has a tangent at a level. Output: the results with
+tangents.
+
+The formulas in `ts.ops.derivatives.forward` compute tangents by operators. Therefore, autograd can record the
+computation and `vmap` can batch it. A tangent can have tangents at other levels. For x with the tangent x_t
+and y without a tangent:
 
     x * y has the tangent x_t * y
-
-The formulas in `ts.ops.derivatives.forward` call operators to compute tangents. Therefore, autograd can
-record the computation and `vmap` can batch it. A tangent can have tangents at other levels.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 """Layers: wrapped tensors of function transforms (batches of `vmap`, duals of `jvp`, fake tensors).
 
-A layer refers to the wrapped tensor (`inner`). A tensor refers to its layer through its autograd history. In
-function transforms, the array of a tensor has the shape of one batch element or of the primal, but no
-elements (`hides_elements`). Operators run on `inner`, and direct access to memory raises an error.
+A tensor refers to its layer through its autograd history. The layer refers to the wrapped tensor (`inner`).
+In function transforms, the outer tensor has the shape of one example or of the primal, but no elements
+(`hides_elements`). Operators run on `inner`, and direct access to the outer tensor's memory raises an error.
 
 Each layer has a level. If several arguments of an operator have layers, the transform with the highest level
-executes the operator on the inner tensors.
+executes the operator. It runs on the inner tensors.
 """
 
 from ts._core.tensor.tensor cimport Tensor

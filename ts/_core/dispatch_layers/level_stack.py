@@ -1,10 +1,11 @@
 """Stack of nested transform levels (dynamic layer stack) of this thread, and dispatch to these levels.
 
-A level is open from `push` to `pop`, such as during a call of a function that `vmap` returned. `push_level`
-and `below_level` are context managers:
+A level is open from `push` to `pop`, such as during a call of a function that `vmap` returned. The context
+managers are:
 
-with push_level(run, wrap) as level:        inside of the block, tensors may have layers of this level
-    with below_level(level):                operators run as if the level were not open
+    with push_level(run, wrap) as level:        # inside of the block, tensors may have layers of this level
+        with below_level(level):                # operators run as if the level were not open
+            ...
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Layers of tensors whose class defines `__torch_dispatch__`. Operators on such tensors call this handler.
+"""Layers of tensors whose class defines `__torch_dispatch__`, the handler that operators call.
 
 Each tensor of such a class has a layer of the level SUBCLASSES. Tensors created by `_make_wrapper_subclass`
 have shape, strides, dtype and device, but no elements. Their arrays belong to the meta backend. Tensors

@@ -1,9 +1,9 @@
-"""Calls of the `__torch_dispatch__` handlers of modes and tensor classes. The handlers run operators.
+"""Calls of the `__torch_dispatch__` handlers of modes and tensor classes, to run an operator.
 
 Handlers are called below autograd, transforms and autocast, with the arguments (func, types, args, kwargs).
-The handler of the thread's last mode is called first, then the handlers of the classes of tensors in `args`.
-The result of the operator is the first handler result that is not NotImplemented. An operator that writes to
-an argument returns this argument, whatever the handler returns.
+The handler of the thread's last mode is called first, then the handlers of the tensors' classes. The
+operator's result is the first handler result that is not NotImplemented. An operator that writes to an
+argument always returns this argument.
 
 A composite operator runs its decomposition instead. A mode is disabled inside its handler, and autograd is
 disabled inside all handlers.

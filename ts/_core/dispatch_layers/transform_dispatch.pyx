@@ -1,6 +1,7 @@
-"""Transform dispatch: decides whether an operator runs at the level of its tensors' layers before or after autograd.
+"""Transform dispatch: decides whether an operator runs at the level of its tensors' layers before or after
+autograd.
 
-Autograd runs first only if a tensor argument of the highest level requires grad. Two cases of `x * y`, where
+Autograd runs first only if a tensor argument of the highest level requires grad. Examples for `x * y`, where
 `x` is a leaf that requires grad:
 
     y is batched      batching runs first, then autograd records the operator on the inner tensors

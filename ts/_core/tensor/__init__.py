@@ -1,6 +1,6 @@
 """Tensors: the class, storages, strides, indexing, and exchange with arrays of other libraries.
 
-The import of the package completes the class Tensor: modules that use the class add methods to it.
+The import of the package completes the class `Tensor`, because several modules add methods to it.
 """
 
 from ts._core.tensor.tensor import register_functions

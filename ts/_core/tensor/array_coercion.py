@@ -1,10 +1,13 @@
 """Conversion of arrays of other libraries (NumPy, CuPy, PyTorch, DLPack) and None to tensors.
 
-Conversion is tried only after the arguments of a call matched no signature. Each array is replaced by a
-tensor that shares its memory, and None by the undefined tensor. If no argument is replaced, the result is
-None.
+Input: the arguments of a call that matched no signature. Output: the arguments with tensors instead of arrays
+and None. If no argument is replaced, the output is None.
 
-    f(np.ones(3))          equals f(ts.from_numpy(np.ones(3))) if f has a Tensor parameter
+A tensor shares the memory of its array. None becomes the undefined tensor. The following calls are equal if f
+has a Tensor parameter:
+
+    f(np.ones(3))
+    f(ts.from_numpy(np.ones(3)))
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Fast paths of indexing that do not decompose the index into operators.
 
 `x[i]`, `x[a:b]` and `x[..., None]` create views of CPU tensors, and `x[i] = 2` runs one operator. Supported
-indices consist of integers, slices, None and `...`. For other indices, and indices out of range, the result
-is None. Then `ts._core.tensor.indexing` evaluates the index or raises an error.
+indices consist of integers, slices, None and `...`. For other indices, the result is None, and
+`ts._core.tensor.indexing` evaluates the index or raises an error.
 """
 
 cimport numpy as cnp

@@ -1,10 +1,11 @@
 """Fast contiguity test of NumPy arrays by their strides, for operator results and arguments.
 
-An example, for a result and a list of arguments:
+Input: a result and a list of arguments. Output: True if all arrays are certainly contiguous, else False.
 
-    are_contiguous(np.ones((2, 3)), [np.ones((2, 3)), 1.5])      True; False if uncertain
+Unlike NumPy's contiguity flag, the test also checks the strides of dimensions of length 1. This call returns
+True:
 
-Unlike NumPy's contiguity flag, the test also checks the strides of dimensions of length 1.
+    are_contiguous(np.ones((2, 3)), [np.ones((2, 3)), 1.5])
 """
 
 cimport numpy as cnp

@@ -1,6 +1,6 @@
 """Conversions and copies of tensors, such as dtype conversion, device transfer and memory formats.
 
-The right column describes the results:
+Calls and their results are:
 
     to(x, (float64,), {})               x.to(float64)
     copied(x, channels_last)            a dense copy in a memory format

@@ -1,7 +1,7 @@
 """DLPack exchange of host memory, including element types that NumPy does not support.
 
-NumPy cannot exchange bfloat16. Therefore, a bfloat16 array is exported as unsigned 16-bit integers, and the
-element type in the capsule is set to bfloat16 afterwards. An import performs the inverse conversion.
+NumPy cannot exchange bfloat16. Therefore, a bfloat16 array is exported as unsigned 16-bit integers. The
+element type in the DLPack capsule is then changed to bfloat16. An import performs the inverse conversion.
 """
 
 import numpy as np

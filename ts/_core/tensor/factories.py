@@ -1,6 +1,6 @@
 """Tensors from Python data: numbers, nested sequences and arrays.
 
-Dtypes and shapes are inferred by PyTorch's rules:
+Dtypes and shapes are inferred by PyTorch's rules. Calls and their results are:
 
     tensor([1, 2.5])            float32, the default dtype, because an element is a float
     tensor([[1, 2], [3]])       ValueError: expected sequence of length 2 at dim 1 (got 1)

@@ -1,9 +1,9 @@
 """Tables of hooks, and handles that remove a hook.
 
->>> table = OrderedDict()
->>> handle = add_hook(table, print)
->>> len(table), handle.remove(), len(table)
-(1, None, 0)
+    >>> table = OrderedDict()
+    >>> handle = add_hook(table, print)
+    >>> len(table), handle.remove(), len(table)
+    (1, None, 0)
 """
 
 from __future__ import annotations

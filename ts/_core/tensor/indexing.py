@@ -1,10 +1,11 @@
 """Basic indexing and advanced indexing (fancy indexing) of tensors, decomposed into operators.
 
-The result is a view, or a copy if the subscript contains index tensors or lists. As in PyTorch, all other
-items (integers, slices, None, `...`) are applied first. Then all index tensors are applied together to the
-view:
+Input: a tensor and a subscript. Output: a view, or a copy if the subscript contains index tensors or lists.
 
-    x[1, :, [0, 2]]         view = x[1];    aten::index(view, [None, [0, 2]])
+As in PyTorch, all other items (integers, slices, None, `...`) are applied first and give a view. Then all
+index tensors are applied together to the view. Example:
+
+    x[1, :, [0, 2]]         view = x[1], then aten::index(view, [None, [0, 2]])
 
 NumPy would instead broadcast the 1 with the list.
 """

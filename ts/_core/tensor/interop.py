@@ -1,6 +1,6 @@
 """NumPy interoperability (array protocol), DLPack, pickling and deep copies, as methods of tensors.
 
-The right column describes the results:
+Calls and their results are:
 
     numpy.asarray(x), x.numpy()              arrays that share memory with x
     pickle.loads(pickle.dumps([x, x[0]]))    two tensors that share memory with each other

@@ -1,6 +1,6 @@
 """Tensor methods for memory layout: storage, offset, strides and memory formats.
 
-In: tensors. Out: layout queries, storages, views.
+Examples with their values:
 
     x.t().is_contiguous()                                     False
     x.to(memory_format=ts.channels_last).dim_order()          (0, 2, 3, 1)

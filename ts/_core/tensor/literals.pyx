@@ -1,7 +1,9 @@
 """Fast construction of tensors from Python numbers and small nested lists of numbers.
 
+Input: a number or a list, and a ScalarType, or -1 to infer it. Output: a tensor. For other data, the output
+is None, and `factories.tensor` constructs the tensor or raises an error. Example:
+
     from_scalars([[1, 2], [3, 4.5]], -1)     float32: the default dtype if a number is a float
-    from_scalars(["a"], -1)                  None: `factories.tensor` constructs the tensor or raises an error
 """
 
 cimport numpy as cnp

@@ -1,11 +1,9 @@
 """Conversion between narrow dtypes (float8, complex32) and other dtypes, with rounding and saturation.
 
-The results are PyTorch's.
-
     decode(x)              looks up the float32 values of 8-bit floats in a table of the 256 bit patterns
     encode(x, dtype)       converts to float32, then rounds to nearest even
 
-This module corrects results of `ml_dtypes` that differ from PyTorch's. Values too large for float8_e4m3fn
+The results are PyTorch's, and some differ from those of `ml_dtypes`. Values too large for float8_e4m3fn
 saturate to its largest number. NaNs keep their sign and have all other bits set. float8_e8m0fnu has no sign
 bit, and encodes the absolute value.
 """

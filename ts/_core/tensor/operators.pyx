@@ -1,12 +1,12 @@
 """Python operators of tensors, evaluated by operators of the registry.
 
-In: the operands of `x + y`, `x += y` and similar expressions. Out: the result, or NotImplemented for unsupported
-operand types.
+Input: the operands of `x + y`, `x += y` and similar expressions. Output: the result, or NotImplemented for
+unsupported types. Examples:
 
-    operator_function("add")(x, y)        calls aten::add
-    binary("add", x, 1)                   the type slot of `x + 1`: the operator, or a method that overrides it
+    operator_function("add")(x, y)    calls aten::add
+    binary("add", x, 1)               the type slot of `x + 1`: the operator, or a method that overrides it
 
-The class Tensor uses these functions, so this module does not import it. `register_tensor_type` sets the class.
+The class Tensor uses these functions, so this module cannot import the class. `register_tensor_type` sets it.
 """
 
 import numpy as np

@@ -1,6 +1,6 @@
 """Memory overlap checks of arrays to be written.
 
-Each function returns whether the condition on its right holds:
+The functions and the conditions for their result True are:
 
     has_internal_overlap(a)       several elements of a share an address (an expanded tensor)
     has_partial_overlap(a, b)     a and b are dense blocks that overlap without being identical

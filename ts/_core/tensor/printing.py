@@ -3,9 +3,9 @@
     >>> ts.tensor([[1.5, 20.0]])
     tensor([[ 1.5000, 20.0000]])
 
-All elements of a tensor have one format, which depends on the elements that are shown: integers, whole floats
-(`2.`), fixed point or scientific. A tensor with more than `threshold` elements shows only `edgeitems`
-elements at both ends of each dimension.
+All elements of a tensor have one format, which depends on the elements that are shown. The formats are
+integers, whole floats (`2.`), fixed point and scientific. A tensor with more than `threshold` elements shows
+only `edgeitems` elements at both ends of each dimension.
 """
 
 from __future__ import annotations

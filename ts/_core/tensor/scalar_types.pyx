@@ -1,6 +1,7 @@
 """ScalarTypes: tables that convert between PyTorch's dtype numbers, NumPy's type numbers and dtypes.
 
-In: the rows of `ts.dtypes`. Out: the functions and the table that `scalar_types.pxd` declares.
+Input: the rows of `ts.dtypes`. Output: the functions and the table that `scalar_types.pxd` declares.
+Examples:
 
     scalar_type_of_number(NPY_FLOAT)      6, the ScalarType of `torch.float32`
     dtype_of_scalar_type[6]               ts.float32

@@ -1,12 +1,13 @@
-"""Move the memory of tensors to shared memory, and pickle tensors for other processes.
+"""Moving the memory of tensors to shared memory, and pickling tensors for other processes.
 
-    x = ts.zeros(4);  y = x[2:]
-    x.share_memory_()                           y is still a view of x
-    os.fork()                                   the parent process sees writes of the child to x
+    x = ts.zeros(4)
+    y = x[2:]
+    x.share_memory_()                           # y is still a view of x
+    os.fork()                                   # the parent process sees writes of the child to x
 
 A storage is the array that owns the memory of one or several tensors. When a storage is moved, each of its
-tensors gets an array in the new memory. If reference counts show that other tensors may use the storage, they
-are searched among all objects that the garbage collector tracks.
+tensors gets an array in the new memory. Reference counts can show that other tensors may use the storage.
+Then these tensors are searched among all objects that the garbage collector tracks.
 
 Pickles of `multiprocessing` (queues, pipes, arguments of processes) contain a file mapping and an offset
 instead of elements. In the receiver, tensors of one storage share memory, even if they arrive in separate

@@ -1,7 +1,7 @@
 """Size, the shape of a tensor.
 
->>> Size((2, 3)), Size((2, 3)).numel(), Size((2, 3))[1:]
-(torch.Size([2, 3]), 6, torch.Size([3]))
+    >>> Size((2, 3)), Size((2, 3)).numel(), Size((2, 3))[1:]
+    (torch.Size([2, 3]), 6, torch.Size([3]))
 """
 
 from __future__ import annotations

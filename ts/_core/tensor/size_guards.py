@@ -1,7 +1,7 @@
 """Queries on symbolic sizes, for all code that depends on the size of a dimension.
 
 A size is an int or a symbol. A symbol is an object with `+ - * //` and comparisons that stands for an unknown
-number. Results for a symbol `n`:
+number. Queries on a symbol `n` and their results are:
 
     product((2, n, 1))        2*n
     equal(n, 3)               n == 3, for preconditions of operators. Adds a guard if it is not provable.

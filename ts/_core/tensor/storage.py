@@ -1,9 +1,10 @@
 """Storages: the memory that a tensor and its views share.
 
-The right column describes the results:
+For two tensors that share a block of memory, the results are:
 
-    x = ts.arange(6).view(2, 3);  y = x[1, 1:]
-    y.untyped_storage().nbytes()                         48: x and y share a block
+    x = ts.arange(6).view(2, 3)
+    y = x[1, 1:]
+    y.untyped_storage().nbytes()                         48, the size of the whole block
     owning_array(y.array) is owning_array(x.array)       True: the array that owns the block
     strided(y.array, (2,), (16,), 0)                     a view with elements 0 and 2 of the block
 

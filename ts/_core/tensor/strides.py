@@ -2,7 +2,10 @@
 
     >>> contiguous((2, 3, 4)), channels_last((2, 3, 4, 5))
     ((12, 4, 1), (60, 1, 15, 3))
-    >>> preserve_format_strides((2, 3), (1, 4))      # the dimension order of strides (1, 4), without gaps
+
+A copy of a tensor with strides (1, 4) has the same dimension order, but no gaps:
+
+    >>> preserve_format_strides((2, 3), (1, 4))
     (1, 2)
 """
 

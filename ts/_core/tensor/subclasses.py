@@ -1,7 +1,9 @@
 """Tensors of derived classes: exchange of contents, and traceable wrapper subclasses.
 
-swap_tensors(x, y)                      references to x see the contents, class and attributes of y
-is_traceable_wrapper_subclass(x)        whether the class of x defines `__tensor_flatten__`
+The functions are:
+
+    swap_tensors(x, y)                   exchanges the contents, classes and attributes of x and y
+    is_traceable_wrapper_subclass(x)     whether the class of x defines `__tensor_flatten__`
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """Parser of tensor subscripts with slices, newaxis, ellipsis and boolean masks: a list of steps.
 
-`parse_subscript` returns one step (kind, dim, axis, item) for each item. The step applies to dimension `dim`
-of the view that the previous steps compute. This is dimension `axis` of the tensor. The item of an ellipsis
-is the number of dimensions that it selects. If a subscript has no ellipsis, a step with an ellipsis is
-appended. An example for a tensor with four dimensions:
+Input: a subscript. Output: one step (kind, dim, axis, item) for each item.
+
+A step applies to dimension `dim` of the view that the previous steps compute. This is dimension `axis` of the
+tensor. The item of an ellipsis is the number of dimensions that it selects. If a subscript has no ellipsis, a
+step with an ellipsis is appended. Example for a tensor with four dimensions:
 
     parse_subscript((0, None, ..., slice(1, 2)), 4, kind_of)
     [(INTEGER, 0, 0, 0), (NEW_DIM, 0, 1, None), (ELLIPSIS, 1, 1, 2), (SLICE, 3, 3, slice(1, 2))]

@@ -1,9 +1,9 @@
 """Symbolic integers, symbolic floats and symbolic booleans (`SymInt`, `SymFloat`, `SymBool`).
 
-A symbol has a node, which implements its arithmetic and decides conditions. This module only maps Python
-operators to calls of the node:
+A symbol has a node, which implements its arithmetic and decides conditions. This module maps Python operators
+to calls of the node. Examples during an export:
 
-    n = x.shape[0]            during an export: a SymInt
+    n = x.shape[0]            a SymInt
     n * 2 + 1                 a SymInt: node.operate("add", n * 2, 1)
     n > 3                     a SymBool
     if n > 3: ...             node.decide(): returns a bool and adds a guard

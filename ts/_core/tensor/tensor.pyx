@@ -1,12 +1,12 @@
 """The class Tensor: wrapping of arrays, and performance-critical methods that are not operators.
 
+Only the class itself can define Python operators and indexing, as type slots. The registry adds other
+operators as methods by `install_methods`. Further modules of the package add the remaining methods and
+attributes. `tensor_type` has the constructor and the metaclass. Examples:
+
     x = from_numpy(numpy.ones((2, 3)))      shares memory: x.array is a view of the array
     x.t()                                   a method that `install_methods` adds from an operator record
     x + 1                                   the operator aten::add, through operator_function("add")
-
-Python operators and indexing are type slots, which only the class itself can define. Each other operator
-becomes a method when the registry calls `install_methods`. The modules `tensor_metadata`, `layout`, `interop`
-and `tensor_conversion_methods` add methods and attributes. `tensor_type` has the constructor and the metaclass.
 """
 
 import operator as python_operator

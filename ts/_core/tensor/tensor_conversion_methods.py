@@ -1,9 +1,9 @@
 """Tensor methods for legacy type names, Python values and unsupported tensor kinds.
 
-In: tensors. Out: lists, texts, tensors of other dtypes.
+Examples:
 
     x.type(), x.type("torch.DoubleTensor")       PyTorch's legacy type names
-    x.tolist(), f"{x.sum():.2f}"
+    x.tolist(), f"{x.sum():.2f}"                 Python values
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Metadata of tensors: device and layout, autograd attributes, views with version counters, and dispatch layers.
 
-In: tensors. Out: attributes of the class Tensor, and functions with which Python modules read and set C fields.
+Python programs use the metadata as attributes. Python modules of `ts` also read and set C fields by
+functions. Examples of both:
 
     x.device, x.grad, x.requires_grad        attributes, added to the type by `add_members`
     written(x)                               increments the version counter of the memory of `x`

@@ -1,6 +1,6 @@
 """The type object of Tensor: constructor, metaclass, methods of other modules, and objects of derived classes.
 
-In: the extension type `Tensor`. Out: the type as programs see it.
+Input: the extension type `Tensor`. Output: the type with all methods and attributes. Examples:
 
     ts.Tensor(2, 3)                      calls `new_tensor`, the constructor
     define_methods({"tolist": tolist})   adds methods that are Python functions

@@ -1,8 +1,9 @@
 """Calls of `__torch_function__` for methods of tensors that are not operators and have non-tensor arguments.
 
-    torch_function_result((index,), Tensor.__getitem__, (x, index))     the result of the class, or MISSING
+Input: the arguments that may override, the method, and all its arguments. Output: the result of the
+overriding class, or MISSING. Example:
 
-Operators call `__torch_function__` in `ts._core.dispatch.overrides`. This module is for other methods.
+    torch_function_result((index,), Tensor.__getitem__, (x, index))
 """
 
 from __future__ import annotations

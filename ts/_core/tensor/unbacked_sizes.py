@@ -1,14 +1,13 @@
 """Data-dependent sizes and numbers of fake tensors.
 
-They are created by shape rules of operators and by fake implementations of custom operators:
+During an export, these sizes and numbers are symbols. On the meta device without an export, their creation
+raises DataDependentOutputException. Shape rules of operators create them, and also fake implementations of
+custom operators:
 
     @nonzero.register_fake
     def _(x):
         count = ts.library.get_ctx().new_dynamic_size()
         return x.new_empty(count, x.dim(), dtype=ts.int64)
-
-During an export, the sizes and numbers are symbols. On the meta device without an export, their creation
-raises DataDependentOutputException.
 """
 
 from __future__ import annotations

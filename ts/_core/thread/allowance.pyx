@@ -1,7 +1,9 @@
 """Memory accounting (memory limit, quota) of the allocations of a program, by lock-free atomic counters.
 
-    take_bytes(n)      counts n bytes: lists, dicts, tuples and objects grow. Raises MemoryExceeded beyond the budget.
-    credit_bytes(n)    subtracts n bytes: lists, dicts, tuples and objects shrink or are freed
+The functions count the memory of lists, dicts, tuples, objects and strings:
+
+    take_bytes(n)      counts n allocated bytes, and raises MemoryExceeded beyond the budget
+    credit_bytes(n)    subtracts n freed bytes
     take_text(n)       counts a new string of n bytes
 
 A memory handler of NumPy counts arrays on threads with a budget. In nested `ts.limits` blocks, an allocation
@@ -9,8 +11,8 @@ counts in the budgets of all blocks. If a block frees memory that was allocated 
 zero instead of becoming negative.
 
 Python does not report freed strings, so `take_text` adds up the sizes of all new strings. If this sum and the
-counted bytes exceed the budget, the growth of the process's resident memory since the start of the budget is
-checked instead. Without /proc, only the size of a single string is limited.
+counted bytes exceed the budget, the process's resident memory is checked instead. Its growth since the start
+of the budget must not exceed the budget. Without /proc, only the size of a single string is limited.
 """
 
 import os

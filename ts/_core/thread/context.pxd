@@ -1,5 +1,7 @@
 """Context of each thread: mode flags, tracer and limits.
 
+The fields are:
+
     flags       one word, which is 0 in most programs
     tracer      the object that records the thread's operators, if TRACING is set
     limits      the limits of `ts.limits`, if LIMITED is set

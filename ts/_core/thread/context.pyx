@@ -1,10 +1,12 @@
 """Per-thread context (thread-local storage): one word of mode flags, read on the operator path.
 
+Examples:
+
     set_grad_enabled(False)           sets the grad mode of the calling thread
     with GradMode(False): ...         sets the grad mode for a block
-    with TracingScope(tracer): ...    `tracer` (or None) records the operators, conversions to Python, and calls of
-                                      scripted functions in the block
-    context_flags()                   returns the flags of the thread, such as GRAD_DISABLED | TRACING (C only)
+    with TracingScope(tracer): ...    `tracer` records operators, conversions to Python, and calls of scripted
+                                      functions in the block
+    context_flags()                   C only: returns the thread's flags, such as GRAD_DISABLED | TRACING
 
 `__enter__` and `__exit__` of the blocks are C functions, in which no signal handler runs. Therefore, an
 interrupt cannot leave the flags of a block set after its end. Tasks that a traced thread forks are not

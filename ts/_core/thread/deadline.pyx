@@ -1,13 +1,15 @@
 """Deadline checks (timeout, time limit) of a thread by a monotonic clock, for `ts.limits(seconds=...)`.
 
-    charge_time(n)                 counts work of at least n nanoseconds. Raises TimeExceeded after the deadline.
-    charge(n, bytes)               the same for Python code, and counts bytes, too
-    count_items(n)                 counts n items of a conversion or a string. Also checks for Ctrl-C.
-    set_deadline(now + 2, 2)       sets the deadline, when limits begin and end
+The functions are:
+
+    charge_time(n)              counts work of at least n nanoseconds. Raises TimeExceeded after the deadline.
+    charge(n, bytes)            the same for Python code, and counts bytes, too
+    count_items(n)              counts n items of a conversion or a string. Also checks for Ctrl-C.
+    set_deadline(now + 2, 2)    sets the deadline, when limits begin and end
 
 Running C and NumPy code cannot be interrupted. Therefore, the minimum duration of a long operation is counted
-before the operation starts. TimeExceeded is raised if even this duration would exceed the deadline.
-Operations with several steps also check between the steps.
+before the operation starts. TimeExceeded is raised if this duration would exceed the deadline. Operations
+with several steps also check between the steps.
 """
 
 from cpython.exc cimport PyErr_CheckSignals

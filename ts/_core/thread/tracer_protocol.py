@@ -1,9 +1,8 @@
 """Protocol of tracers: objects that receive the tensor operations of a thread instead of executing them.
 
-Tracers of `ts.jit.trace` and exports, fake tensor modes, evaluation on meta tensors, and dispatch modes
-inherit from this protocol. If a tracer does not override a method, the body in the protocol is used.
-
-Callers check the kind of a tracer before they call a method that only this kind has:
+Tracers exist for `ts.jit.trace`, exports, fake tensor modes, meta tensors and dispatch modes. If a tracer
+does not override a method, the body in the protocol is used. Callers check the kind of a tracer before they
+call a method that only this kind has:
 
     tracer = current_tracer()
     if tracer is not None and tracer.is_export: ...

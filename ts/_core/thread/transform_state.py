@@ -1,7 +1,9 @@
 """Per-thread state: code inside of a function transform (`vmap`, `grad` ...), where some methods raise.
 
-with transforming():                    the transformed function runs inside of the block
-    x.backward()                        RuntimeError
+Example:
+
+    with transforming():        # the transformed function runs inside of the block
+        x.backward()            # RuntimeError
 """
 
 from __future__ import annotations

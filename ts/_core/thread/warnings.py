@@ -1,6 +1,7 @@
 """Warnings whose location (stacklevel) is the user's call of `ts`.
 
-`warn_once` emits each warning once per process, unless `torch.set_warn_always(True)` was called.
+`warn_once` emits each warning once per process. After `torch.set_warn_always(True)`, it emits the warning at
+every call.
 """
 
 from __future__ import annotations

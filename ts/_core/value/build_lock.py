@@ -1,11 +1,11 @@
 """Global reentrant lock (recursive mutex) under which shared tables (operators, types, code) are built.
 
-A table is read-only after it is built. While it is built, incomplete entries are visible, so only one thread
-at a time may build. Reading a complete entry needs no lock.
+A table is read-only after it is built. During the build, other threads can see incomplete entries, so only
+one thread at a time may build. Reading a complete entry needs no lock. A thread can let another thread build
+under its lock:
 
-    with build_lock():                    waits until no other thread holds the lock, and can be nested
-        ...
-        Thread(target=with_build_lock_ownership(work))   `work` runs with the lock of this thread
+    with build_lock():
+        Thread(target=with_build_lock_ownership(work))   # `work` runs with the lock of this thread
 """
 
 from __future__ import annotations

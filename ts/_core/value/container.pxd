@@ -1,16 +1,16 @@
 """Containers of scripts, which own C arrays of IValues, with accessors by borrowed references.
 
-This module exports `lists`, `dicts` and `objects` for cimport. The containers and their memory:
+This module exports `lists`, `dicts` and `objects` for cimport. The containers and their memory are:
 
-    List    items -> [ IValue | IValue | IValue | spare ... ]            size, capacity (unboxed numbers: `lists.pxd`)
-    Tuple   items -> [ IValue | IValue ]  inside the object up to four   size
-    Dict    index -> [ -1 | 0 | -1 | 2 | -2 | 1 ... ]    open addressing: entry numbers, -1 (empty), -2 (deleted)
+    List    items -> [ IValue | IValue | IValue | spare ... ]     size, capacity (unboxed: `lists.pxd`)
+    Tuple   items -> [ IValue | IValue ]  in the object up to four   size
+    Dict    index -> [ -1 | 0 | -1 | 2 | -2 | 1 ... ]   open addressing: entry number, -1 empty, -2 deleted
             entries -> [ check key value | check key value | ... ]       in insertion order
     Object  slots -> [ IValue | IValue ]                                 attributes of a scripted class
 
 A container owns its IValues. Inline accessors take a borrowed `PyObject *`. The caller holds the GIL, and
-guarantees the class of the object. Accessors that return `IValue *` return a borrowed address, or NULL for a
-missing element. For NULL, the caller raises the error by a `raise_` function.
+guarantees the class of the object. Accessors that return `IValue *` return a borrowed address. For a missing
+element, they return NULL, and the caller raises the error by a `raise_` function.
 
 Threads share containers. Another thread can run during any operation that may run Python code:
 
@@ -18,13 +18,13 @@ Threads share containers. Another thread can run during any operation that may r
     comparing, hashing or printing a value that is neither a number nor a string
     creating an object that the garbage collector tracks, because a collection may call finalizers
 
-Therefore:
+Therefore, code that uses containers must follow these rules:
 
-    an address of an element is valid only until such an operation: copy and retain values that are needed longer
+    an address of an element is valid only until such an operation: copy and retain values for longer use
     remove an element from its container first, and release it when the container is consistent (`copy_value`)
     a loop over a container reads its size and its memory again in each iteration
-    assign related fields (an array and its dtype) without such an operation in between, and hold a reference to
-    the old values
+    assign related fields (an array and its dtype) without such an operation in between
+    hold a reference to the old values of these fields during the assignment
 
 Registers belong to one program on one thread. The address of a register is valid as long as its frame.
 """

@@ -1,4 +1,7 @@
-"""The type Dict and its inline accessors. `container.pxd` describes the properties of all containers."""
+"""The type Dict and its inline accessors.
+
+`container.pxd` describes the properties of all containers.
+"""
 
 cimport cython
 from cpython.ref cimport PyObject

@@ -1,14 +1,14 @@
 """Dict, an insertion-ordered hash table with open addressing, probing of slot groups and tombstones.
 
-As in CPython's dict, entries are stored in insertion order, and an index contains their numbers. Removed
-entries are dropped when the table is resized.
+Entries are stored in insertion order, and an index contains their numbers. Removed entries are dropped when
+the table is resized. The layout is:
 
-    index   -> [ hash_bits entry | hash_bits entry | ... 8 slots: a group ] [ ... ]     a group is one cache line
+    index   -> [ hash_bits entry | hash_bits entry | ... 8 slots: a group ] [ ... ]   a group: one cache line
     entries -> [ check key value | check key value | ... ]
 
 A search probes all slots of a group before the next group. It reads an entry only if the slot's 32 hash bits
-(`hash_bits`) equal those of the key. The checksum `check` of an ASCII string of up to 7 characters contains
-the whole string, so the search does not read the string object.
+(`hash_bits`) equal those of the key. For an ASCII string of up to 7 characters, the checksum `check` contains
+the whole string. The search then does not read the string object.
 
 Keys are int, float, bool, str or complex, compared by value, or tensors, compared by identity.
 """

@@ -1,13 +1,13 @@
 """Subtyping of types, joins (least upper bounds) at control-flow merges, and Optional refinement.
 
-Functions, and their results:
+Functions and their results are:
 
     is_subtype(List[int], Optional[List[int]])        True: a List[int] is a valid Optional[List[int]]
     common_supertype(int, NoneType)                   Optional[int]
     present(Optional[str])                            str
 
 `is_subtype` tests only the properties that typed instructions rely on. It accepts an object of any class for
-an interface, because the class of a method's receiver is checked at run time.
+an interface. The class of a method's receiver is checked at run time instead.
 """
 
 from ts._core.value.objects cimport ObjectClass

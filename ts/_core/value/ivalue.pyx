@@ -1,17 +1,16 @@
 """Boxing and unboxing: conversion of values between Python objects and IValues, by type descriptors.
 
-Unboxing converts a Python object to an IValue, by the TypeSpec of the parameter that gets the object. Boxing
-is the inverse. Examples and their results:
+Unboxing converts a Python object to an IValue of the parameter's type (`TypeSpec`). Boxing is the inverse. A
+container that occurs several times in a nested value is converted only once. Examples and their results:
 
     unbox(3, FLOAT)                  payload 3.0, TAG_FLOAT
     unbox([1, 2], List[int])         a core List with two unboxed ints, TAG_OBJECT
     unbox(1.5, INT)                  TypeError: Unable to cast Python instance of type <class 'float'> to int
     box(...)                         a Python list, dict, tuple, int ...
 
-A container that occurs several times in a nested value is converted only once. Each type accepts the same
-values as in PyTorch's scripted functions:
+Each type accepts the same Python objects as in PyTorch's scripted functions:
 
-    int      bool, objects with `__index__` or `__int__` (NumPy scalars, tensors of one element, dtypes), no float
+    int      bool, objects with `__index__` or `__int__` (NumPy scalars, tensors of one element), no float
     float    every number
     bool     every object with a truth value, except str and containers
     list     collections and generators, except str, dict and tensors

@@ -1,11 +1,13 @@
-"""The types List and Tuple. `container.pxd` describes the properties of all containers.
+"""The types List and Tuple, with the element layout of lists.
 
-The element layout of a list depends only on the list's type and never changes. Memory and tag of the items,
-by type:
+The element layout of a list depends only on the list's type and never changes. The table shows the memory and
+the tag of the items for each type:
 
     List[int], List[float]    items -> [ int64 | int64 | ... ]        item TAG_INT, TAG_FLOAT
     List[bool]                items -> [ byte | byte | ... ]          item TAG_BOOL
     any other                 items -> [ IValue | IValue | ... ]      item TAG_NONE: each item has its own tag
+
+`container.pxd` describes the properties of all containers.
 """
 
 cimport cython

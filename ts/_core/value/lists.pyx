@@ -1,9 +1,7 @@
 """List, a dynamic array with capacity and amortized growth, and Tuple, with inline storage of few items.
 
-`lists.pxd` has the inline accessors, `container.pxd` the layout.
-
 Python code can read lists and tuples (len, iteration, ==, repr) and create them with `ivalue.to_core`. Only
-operators modify them:
+operators modify them. `lists.pxd` has the inline accessors. `container.pxd` describes the memory layout.
 
     >>> to_core([1, 2], List[int])
     [1, 2]

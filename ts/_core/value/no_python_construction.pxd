@@ -1,8 +1,8 @@
 """Prevention of object creation from Python, for classes whose fields are set by C code after creation.
 
 After `seal(List)`, `List()`, `List.__new__(List)`, copies and pickles raise TypeError, also for subclasses of
-List. Therefore, methods of a sealed class need no checks for unset fields. The file that defines the class
-creates objects by `List.__new__(List)`, which Cython compiles to a C call.
+List. Therefore, methods of a sealed class need no checks for unset fields. In the file that defines the
+class, Cython compiles `List.__new__(List)` to a C call, which still creates objects.
 """
 
 from cpython.object cimport PyObject

@@ -1,10 +1,13 @@
-"""Object, an instance of a scripted class. `container.pxd` describes the properties of all containers.
+"""Object, an instance of a scripted class.
+
+The memory of a class and of an instance is:
 
     ObjectClass  names, specs: the attributes by slot        tags -> [ tag | tag ]     of a new object's slots
     Object       slots -> [ IValue | IValue ]                cls: its ObjectClass
 
 In a new object, the slot of a number attribute already has the tag of its type. Typed code then copies only
-the 8-byte payload. The slot of an object attribute is NULL until it is assigned.
+the 8-byte payload. The slot of an object attribute is NULL until it is assigned. `container.pxd` describes
+the properties of all containers.
 """
 
 cimport cython

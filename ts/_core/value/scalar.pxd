@@ -1,19 +1,19 @@
 """Arithmetic on unboxed ints (two's complement, wraparound at integer overflow), IEEE 754 floats and bools.
 
-The functions compute with C integers and doubles. Constant folding, eager calls and the interpreter use these
-functions, so their results are bit-identical. Ints have 64 bits.
+Constant folding, eager calls and the interpreter use these functions, so their results are bit-identical.
+Ints have 64 bits. Examples:
 
     floordiv_int(-7, 2) == -4        mod_int(-7, 2) == 1        pow_int(2, 10) == 1024
 
-A function that can fail writes its result to `out` and returns a Status. The error exit acquires the GIL and
-calls `raise_status`:
+A function that can fail writes its result to `out` and returns a Status. At `error`, the caller acquires the
+GIL and calls `raise_status`:
 
     status = floordiv_int_checked(a, b, &q)
     if status: goto error
 
-Differences from Python follow PyTorch: float division by zero returns inf or nan, `round` returns a float,
-`int(nan)` is the smallest int, and shift counts are taken modulo 64. `x % 0` raises an error, and `INT_MIN //
--1` is INT_MIN. In PyTorch, both terminate the process.
+As in PyTorch, float division by zero returns inf or nan. `round` returns a float, and `int(nan)` is the
+smallest int. Shift counts are taken modulo 64. Unlike in PyTorch, `x % 0` raises an error, and `INT_MIN //
+-1` is INT_MIN. PyTorch terminates the process in both cases.
 """
 
 from libc.math cimport NAN, ceil, floor, fmod, isnan, pow
