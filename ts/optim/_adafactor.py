@@ -1,7 +1,7 @@
 """Adafactor, Adam with factored second moments (one vector for the rows and one for the columns).
 
-The state for a gradient (m, n) contains running mean squares of rows (m, 1) and columns (1, n). The estimate of the
-second moments is their matrix product, divided by the mean of the row values.
+For a gradient (m, n), the state contains mean squares of the rows (m, 1) and columns (1, n). The estimate of
+the second moments is their matrix product, divided by the mean of the row values.
 """
 
 from __future__ import annotations

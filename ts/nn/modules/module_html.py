@@ -1,6 +1,6 @@
 """HTML view of module trees for notebooks.
 
-Output: a text with one row per module, which a notebook displays for a module.
+Input: a module. Output: HTML with the class, the options and the number of parameters of each submodule.
 """
 
 from __future__ import annotations

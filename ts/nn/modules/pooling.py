@@ -1,6 +1,6 @@
 """Pooling modules (max pooling, average pooling, Lp pooling, adaptive pooling).
 
-In each class, `forward` calls a function of `ts.nn.functional`. The class attribute `_pool` is this function.
+The class attribute `_pool` is the function of `ts.nn.functional` that `forward` calls.
 """
 
 from __future__ import annotations

@@ -1,9 +1,7 @@
-"""Quantization modules in the state before a model is quantized. They compute in floating point.
+"""Quantization modules in the state before quantization, computed in floating point.
 
 `ts` cannot quantize models. As in PyTorch before `prepare`, the modules `QuantStub` and `DeQuantStub` return
-their input.
-
-Example:
+their input. In this example, `FloatFunctional` computes an ordinary sum:
 
     skip_add = ts.nn.quantized.FloatFunctional()
     y = skip_add.add(x, shortcut)       # x + shortcut

@@ -1,6 +1,4 @@
-"""Derivatives of the legacy `interpolate` operators, by decomposition into the operator of the interpolation
-mode.
-"""
+"""Derivatives of the legacy `interpolate` operators, by decomposition into the operator for the mode."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Derivatives of padding.
 
-The gradient of a padded element is added to the gradient of the element that it copies.
+The gradient of a padded element is added to the gradient of its source element, if it has one.
 """
 
 from __future__ import annotations
