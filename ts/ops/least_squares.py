@@ -1,8 +1,8 @@
 """Least squares, and LDL factorization (Bunch-Kaufman) of symmetric indefinite matrices.
 
 Input: matrices and right-hand sides, or batches of both. `lstsq` computes solutions by the SVD for all values
-of its argument `driver`. The driver determines the cutoff and the additional results. LAPACK computes L D
-L^T, through SciPy.
+of its argument `driver`. The driver determines the cutoff and the additional results. The LDL
+factorization calls LAPACK through SciPy.
 """
 
 from __future__ import annotations
