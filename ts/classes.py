@@ -1,6 +1,6 @@
 """Namespaces of C++ extension classes, `ts.classes.namespace.Name`. `ts` has no such classes.
 
-ts.classes.pyg.HashMap      RuntimeError: the class does not exist
+Example: `ts.classes.pyg.HashMap` raises a RuntimeError, because the class does not exist.
 """
 
 from __future__ import annotations

@@ -1,9 +1,7 @@
 """`ts.compile` and the API of `torch.compiler`.
 
-    model = ts.compile(model)                 returns the model itself, and warns
-    ts.compiler.is_compiling()                False, or True while `ts.export.export` runs a program
-
-`ts.compile` compiles nothing. Use `ts.jit.script` or `ts.jit.trace` to compile a model.
+`ts.compile` compiles nothing. It warns and returns the model itself. Use `ts.jit.script` or `ts.jit.trace` to
+compile a model. `ts.compiler.is_compiling()` returns True only while `ts.export.export` runs a program.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Device and stream objects.
 
-A device is a type name and an index. A stream is a number on a device.
+A device is a type name and an index. A stream is a number on a device. Examples:
 
     >>> from ts.devices import device
     >>> device("cuda:0"), device("cuda", 1).index, device("cpu") == device(device("cpu"))
@@ -9,8 +9,8 @@ A device is a type name and an index. A stream is a number on a device.
     >>> with device("meta"): ts.ones(2).device
     device(type='meta')
 
-`ts.backends` determines on which devices arrays can be created. This module imports other modules of `ts`
-only in `with` blocks, so that every stage may import it.
+`ts.backends` determines on which devices arrays can be created. This module imports no module of `ts` except
+`ts._core.late_binding`, so that every stage may import it.
 """
 
 from __future__ import annotations

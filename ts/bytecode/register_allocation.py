@@ -1,13 +1,13 @@
 """Register allocation for linear code by register coalescing, then greedy graph coloring in a linear scan.
 
-The input has one virtual register per value. The output has few real registers and few copies, and DROP
-instructions after the last uses of objects. Code before and after:
+Input: code with one virtual register per value. Output: code with few real registers and few copies, and with
+DROP instructions after the last uses of objects. In the example, three virtual registers become r3:
 
     MOVE  %total, %zero                      r3 := 0
   head:                                    head:
     ADD   %total.2, %total, %i        =>     r3 := r3 + r1
-    MOVE  %total, %total.2                   (one register: the copy is gone)
-    STEP  %i, %n, head                       step r1, r0, head
+    MOVE  %total, %total.2                   step r1, r0, head
+    STEP  %i, %n, head
 
 Two registers interfere if one is written while the other is live (`live_ranges.py`), unless the write copies
 the live register. The two registers of a copy are merged into a group if they do not interfere. Then each

@@ -1,14 +1,15 @@
 """Bytecode serialization: conversion of the constructor arguments of a `Code` to and from JSON data.
 
-    program = SerializedCode(name, rows, classes, ...)  result of the lowering
-    program.code()                                      returns the verified Code
-    serialize_program(program, owner)                   returns JSON data
-    deserialize_program(data, owner)                    returns an equal SerializedCode
+A `SerializedCode` contains the constructor arguments. Example:
 
-The data refers to types, functions, source texts and large tensors outside of it. The `CodeOwner` of the
-program, usually an archive, resolves these references. `NotSerializableError` is raised for a program that
-data cannot represent, such as one that calls Python functions. The data may be untrusted, so `Code` verifies
-it.
+    data = serialize_program(program, owner)            JSON data of a SerializedCode
+    deserialize_program(data, owner)                    an equal SerializedCode
+    program.code()                                      the verified Code
+
+Types, functions, source texts and large tensors are not part of the data. The owner of the program (a
+`CodeOwner`, usually an archive) resolves references to them. `NotSerializableError` is raised for a program
+that data cannot represent, such as one that calls Python functions. The data may be untrusted, so `Code`
+verifies it.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Functions and operators of subgraphs: forked functions and differentiable graphs.
 
-prim::fork                   a function that runs asynchronously
-prim::DifferentiableGraph    an operator that runs the subgraph and records its backward graph, or returns
-                             False if no gradient is required. Then the nodes of the subgraph run
+A `prim::fork` node becomes a function that runs asynchronously. A `prim::DifferentiableGraph` node becomes an
+operator, which runs the subgraph and records its backward graph. If no gradient is required, the operator
+returns False instead. Then the nodes of the subgraph run.
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
 """Conversion of graph types to type descriptors (`TypeSpec`) and register classes.
 
-type_spec(ListType(INT))          TypeSpec(List[int])
-register_class(ListType(INT))     "o"
+A register class is a letter for the kind of values in a register. For List[int], it is "o" (object):
+
+    type_spec(ListType(INT))          TypeSpec(List[int])
+    register_class(ListType(INT))     "o"
 """
 
 from __future__ import annotations

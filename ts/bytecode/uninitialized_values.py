@@ -1,6 +1,6 @@
 """Placeholder values: the results of `prim::Uninitialized` nodes.
 
-A placeholder is a valid value of a type. Types without placeholder raise KeyError.
+Input: a type. Output: a valid value of this type, or a KeyError if no placeholder exists. Examples:
 
     uninitialized_value(TupleType([INT, ListType(INT)]))      (0, [])
     uninitialized_value(FutureType(INT))                      a failed future

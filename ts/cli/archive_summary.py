@@ -1,6 +1,6 @@
 """Archive summary (model summary, parameter counts) for `ts info`.
 
-The path of an archive gives a list of section titles, each with its lines:
+Input: the path of an archive. Output: a list of section titles, each with its lines. Example:
 
     [("file", ["model.pt, 2.2 MiB, 71 records"]), ("version", ["3"]), ("producer", ["PyTorch"]),
      ("methods", ["forward(Tensor x, int sr) -> Tensor"]),

@@ -1,8 +1,10 @@
 """Command-line argument parsing by parameter type.
 
-read_argument("[1, 2]", ListType(INT))           [1, 2]
-read_argument("x.npz:weight", TENSOR)            a tensor
-read_arguments(f, ["x.npy", "n=2"])              [a tensor], {"n": 2}
+Input: text from the command line, and the type of a parameter. Output: a value of this type. Examples:
+
+    read_argument("[1, 2]", ListType(INT))           [1, 2]
+    read_argument("x.npz:weight", TENSOR)            the tensor `weight` in a file
+    read_arguments(f, ["x.npy", "n=2"])              [a tensor], {"n": 2}
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Command `ts bench`, a benchmark that compares speed and memory of a model under `ts` and under PyTorch.
 
-The model is an archive, or a function in a file, which is saved to an archive first. The command prints a
-table:
+Input: an archive, or a function in a file, which is saved to an archive first. Output: a table. Example:
 
     model.pt, one thread: best of 7 interleaved rounds
                   ts 0.1.0  torch 2.13.0  torch / ts

@@ -1,7 +1,7 @@
 """Worker process of `ts bench` for one engine: `bench_worker.py ts` or `bench_worker.py torch`.
 
-The process reads one JSON request per line from standard input, and writes one response per line to the
-original standard output. Output of the measured program is discarded. Requests and responses:
+The process reads requests from standard input and writes responses to standard output, as one JSON object per
+line. Output of the measured program is discarded. The right column shows the responses:
 
     {"do": "load", "path": "model.pt", "method": "forward", "threads": 1}
                                                {"start": 0.1, "version": "2.13.0"}

@@ -1,9 +1,9 @@
 """Command `ts check`, a static check (linter) that compiles the definitions of files and reports errors.
 
-The reported errors are compile errors, and run-time errors that always occur.
+Input: Python files, folders or archives. Output: a line for each definition, with compile errors and run-time
+errors that always occur.
 
-The command accepts Python files, folders and archives. For each definition of a Python file, it compiles the
-code in the middle column and prints the right column:
+The middle column states which code is compiled for a definition, and the right column the output:
 
     def f(x: int): ...            the function                    ok  f(int x) -> int
     class Account: ...            all methods                     ok  class Account

@@ -1,4 +1,7 @@
-"""`ts cluster`: run a scheduler and workers on this machine, or list the members of a running cluster."""
+"""Command `ts cluster`, which runs a scheduler and workers on this machine.
+
+The option `--status` instead lists the members of a running cluster.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,8 @@
 """Console output, in color on a terminal if the package rich is installed, otherwise plain text.
 
-Input: data and an output stream. Output: text with or without colours.
+Input: data and an output stream. Output: text on this stream.
+
+The example prints a table:
 
     heading, rows = ("backend", "state"), [("cpu", "present"), ("cuda", "not available")]
     table(heading, rows, sys.stdout)

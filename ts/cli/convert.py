@@ -1,11 +1,14 @@
 """Command `ts convert`, a model converter for archives, exported programs and safetensors files.
 
-ARCHIVE        -> ARCHIVE          frozen, without debug records, or rewritten
-ARCHIVE        -> PROGRAM.pt2      exported for the arguments of `--input`
-ARCHIVE        -> .safetensors     parameters and buffers by name
-.pt of torch.save -> .safetensors  tensors of its dictionary, nested ones as `model.fc.weight`
-.safetensors   -> .pt              a dictionary for `torch.load` and `ts.load`
-.safetensors   -> ARCHIVE          with `--into`: the model of the given archive with these weights
+The types of both files select the conversion:
+
+    input                  output
+    archive                archive          frozen, without debug records, or rewritten
+    archive                .pt2             a program, exported for the arguments of `--input`
+    archive                .safetensors     parameters and buffers by name
+    .pt of torch.save      .safetensors     tensors of a dictionary, nested ones as `model.fc.weight`
+    .safetensors           .pt              a dictionary for `torch.load` and `ts.load`
+    .safetensors           archive          with `--into`: the model of a given archive with these weights
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
 """Command `ts debug`, which calls a function under the step debugger in the terminal.
 
-ts debug examples/word_count.py:most_frequent @README.md 5
-ts debug -c "b 12" -c c -c "p total" loops.py:sum_of 10
+In the second example, the commands of the debugger come from options:
+
+    ts debug examples/word_count.py:most_frequent @README.md 5
+    ts debug -c "b 12" -c c -c "p total" loops.py:sum_of 10
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Command `ts diff`, which compares the code (unified diff) and the weights of two archives.
 
-Output: the differences of the code in the format of `diff -u`, then a line for each tensor that differs:
+Input: two archives. Output: the differences of the code, then a line for each tensor that differs. Example:
 
     --- a.pt:code/__torch__/net.py
     +++ b.pt:code/__torch__/net.py
@@ -12,8 +12,8 @@ Output: the differences of the code in the format of `diff -u`, then a line for 
     head.bias: float32[2] only in b.pt
 
 Differences in source formatting are ignored. PyTorch's numbers in class names (`___torch_mangle_7`) are
-renumbered from 0, because they depend only on the order of definitions. Exit codes: 0 equal, 1 different, 2 a
-file cannot be read.
+renumbered from 0, because they depend only on the order of definitions. The exit code is 0 for equal
+archives, 1 for different archives, and 2 if a file cannot be read.
 """
 
 from __future__ import annotations

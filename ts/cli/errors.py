@@ -1,7 +1,9 @@
 """Command-line errors: one-line messages and exit codes.
 
-with report_read_errors("model.pt"):               errors of the block are reported in one line:
-    ts.jit.load("model.pt")                        cannot read model.pt: the file is corrupted
+If the file in the example is corrupted, the command prints "cannot read model.pt: the file is corrupted":
+
+    with report_read_errors("model.pt"):
+        ts.jit.load("model.pt")
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""`ts explain`: write an HTML report of a function or model with its source, graph and time per line."""
+"""Command `ts explain`, which writes an HTML report of a function or model.
+
+The report contains the source, the graph and the time per line.
+"""
 
 from __future__ import annotations
 

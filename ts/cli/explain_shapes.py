@@ -1,4 +1,7 @@
-"""`ts explain-shapes`: list the symbols of an exported program with their conditions and source lines."""
+"""Command `ts explain-shapes`, which lists the size symbols of an exported program.
+
+Each symbol is printed with its conditions and the source lines of these conditions.
+"""
 
 from __future__ import annotations
 

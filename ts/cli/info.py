@@ -1,4 +1,4 @@
-"""`ts info`: print versions, backends and operators, or the contents of an archive.
+"""Command `ts info`, which prints versions, backends and operators, or the contents of an archive.
 
 `ts.cli.archive_summary` summarizes an archive.
 """

@@ -1,14 +1,14 @@
 """Input signature of a model's `forward` for `ts info`: types, and properties inferred from the weights.
 
-For a module, there is a line for each argument:
+Input: a module. Output: a line for each argument of `forward`. Examples:
 
     x: Tensor (float32, last dimension 4, from linear fc1.weight)
     image: Tensor (float32, dimension -3 is 3, from conv2d conv.weight)
     words: Tensor (integers below 1000, from embedding embedding.weight)
     n: int = 2
 
-A property is listed only if it always holds: the argument is passed unmodified to an operator that always
-runs.
+A property is listed only if it always holds. Therefore, the argument must be passed unmodified to an operator
+that always runs.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Limit options of the command line, with their default values.
 
-Options such as `--seconds 2 --bytes 512M --fuel 100000 --depth 50` set `ts.limits` for the whole command. The
-value 0 disables a limit.
+The options set `ts.limits` for the whole command. The value 0 disables a limit. Example:
+
+    --seconds 2 --bytes 512M --fuel 100000 --depth 50
 
 Archives are untrusted. By default, reading, compiling and running an archive is limited to ten minutes and
 three quarters of the machine's memory. Python files of the user have no default limits.

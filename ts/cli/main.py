@@ -1,15 +1,18 @@
 """Entry point of the command-line interface `ts` (or `python -m ts`) and its subcommands.
 
 The commands are `ts run | debug | graph | code | bytecode | check | info | bench | explain |
-explain-shapes | diff | serve | cluster | worker | launch | convert`.
-
-Results are printed to standard output, errors to standard error. Exit codes: 0 success, 1 an error in the
-program or file, 2 an error in the command line, 130 Ctrl-C. `ts diff` returns 1 if the files differ, and 2
-also if a file cannot be read. If the reader of the output closes the pipe, SIGPIPE ends the command silently.
+explain-shapes | diff | serve | cluster | worker | launch | convert`. Each command is a module with two
+functions: `arguments` declares its arguments, and `run` executes it.
 
     ts run examples/word_count.py:most_frequent @README.md 5
 
-Each command is a module with two functions: `arguments` declares its arguments, `run` executes it.
+Results are printed to standard output, errors to standard error. If the reader of the output closes the pipe,
+SIGPIPE ends the command silently. The exit codes are:
+
+    0      success
+    1      an error in the program or file, or `ts diff` has found differences
+    2      an error in the command line, or `ts diff` cannot read a file
+    130    Ctrl-C
 """
 
 from __future__ import annotations

@@ -1,15 +1,15 @@
 """Output of results to files: `-o y.npy` for a single tensor, `-o out.npz` for all results.
 
-The results become arrays with these names:
+Input: the result of a function. Output: a file of named arrays. Examples of results and their arrays:
 
     x                            {"out": x}
     (x, y)                       {"0": x, "1": y}
     {"boxes": x, "labels": y}    {"boxes": x, "labels": y}
     (x, {"a": [y, 2]})           {"0": x, "1.a.0": y, "1.a.1": 2}
 
-Items of a named tuple have the names of its fields. A result None is omitted. Tensors of 16-bit floats that
-NumPy does not support are converted to float32. A file is written under a temporary name, and replaces the
-old file when it is complete.
+Items of a named tuple have the names of its fields. A result None is omitted. NumPy lacks some 16-bit float
+types, whose tensors are converted to float32. A file is written under a temporary name, and replaces the old
+file when it is complete.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""`ts graph | code | bytecode`: print the output of one compiler stage. `ts graph` can also draw it."""
+"""Commands `ts graph`, `ts code` and `ts bytecode`, which print the output of one compiler stage.
+
+`ts graph` can also draw the graph.
+"""
 
 from __future__ import annotations
 

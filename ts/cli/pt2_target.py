@@ -1,14 +1,14 @@
 """Exported programs on the command line: a `.pt2` file can be used instead of an archive.
 
-`load_exported` returns a function with the interface that `ts run`, `graph`, `code`, `info` and `check` use:
+Input: the path of a `.pt2` file. Output: a function for `ts run`, `graph`, `code`, `info` and `check`.
 
     function = load_exported(path)
-    function.schema.arguments        leaves of the nested inputs: x, batch_a, n=3
-    function(x, batch_a=a)           result of the program
-    function.graph, function.code    as text
+    function.schema.arguments        parameters, such as x, batch_a, n=3
+    function(x, batch_a=a)           the result of the program
 
-Arguments of an exported program may be nested containers. Their leaves are the parameters, named after the
-graph's inputs. Numbers and strings that were constant at export may be omitted.
+Arguments of an exported program may be nested containers. The leaves of the containers become the parameters
+of the function, with the names of the graph's inputs. Numbers and strings that were constant at export may be
+omitted.
 """
 
 from __future__ import annotations

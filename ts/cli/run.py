@@ -1,4 +1,4 @@
-"""`ts run`: call a function or model, and print the result or write it to a file."""
+"""Command `ts run`, which calls a function or model, and prints the result or writes it to a file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""`ts serve`: serve the playground, a web page for trying programs, or an archive over HTTP."""
+"""Command `ts serve`, which serves an archive over HTTP, or the playground.
+
+The playground is a web page for trying programs.
+"""
 
 from __future__ import annotations
 

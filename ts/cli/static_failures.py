@@ -1,10 +1,12 @@
 """Static analysis (abstract interpretation) that finds operator calls that always fail, without execution.
 
-`failures` takes a graph with all calls inlined, and known values of its inputs (a module object, meta
-tensors, numbers). It returns a `Failure` for each operator that rejects the known arguments, with the source
-lines of the calls:
+Input: a graph with all calls inlined, and known values of its inputs. Output: a `Failure` for each operator
+that rejects its known arguments, with the source lines of the calls. Known values are a module object, meta
+tensors and numbers:
 
     failures(net.forward.inlined_graph, [net._object, ts.empty(1, 3, device="meta")])
+
+An example of the text of a failure:
 
     mat1 and mat2 shapes cannot be multiplied (1x3 and 4x2):
       File "net.py", line 12, in forward
@@ -13,8 +15,10 @@ lines of the calls:
 
 Each operator with known arguments runs on meta tensors, which have shapes and dtypes, but no elements. A
 failure is reported only if it occurs in both training and evaluation mode. If the condition of a branch is
-known, only the taken branch is visited, and a `raise` in it is a failure. Unknown are: attributes that the
-function writes, loop-carried values, tensor elements, and values that may alias a written or reshaped tensor.
+known, only the taken branch is visited. A `raise` in this branch is a failure.
+
+Tensor elements, loop-carried values and attributes that the function writes are unknown. Values that may
+alias a written or reshaped tensor are unknown too.
 """
 
 from __future__ import annotations

@@ -1,13 +1,14 @@
 """Targets of the command line: files, and functions or models in them.
 
+Input: a target. Output: a scripted function, or a UsageError for an unknown name. The targets are:
+
     FILE.py:NAME             a function, a module, or a module class with a constructor without arguments
     ARCHIVE                  `forward` of its model
     ARCHIVE:METHOD           another method, or with a dotted name a method of a submodule
     ARCHIVE:PART             `forward` of a submodule, such as `model.pt:encoder.layers.0`
     PROGRAM.pt2              an exported program, for commands that support it
 
-A target becomes a scripted function. An unknown name raises UsageError. A `.py` file is trusted, and is
-executed. Any other file is read as an archive, and its code is not executed.
+A `.py` file is trusted, and is executed. Any other file is read as an archive, and its code is not executed.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""`ts worker`: run a worker process of a cluster, which serves calls of other processes."""
+"""Command `ts worker`, which runs a worker process of a cluster.
+
+The worker executes calls of other processes.
+"""
 
 from __future__ import annotations
 

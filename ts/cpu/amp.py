@@ -1,6 +1,6 @@
 """Mixed precision on the CPU, under deprecated names of `ts.autocast("cpu")` and `ts.amp`.
 
-with ts.cpu.amp.autocast(): ...
+For example, `ts.cpu.amp.autocast()` is the deprecated name of `ts.autocast("cpu")`.
 """
 
 from __future__ import annotations

@@ -1,5 +1,7 @@
 """CUDA devices, under the names of `torch.cuda`.
 
+The example computes on a GPU, in a separate stream:
+
     if ts.cuda.is_available():
         x = ts.rand(3, device="cuda")
         with ts.cuda.stream(ts.cuda.Stream()):

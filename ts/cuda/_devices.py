@@ -1,5 +1,7 @@
 """Access to the CUDA backend, and conversion of device arguments, for the modules of `ts.cuda`.
 
+Each device argument in the example is converted to an index. The index -1 is the current device:
+
 >>> device_index(1), device_index("cuda:2"), device_index(None)
 (1, 2, -1)
 """

@@ -1,7 +1,9 @@
 """Index of a CUDA device: `torch.cuda._utils`.
 
->>> _get_device_index("cuda:1"), _get_device_index(None, optional=True)      without a GPU
-(1, None)
+Input: a device. Output: its index.
+
+>>> _get_device_index("cuda:1")
+1
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Mixed precision on CUDA devices, under deprecated names of `ts.autocast("cuda")` and `ts.amp`.
 
-with ts.cuda.amp.autocast(enabled=False): ...
+For example, `ts.cuda.amp.autocast()` is the deprecated name of `ts.autocast("cuda")`.
 """
 
 from __future__ import annotations

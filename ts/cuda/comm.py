@@ -1,12 +1,12 @@
 """Broadcast, scatter, gather and reduce-add of tensors across the GPUs of one process: `torch.cuda.comm`.
 
-The right column describes the results:
+A device is the index of a GPU. The right column describes the results:
 
     broadcast(x, [0, 1])            (copy on cuda:0, copy on cuda:1)
     scatter(x, [0, 1])              (first half of dim 0 on cuda:0, second half on cuda:1)
     gather([a, b], destination=0)   concatenation on cuda:0
 
-Devices are indices of GPUs. Without a GPU, each function raises the error of a PyTorch build without CUDA.
+Without a GPU, each function raises the error of a PyTorch build without CUDA.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
 """CUDA graphs, under the names of `torch.cuda`: work is captured once and replayed without Python.
 
+In the example, y contains the result for the new batch after the replay:
+
     g = ts.cuda.CUDAGraph()
     x = ts.zeros(1000, device="cuda")
     with ts.cuda.graph(g):
         y = model(x)
-    x.copy_(batch); g.replay()                    y holds the new result
-
-    model = ts.cuda.make_graphed_callables(model, (x,))
+    x.copy_(batch); g.replay()
 
 Captured work must have fixed shapes and branches, and Python must not read tensor elements in it. Each replay
 draws new random numbers, and writes the results to the same memory.

@@ -1,8 +1,10 @@
 """Memory of CUDA devices, under the names of `torch.cuda.memory`.
 
+The example returns the largest number of bytes that were in use at once:
+
     ts.cuda.reset_peak_memory_stats()
     y = model(x)
-    ts.cuda.max_memory_allocated()          largest number of bytes in use at once
+    ts.cuda.max_memory_allocated()
 
 The sizes of allocations are rounded up to multiples of 512 bytes. Without a device, all counts are 0.
 """

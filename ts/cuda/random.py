@@ -1,9 +1,10 @@
 """Random state of CUDA devices, under the names of `torch.cuda.random`.
 
-    ts.cuda.manual_seed(0); ts.rand(2, device="cuda")       PyTorch's numbers: 0.3990, 0.5167
+Each device has a random number generator. The example returns PyTorch's numbers, 0.3990 and 0.5167:
 
-Each device has a random number generator. A seed that is set before CUDA is loaded is applied when CUDA is
-loaded.
+    ts.cuda.manual_seed(0); ts.rand(2, device="cuda")
+
+A seed that is set before CUDA is loaded is applied when CUDA is loaded.
 """
 
 from __future__ import annotations

@@ -1,10 +1,12 @@
 """Streams and events, under the names of `torch.cuda`, implemented in `ts.backends.cuda.streams`.
 
-side = ts.cuda.Stream()
-side.wait_stream(ts.cuda.current_stream())
-with ts.cuda.stream(side):
-    y = x.exp()                        concurrent with work of the current stream
-ts.cuda.current_stream().wait_stream(side)
+In the example, `exp` runs concurrently with work of the current stream:
+
+    side = ts.cuda.Stream()
+    side.wait_stream(ts.cuda.current_stream())
+    with ts.cuda.stream(side):
+        y = x.exp()
+    ts.cuda.current_stream().wait_stream(side)
 """
 
 from __future__ import annotations

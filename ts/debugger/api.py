@@ -1,12 +1,14 @@
 """`ts.debug`: calls of scripted functions under the step debugger.
 
-`ts.debug` takes a function, a method or a module. It returns a callable with the same parameters, which
-stops before the first line of the function and reads commands:
+Input: a function, a method or a module. Output: a callable with the same parameters. It stops before the
+first line of the function and reads commands from the terminal or from a list:
 
-    ts.debug(f)(27)                             commands from the terminal
-    run = ts.debug(f, ["b 9", "c"])             commands from a list. Then the program continues
+    ts.debug(f)(27)
+    run = ts.debug(f, ["b 9", "c"])
     run(27)
     run.transcript                              the executed commands and their output
+
+After the last command of a list, the program continues.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Default debugger of the process, for `breakpoint()` in scripts that run without another debugger.
 
-As in Python, `breakpoint()` calls `sys.breakpointhook` if the program has set it, or the function named in
-PYTHONBREAKPOINT. Otherwise, this debugger starts in the terminal.
+As in Python, `breakpoint()` calls `sys.breakpointhook` if the program has replaced this function. If
+PYTHONBREAKPOINT names a function, `breakpoint()` calls that function. Otherwise, this debugger starts in the
+terminal.
 """
 
 from __future__ import annotations

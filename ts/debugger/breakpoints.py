@@ -1,9 +1,11 @@
 """Breakpoints and conditional breakpoints: user requests, resolved to stop points in the code.
 
-A request is a line (`12` or `file.py:12`) or a function (`helper` or `Class.method`).
+Input: a line (`12` or `file.py:12`) or a function (`helper` or `Class.method`), and the stop points of the
+code. Output: the numbers of the stop points at which the program must stop.
 
     b = Breakpoint(1, *file_and_line("model.py:12", None))
-    b.bind(stop_points)            sets `b.stop_points` to the numbers of the stop points of the line
+    b.bind(stop_points)
+    b.stop_points
 
 If the line has no code, the breakpoint is at the next line with code.
 """

@@ -1,14 +1,15 @@
 """Debug compilation: functions are compiled again, with a stop point before every line.
 
-The debug version of a function calls the debug versions of its callees:
+Input: a function. Output: its debug version, which calls `on_stop` at stop points. The debug version calls
+the debug versions of its callees. Example:
 
     debugging = DebugCode(on_stop, on_failure, on_code)
     debug_f = debugging.debug_version(f)
-    debug_f(3)                             runs f(3), and calls `on_stop` at stop points
+    debug_f(3)
     debugging.prepare_all(debug_f)         compiles all reachable functions, to find all stop points
 
-Functions without source (created from a graph) have no debug version and run unchanged. A function that
-calls `breakpoint()` always runs as a debug version: see `prepare_with_breakpoints`.
+Functions without source (created from a graph) have no debug version and run unchanged. A function that calls
+`breakpoint()` always runs as a debug version (`prepare_with_breakpoints`).
 """
 
 from __future__ import annotations

@@ -1,17 +1,14 @@
 """Commands of the step debugger, executed while a program is stopped.
 
-The debugger reads command lines with the function `read` and prints text with the function `write`.
+Input: command lines from the function `read`. Output: text for the function `write`. The example calls f and
+stops before its first line:
 
     debugger = Debugger(read, write)
-    debugger.run(f, (27,), {})            calls f, stops before its first line and reads commands
+    debugger.run(f, (27,), {})
 
 In this dialog, the user types the commands after `(ts)`:
 
-    > collatz, collatz.py:3
-    ->     steps = 0
-    (ts) b 9 if steps > 100
-    Breakpoint 1 at collatz.py:9, in collatz
-    (ts) c
+In this dialog, the user types the commands after `(ts)`:
 """
 
 from __future__ import annotations

@@ -1,15 +1,14 @@
 """Debug session: breakpoints, stepping, frames and values of stopped programs.
 
-At each stop, the session calls `on_stop` with a `Stop`. The result of `on_stop` determines how the program
-continues.
+A session calls the function `on_stop` at each stop. The result of `on_stop` determines how the program
+continues. In the example, the session calls f and stops before its first line:
 
     session = DebugSession(on_stop, on_condition_error)
     session.set_breakpoint("12", "steps > 100")     line and condition
-    session.run(f, (27,), {})                       calls f and stops before its first line
+    session.run(f, (27,), {})
 
-In `on_stop`, `session.frame` is the selected frame, `session.evaluate("steps")` returns a value, and
+During a stop, `session.frame` is the selected frame, `session.evaluate("steps")` returns a value, and
 `session.step_into()` requests a step. Values are copies, so changing them has no effect on the program.
-
 Forked tasks continue during a stop. They stop at breakpoints only.
 """
 

@@ -1,9 +1,8 @@
 """Terminal of the debugger (command loop), from which `ts debug` and `ts.debug` read commands.
 
-Ctrl-C stops a running program at the next line. Ctrl-D ends the program. Examples in a shell:
+Ctrl-C stops a running program at the next line. Ctrl-D ends the program. An example in a shell:
 
     ts debug examples/word_count.py:most_frequent @README.md 5
-    ts debug -c "b 12" -c c -c "p total" loops.py:sum_of 10
 """
 
 from __future__ import annotations

@@ -1,10 +1,11 @@
 """Text that the debugger shows for values.
 
-Input: a Python value. Output: the `repr` of the value, or the attributes of an object whose class has no
-`__repr__`:
+Input: a Python value. Output: its `repr`, or the attributes of an object whose class has no `__repr__`.
+
+The second text is shown while `__init__` runs:
 
     Point(x=1, y=2)
-    Point(x=1, y unset)            while `__init__` runs
+    Point(x=1, y unset)
 """
 
 from __future__ import annotations

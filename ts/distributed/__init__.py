@@ -1,24 +1,13 @@
 """Process groups, collectives and remote calls: `torch.distributed`, over `ts.distributed.transport`.
 
+In the example, x becomes the sum over all processes, which is bitwise equal in each process:
+
     init_process_group("gloo", rank=0, world_size=2)
-    all_reduce(x)                          x becomes the sum over all processes, bitwise equal in each
+    all_reduce(x)
 
 Modules and functions:
 
-    groups                 process groups
-    mesh_connect           connection setup between the ranks
-    peer_links             connections of a rank to all others
-    collectives            collective functions on tensors
-    collective_algorithms  messages of each collective
-    collective_call        a call of a collective by the ranks of a group
-    point_to_point         send and receive
-    object_collectives     collectives of plain values, without pickles
-    work                   handles of asynchronous operations
-    rpc                    calls between processes
-    map                    application of a function to batches on RPC workers
-    cluster                dynamic sets of processes
-
-`rpc`, `map` and `cluster` require dask.distributed (the extra rpc).
+`rpc`, `map` and `cluster` require dask.distributed (the extra `rpc`).
 docs/how-to/train-on-several-processes.md describes the differences from PyTorch.
 """
 

@@ -1,12 +1,14 @@
 """Distributed autograd (`torch.distributed.autograd`): gradients of computations that span several processes.
 
+The example returns a dictionary from tensors to gradients:
+
     with dist_autograd.context() as context_id:
         loss = rpc.rpc_sync("worker1", torch.mul, (x, w)).sum()
         dist_autograd.backward(context_id, [loss])
         dist_autograd.get_gradients(context_id)
 
-`get_gradients` returns a dictionary from tensors to gradients. `x.grad` is unchanged. The module needs the
-extra `rpc`. docs/how-to/compute-gradients-across-processes.md explains its use.
+The attribute `x.grad` is unchanged. The module needs the extra `rpc`.
+docs/how-to/compute-gradients-across-processes.md explains its use.
 """
 
 from __future__ import annotations

@@ -1,10 +1,12 @@
 """Collective algorithms (allreduce, reduce-scatter, allgather, all-to-all, barrier): messages of each rank.
 
-    all_reduce(call, array, ReduceOp.SUM)        arrays are flat and contiguous
+Arrays are flat and contiguous. In the example, the array becomes the sum of the arrays of all ranks:
+
+    all_reduce(call, array, ReduceOp.SUM)
 
 A short array is sent to all ranks, and each rank computes the result. For a longer array, each rank reduces
-one part and sends the result of its part to all other ranks. Parts are sent in chunks: one chunk is reduced
-while the next one is in transit.
+one part, and sends the result to all other ranks. Parts are sent in chunks: one chunk is reduced while the
+next chunk is in transit.
 """
 
 from __future__ import annotations

@@ -1,10 +1,11 @@
 """One call (with a sequence number) of a collective function by all ranks: its messages and its deadline.
 
-    call = CollectiveCall(group, "all_reduce", reduction, tensor)
-    call.wait([call.receive(1, memory), call.send(1, memory)])      exchanges messages with rank 1
-    call.fail(error)                                                the call also fails in the other ranks
+Each message carries the sequence number of its call. The example exchanges messages with rank 1:
 
-Each message carries the sequence number of its call.
+    call = CollectiveCall(group, "all_reduce", reduction, tensor)
+    call.wait([call.receive(1, memory), call.send(1, memory)])
+
+`call.fail(error)` lets the call also fail in the other ranks.
 """
 
 from __future__ import annotations

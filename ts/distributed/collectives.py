@@ -1,7 +1,9 @@
 """Collective operations on tensors over the ranks of a process group, under PyTorch's names.
 
-    all_reduce(x)                               x becomes the sum over all ranks
-    work = all_reduce(x, async_op=True)         returns at once
+In the example, x becomes the sum over all ranks. The asynchronous call returns at once:
+
+    all_reduce(x)
+    work = all_reduce(x, async_op=True)
     work.wait()
 
 All ranks must call the same function with tensors of equal dtype and size. Otherwise, the function raises an

@@ -1,6 +1,6 @@
 """PyTorch's module name for the process group functions of `ts.distributed`.
 
-from ts.distributed.distributed_c10d import all_reduce
+Example: `from ts.distributed.distributed_c10d import all_reduce`
 """
 
 from __future__ import annotations

@@ -1,10 +1,14 @@
 """Event loop of this process, in a background thread, for all asynchronous connections.
 
-run(connect("ts://127.0.0.1:4711"))         run a coroutine and return its result, in another thread
-timer = call_later(0.5, callback)           call `callback` in the loop after 0.5 seconds
-cancel_timer(timer)
-on_event_loop()                             return True in the thread of the loop
-non_blocking(callback)                      mark a callback that may run in the thread of the loop
+All functions may be called from any thread:
+
+    run(connect("ts://127.0.0.1:4711"))         runs a coroutine in the loop and returns its result
+    timer = call_later(0.5, callback)           calls `callback` in the loop after 0.5 seconds
+    cancel_timer(timer)                         cancels the call
+    on_event_loop()                             returns True in the thread of the loop
+    non_blocking(callback)                      marks a callback that may run in the thread of the loop
+
+Only `run` must not be called in the thread of the loop, because it waits.
 """
 
 from __future__ import annotations

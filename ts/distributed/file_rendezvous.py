@@ -1,9 +1,11 @@
 """Rendezvous of processes on one machine through a file to which rank 0 writes its listening address.
 
-address = reserve_port()          ("127.0.0.1", 41077), where rank 0 will listen
-publish_address(path, address)    in rank 0
-read_address(path)                the address in other ranks, or None before publication
-withdraw(path, address)           in rank 0, at the end
+Rank 0 calls all functions except `read_address`:
+
+    address = reserve_port()          returns an address to listen on, such as ("127.0.0.1", 41077)
+    publish_address(path, address)    writes the file
+    read_address(path)                returns the address in other ranks, or None before publication
+    withdraw(path, address)           removes the file at the end
 """
 
 from __future__ import annotations

@@ -1,8 +1,11 @@
 """Process groups and subgroups (ranks, world size): initialization, membership queries and destruction.
 
+In rank 0 of two processes, the second line returns 0 and 2. All ranks must create the same subgroups in the
+same order:
+
     init_process_group("gloo", init_method="tcp://127.0.0.1:29500", rank=0, world_size=2)
-    get_rank(), get_world_size()                0, 2
-    pair = new_group([0, 1])                    called by all ranks, in the same order
+    get_rank(), get_world_size()
+    pair = new_group([0, 1])
     destroy_process_group()
 
 Each pair of processes has one connection, authenticated by a shared secret.

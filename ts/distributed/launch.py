@@ -1,6 +1,6 @@
 """PyTorch's older name of `ts.distributed.run`: `python -m torch.distributed.launch`.
 
-Unless `--use-env` is passed, the started programs receive `--local-rank=N` as their first argument.
+The started programs receive `--local-rank=N` as their first argument. The option `--use-env` disables this.
 """
 
 from __future__ import annotations

@@ -1,5 +1,7 @@
 """Launcher of one machine (elastic training, process supervision): starts the ranks, restarts failed runs.
 
+The example runs four processes:
+
     launch_processes(ProcessLaunch(["python", "train.py"], processes=4))
 
 `launch_processes` returns if all processes exit with 0. If a process fails, all processes start again, at

@@ -1,5 +1,7 @@
 """Full-mesh connection setup (all-to-all connections) between the ranks of a process group.
 
+Input: the address of rank 0, a rank and the number of ranks. Output: connections to all other ranks.
+
     links, count = join("tcp://127.0.0.1:29500", rank=0, world_size=2, timeout=30.0)
 
 All ranks connect to rank 0 and receive the addresses of all ranks. In each pair of ranks, the higher rank

@@ -1,7 +1,10 @@
-"""Message tags for tag matching of sends with receives: the identity of a message between ranks.
+"""Message tags, which identify messages between ranks for tag matching of sends with receives.
 
-tag = make_tag(ALL, group=0, tag=7, function="all_reduce", tensor=x, reduction=ReduceOp.SUM)
-format_tag(tag)                     "all_reduce with SUM of 3 elements of ts.float32"
+A receive matches a message of the same kind, group and tag number. The example creates a tag and formats it
+for an error message:
+
+    tag = make_tag(ALL, group=0, tag=7, function="all_reduce", tensor=x, reduction=ReduceOp.SUM)
+    format_tag(tag)                     "all_reduce with SUM of 3 elements of ts.float32"
 """
 
 from __future__ import annotations

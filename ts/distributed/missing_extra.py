@@ -1,10 +1,11 @@
 """Placeholders for `torch.distributed.rpc` if dask.distributed is not installed.
 
-    from ts.distributed.rpc import rpc_sync, RRef      succeeds without the extra `rpc`
+Imports and annotations work without the extra `rpc`. Only calls raise ImportError:
+
+    from ts.distributed.rpc import rpc_sync, RRef
     rpc_sync("worker1", f)                             raises ImportError
 
-Each placeholder is a class. It can be an annotation, a base class or an argument of `isinstance`. Only
-calls raise ImportError.
+Each placeholder is a class. Therefore, it can be a base class or an argument of `isinstance`.
 """
 
 from __future__ import annotations

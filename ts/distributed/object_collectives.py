@@ -1,7 +1,9 @@
 """Object collectives of plain values (numbers, strings, lists, dicts ...) without pickles.
 
+In the example, `found` becomes the list of the values of all ranks:
+
     found = [None] * get_world_size()
-    all_gather_object(found, {"loss": 0.5})             sets `found` to the values of all ranks
+    all_gather_object(found, {"loss": 0.5})
 
 PyTorch sends pickles, which may run code when they are loaded. These functions send plain data. Values of
 other types raise an error in the sender.

@@ -1,11 +1,13 @@
 """Distributed optimizers (`torch.distributed.optim`) of parameters that several processes own.
 
+In the example, each process updates its own parameters, concurrently with the other processes:
+
     optimizer = DistributedOptimizer(optim.SGD, [rref, other_rref], lr=0.05)
     with dist_autograd.context() as context_id:
         dist_autograd.backward(context_id, [loss])
-        optimizer.step(context_id)                      each parameter in its process, concurrently
+        optimizer.step(context_id)
 
-Needs the extra `rpc`.
+The module needs the extra `rpc`.
 """
 
 from __future__ import annotations

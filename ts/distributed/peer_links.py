@@ -1,15 +1,17 @@
 """Connections of one rank to all others (progress engine, leader-follower), with zero-copy transfer.
 
+The example receives a message from rank 1 and sends one to rank 2. Both messages have the same tag:
+
     links = PeerConnections(rank, {1: socket, 2: socket})
-    got = links.receive(1, tag, memory)           the next message with this tag from rank 1 (None: any rank)
-    sent = links.send(2, tag, memory)             sent immediately as far as the socket accepts it
-    links.wait([got, sent], deadline)             drives all connections until both are done
+    got = links.receive(1, tag, memory)
+    sent = links.send(2, tag, memory)
+    links.wait([got, sent], deadline)
 
-A message consists of its tag, the number of bytes, and the bytes. If a matching receive is posted, the bytes
-are read directly into its memory. Otherwise, the message is buffered.
+A message consists of its tag, the number of bytes, and the bytes. If a receive with this tag is waiting, the
+bytes are read directly into its memory. Otherwise, the message is buffered.
 
-The first waiting thread drives the connections for all waiting threads. If requests are pending and no thread
-waits, a background thread starts after a short delay.
+The first waiting thread transfers data for all waiting threads. If requests are pending and no thread waits,
+a background thread starts after a short delay.
 """
 
 from __future__ import annotations

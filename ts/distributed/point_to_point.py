@@ -1,12 +1,12 @@
 """Point-to-point communication (send, receive) of tensors, with an eager protocol for short tensors.
 
     send(x, dst=1)                      returns when the memory of x may be changed
-    recv(y, src=0)                      returns the rank of the sender (without `src`: any rank)
+    recv(y, src=0)                      waits for a tensor, and returns the rank of the sender
     work = irecv(y, src=0)              returns immediately
-    work.wait()
+    work.wait()                         waits for the tensor
 
-Messages between two ranks with equal tags arrive in order. Short tensors are sent before the receiver
-requests them.
+Without `src`, the sender may be any rank. Messages between two ranks with equal tags arrive in order. Short
+tensors are sent before the receiver requests them.
 """
 
 from __future__ import annotations

@@ -1,5 +1,7 @@
 """Reduction operators of collectives: `ReduceOp` and its implementation on arrays.
 
+The example writes the sum of the arrays of all ranks to `out`:
+
     accumulate(ReduceOp.SUM, [array of rank 0, array of rank 1, ...], out)
 
 Arrays are reduced in the order of their ranks. Therefore, results are bitwise equal on all ranks and in all

@@ -5,10 +5,12 @@ All processes connect to rank 0 and receive the list of members. The argument `i
     "env://"            from MASTER_ADDR, MASTER_PORT, RANK and WORLD_SIZE
     "file:///tmp/x"     on one machine, from a file that rank 0 writes
 
+The example runs in one process. `barrier` returns when all processes have called it:
+
     endpoint = parse_init_method("env://", rank, world_size)
     meeting = Rendezvous(endpoint, name="worker1", address="ts://...")
     meeting.members          [Participant(rank=0, name="worker0", address="ts://127.0.0.1:4711")]
-    meeting.barrier("end")   returns once all processes have called it
+    meeting.barrier("end")
 
 Barriers do not wait for processes that have left or disconnected.
 """

@@ -1,8 +1,10 @@
 """Launch a program once for each rank (elastic launcher), as `torchrun` does.
 
+Examples for a file, for a module, and for a program that imports torch:
+
     python -m ts.distributed.run --standalone --nproc-per-node 4 train.py --epochs 3
     ts launch --nproc-per-node 4 -m package.train
-    python -m ts.as_torch -m torch.distributed.run ...          a program that imports torch
+    python -m ts.as_torch -m torch.distributed.run ...
 
 Each process finds RANK, LOCAL_RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT in its environment.
 `init_process_group("gloo")` reads these variables. If one process fails, all processes restart, at most

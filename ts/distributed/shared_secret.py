@@ -1,7 +1,7 @@
-"""Shared secret (pre-shared key) of a program's processes: configured, or stored in a file of this user.
+"""Shared secret (pre-shared key) of a program's processes, configured or stored in a file of this user.
 
-    new("127.0.0.1")                        called by the first process, which creates the secret
-    shared("127.0.0.1", 29500)              called by the other processes, which read it
+    new("127.0.0.1")                        creates the secret in the first process
+    shared("127.0.0.1", 29500)              returns the secret in the other processes
 
 The environment variable TS_RPC_SECRET sets the secret for any number of machines. Without it, processes on
 one machine read the secret from a file that only their user can read. Connections to other machines require

@@ -1,5 +1,7 @@
 """Serialization of values to plain data (tagged values) and zero-copy memory buffers of tensors.
 
+The example encodes a list of a tensor and a dictionary, and decodes it:
+
     encoded = pack([x, {"n": 3}])
     encoded                       ([LIST, [TENSOR, 6, 0, 0, 0, (2,), (1,)], [DICT, "n", 3]], [memory])
     unpack(encoded)               [x, {"n": 3}]
@@ -7,8 +9,8 @@
 None, bools, 64-bit ints, floats, strings and bytes are encoded as themselves. Other values are sequences that
 start with a tag. Tensors that share memory in the sender also share memory in the receiver.
 
-Security: encoded values cannot name code to run. `pack` raises an error for unsupported values, `unpack` for
-malformed data.
+Security: encoded values cannot name code to run. `pack` raises an error for unsupported values, and `unpack`
+for malformed data.
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
 """Asynchronous work handles (`Work`), and the ordered execution of a group's collectives.
 
+In the example, `wait` returns True or raises the error of the collective:
+
     work = all_reduce(tensor, async_op=True)
-    work.wait()                                returns True or raises the error
+    work.wait()
 
 The calls of a group run in the order in which they were started. A call runs in the caller's thread if no
 calls are queued, otherwise in the group's thread.

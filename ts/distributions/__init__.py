@@ -1,9 +1,11 @@
 """Probability distributions: densities, samples (equal to PyTorch's for the same seed), moments, divergences.
 
-d = Normal(ts.zeros(2), 1.0)
-d.log_prob(d.sample((3,)))            a tensor (3, 2)
-d.expand((5, 2))                      the same distribution with batch shape (5, 2)
-kl_divergence(d, Normal(1.0, 2.0))
+Examples for two normal distributions:
+
+    d = Normal(ts.zeros(2), 1.0)
+    d.log_prob(d.sample((3,)))            a tensor of shape (3, 2)
+    d.expand((5, 2))                      the same distribution with batch shape (5, 2)
+    kl_divergence(d, Normal(1.0, 2.0))    a tensor of shape (2,)
 """
 
 from __future__ import annotations

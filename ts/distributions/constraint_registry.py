@@ -3,7 +3,7 @@
     biject_to(constraints.positive)            a bijective transform from real to positive numbers
     transform_to(constraints.simplex)          a transform for optimization, not always bijective
 
-`register` adds a constraint class and a function from a constraint to its transform.
+`register` adds a constraint class and a function, which creates the transform of a constraint.
 """
 
 from __future__ import annotations

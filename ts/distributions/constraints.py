@@ -1,5 +1,7 @@
 """Constraints: conditions on the values of parameters and samples.
 
+The example checks which elements of a tensor are positive:
+
 >>> positive.check(ts.tensor([1.0, -1.0])), positive
 (tensor([ True, False]), GreaterThan(lower_bound=0.0))
 """

@@ -1,7 +1,7 @@
 """Base class of distributions (batch shape, event shape), with validation and default implementations.
 
-Input: parameters, which are broadcast to the batch shape. Output: samples of shape (*sample, *batch, *event),
-and densities of shape (*sample, *batch).
+Input: parameters, which are broadcast to the batch shape. Output: samples and densities. Samples have the
+shape (*sample, *batch, *event), and densities the shape (*sample, *batch).
 """
 
 from __future__ import annotations

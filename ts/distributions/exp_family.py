@@ -1,7 +1,7 @@
 """Exponential family distributions, with entropy and Bregman divergence by the gradient of the log-partition.
 
-The density is exp(<t(x), n> - F(n) + k(x)), with natural parameters n and the log-partition function (log
-normalizer) F. The mean of t(x) is the gradient F'(n). Therefore:
+The density is exp(<t(x), n> - F(n) + k(x)), where n are the natural parameters. F is the log-partition
+function (log normalizer). The mean of t(x) is the gradient F'(n). Therefore:
 
     entropy             F(n) - <n, F'(n)> - the mean of k(x)
     divergence          F(m) - F(n) - <m - n, F'(n)>, the Bregman divergence from parameters m

@@ -1,8 +1,15 @@
 """Clusters: dynamic sets of processes that register with a scheduler and call each other by name.
 
-    ts cluster --workers 4                     a scheduler and worker processes
-    ts worker ts://127.0.0.1:4711              another worker, from another shell or machine
+Commands that start a cluster with 4 workers, and add another worker from another shell or machine:
+
+    ts cluster --workers 4
+    ts worker ts://127.0.0.1:4711
+
+A program joins the cluster under the name "me":
+
     rpc.init_rpc("me", rpc_backend_options=TensorPipeRpcBackendOptions(init_method="ts://127.0.0.1:4711"))
+
+Modules:
 
     scheduler      directory of the members, a subclass of dask's scheduler
     worker         a process that executes calls of other processes
@@ -11,6 +18,6 @@
     dask_cluster   a cluster in the worker processes of a dask cluster
     certificates   certificates for TLS
 
-`ts.distributed.rpc.cluster_membership` joins a process to a cluster.  Connections to the scheduler carry
-plain data only. Calls are sent directly between processes, not through the scheduler.
+Connections to the scheduler carry plain data only. Calls are sent directly between processes, not through the
+scheduler.
 """

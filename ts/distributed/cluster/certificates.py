@@ -1,10 +1,10 @@
 """Mutual TLS (mTLS) of a cluster by a private certificate authority and one shared X.509 certificate.
 
-    make("certificates")                     creates ca.pem, ca-key.pem, cert.pem, key.pem if missing
-    security("certificates")                 settings for mutual TLS with these certificates
+    make("certificates")                     creates the missing files in the folder `certificates`
+    security("certificates")                 returns settings for mutual TLS with these files
 
-A process that joins from another machine needs ca.pem, cert.pem and key.pem. ca-key.pem is needed only to
-sign further certificates.
+The files are ca.pem, ca-key.pem, cert.pem and key.pem. A process that joins from another machine needs all
+files except ca-key.pem. ca-key.pem is needed only to sign further certificates.
 """
 
 from __future__ import annotations

@@ -1,12 +1,14 @@
 """Cluster of `ts` agents inside the worker processes of an existing dask cluster.
 
+The example calls a function in the first worker:
+
     client = dask.distributed.Client("tcp://scheduler:8786")
     with on_dask(client, threads=4) as cluster:
         cluster.names                                    ["worker0", "worker1", ...]
         rpc.rpc_sync("worker0", scripted, args=(x,))
 
-dask only starts and stops an agent in each worker. Calls use separate connections, authenticated by a
-secret of this cluster. Security: every client of dask's scheduler can run arbitrary code in dask's workers.
+dask only starts and stops an agent in each worker. Calls use separate connections, authenticated by a secret
+of this cluster. Security: every client of dask's scheduler can run arbitrary code in dask's workers.
 """
 
 from __future__ import annotations

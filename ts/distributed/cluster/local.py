@@ -1,7 +1,9 @@
 """Cluster on this machine for the duration of a `with` block, for notebooks, tests and small programs.
 
+In the example, this process joins the cluster under the name "me" and calls a worker:
+
     with LocalCluster(workers=4) as cluster:
-        cluster.join("me")                              calls `rpc.init_rpc` with the cluster's address
+        cluster.join("me")
         rpc.rpc_sync("worker0", scripted, args=(x,))
 
 The cluster runs in a child process. The child process ends when this process ends or is killed.

@@ -6,14 +6,14 @@ A process sends requests (left) and receives answers (right):
     {"op": "find", "who": name or number}                         [number, name, address], or None
     {"op": "members"}                                             attributes of each process
 
-After "join", the connection stays open. The process sends heartbeats (left), and the scheduler may send
-other messages (right):
+"number" is the worker id. Ids are never reused: a restarted process gets a new id. "shows" is True if a
+dashboard displays calls.
+
+After "join", the connection stays open. The process sends heartbeats (left). The scheduler may send messages
+about lost workers and the end of the cluster (right):
 
     {"op": "beat", "running", "done", "failed", "memory",         {"op": "remove-worker", "worker": address}
      "calls": [[name, address, start, end, failed]]}              {"op": "close", "reason"}
-
-"number" is the worker id. Ids are never reused: a restarted process gets a new id. "shows" is True if a
-dashboard displays calls.
 
 Security: all other handlers of dask's scheduler are disabled, because some load pickles from messages.
 """

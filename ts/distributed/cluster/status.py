@@ -1,6 +1,8 @@
-"""List the members of a cluster without joining it.
+"""List of the members of a cluster, obtained without joining the cluster.
 
-members("ts://127.0.0.1:4711")        [{"name": "worker0", "number": 0, "address": "ts://...", ...}, ...]
+Input: the address of the scheduler. Output: a dictionary of attributes for each process.
+
+    members("ts://127.0.0.1:4711")        [{"name": "worker0", "number": 0, "address": "ts://...", ...}, ...]
 """
 
 from __future__ import annotations

@@ -1,11 +1,13 @@
 """Supervisor of `ts cluster` (process supervision, restart with backoff) for the scheduler and the workers.
 
-    async with ClusterSupervisor(ClusterConfig(workers=4, arguments=("--threads", "8"))) as cluster:
-        cluster.address                          "ts://127.0.0.1:4711"
-        await cluster.wait_until_registered()    waits for all workers
+The example starts a cluster and waits for all workers. `arguments` are added to the command line of each
+worker:
 
-`arguments` are added to the command line of each worker. Workers that exit early are restarted with growing
-delays. Ctrl-C interrupts only this process, which then ends the workers.
+    async with ClusterSupervisor(ClusterConfig(workers=4, arguments=("--threads", "8"))) as cluster:
+        await cluster.wait_until_registered()
+
+Workers that exit early are restarted with growing delays. Ctrl-C interrupts only this process, which then
+ends the workers.
 """
 
 from __future__ import annotations

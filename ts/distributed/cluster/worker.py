@@ -1,6 +1,8 @@
-"""Worker process of a cluster: executes calls of other processes until the cluster ends.
+"""Worker process of a cluster, which executes calls of other processes until the cluster ends.
 
-serve("ts://127.0.0.1:4711", "worker0", options, reconnect_timeout=60.0)    returns when the cluster has ended
+The example joins a cluster, and returns when the cluster has ended:
+
+    serve("ts://127.0.0.1:4711", "worker0", options, reconnect_timeout=60.0)
 """
 
 from __future__ import annotations

@@ -1,12 +1,17 @@
 """Local part of a distributed backward pass, with dependency counting of missing gradients.
 
-    backward_pass = context.pass_of(pass_id)
-    backward_pass.begin([0, 3], keep)        expect gradients of the tensors in the sent messages 0 and 3
-    backward_pass.deliver(3, gradients)      run the nodes that need no further gradients
-    backward_pass.deliver(0, gradients)      run the other nodes and complete `backward_pass.done`
+Input: gradients from other processes. Output: gradients of local tensors. The gradients of received tensors
+are sent back to the sender of these tensors.
 
-Each backward node runs once, in the thread that delivers its last missing gradient. The gradients of
-received tensors are sent to the sender of these tensors.
+In the example, the part needs the gradients of the sent messages 0 and 3. When both have arrived, the part is
+complete:
+
+    backward_pass = context.pass_of(pass_id)
+    backward_pass.begin([0, 3], keep)
+    backward_pass.deliver(3, gradients)
+    backward_pass.deliver(0, gradients)
+
+Each backward node runs once, in the thread that delivers its last missing gradient.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Distributed autograd contexts: the calls that belong to one backward pass, in all participating processes.
 
-    context = contexts.new()                    enter a new context in this thread
-    context.record_sent_message([edge of x])    return the number of a message that will receive gradients
-    context.add(x, gradient, owned)             add to the gradient of a leaf
-    contexts.end(context.id)                    end the context in all participating processes
+    context = contexts.new()                    enters a new context in this thread
+    context.record_sent_message([edge of x])    returns the number of a message that will receive gradients
+    context.add(x, gradient, owned)             adds to the gradient of a leaf
+    contexts.end(context.id)                    ends the context in all participating processes
 
 Another process joins a context when it receives the first message of the context. Messages of ended contexts
 are rejected.

@@ -3,8 +3,8 @@
 `backward` runs these steps:
 
 1. Find the messages that receive gradients, by requests to all processes (`message_dependencies`).
-2. Send each process the numbers of its messages. It responds when its part of the pass is complete.
-3. Meanwhile, the processes send gradients to each other, once per message.
+2. Send each process the numbers of its messages. The process responds when its part of the pass is complete.
+3. Wait until all parts are complete. Meanwhile, the processes send gradients to each other, once per message.
 
 If a process fails or is lost, `backward` raises an error immediately.
 """

@@ -1,11 +1,12 @@
 """Search for the messages that a backward pass will traverse, before the pass runs.
 
-`message_dependencies` maps each sent message of this process to the received messages on which it depends.
-Each process is asked for these dependencies once per pass. `messages` combines the answers:
+Input: the context and the roots of a pass. Output: for each process, the numbers of its messages.
+
+In the example, message 0 of process 1 and messages 4 and 7 of process 2 will receive gradients:
 
     messages(messenger, context, roots)          {1: [0], 2: [4, 7]}
 
-In this example, message 0 of process 1 and messages 4 and 7 of process 2 will receive gradients.
+Each process is asked once per pass on which received messages its sent messages depend.
 """
 
 from __future__ import annotations

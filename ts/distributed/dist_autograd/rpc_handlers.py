@@ -1,14 +1,16 @@
 """Handlers of RPC messages about distributed gradients.
 
-Each message (left) has one handler, which performs the action on the right:
+Each message (left) has one handler, which performs the action on the right. `numbers` are messages with
+gradients, and `pass` is the id of a backward pass:
 
-("backward", "links", context)                           return dependencies of messages
-("backward", "begin", context, pass, numbers, keep)      start this part of the pass, and respond when it is
-                                                         complete. `numbers` are messages with gradients
-("backward", "gradients", context, pass, number, ...)    deliver the gradients of one message
-("backward", "give_up", context, pass)                   abort the pass
-("backward", "end", context)                             end the context
-("backward", "value", context, value, keep)              start a pass in this process, for `RRef.backward`
+    ("backward", "links", context)                           return dependencies of messages
+    ("backward", "begin", context, pass, numbers, keep)      start this part of the pass, and respond when it
+                                                             is complete
+    ("backward", "gradients", context, pass, number, ...)    deliver the gradients of one message
+    ("backward", "give_up", context, pass)                   abort the pass
+    ("backward", "end", context)                             end the context
+    ("backward", "value", context, value, keep)              start a pass in this process, for
+                                                             `RRef.backward`
 """
 
 from __future__ import annotations

@@ -1,8 +1,10 @@
-"""Serialization of tensors in a context. Their gradients are sent back to the sender in the backward pass.
+"""Serialization of tensors in a context, with backward nodes that send their gradients back to the sender.
+
+In the sender, x is recorded as part of a message. In the receiver, x gets a backward node:
 
     codec = GradientCodec(contexts, wire_context)
-    encoded = codec.pack((x, 1), context_id, process)   in the sender: records x as part of a message
-    value, context_id = codec.unpack(encoded)           in the receiver: x has a backward node
+    encoded = codec.pack((x, 1), context_id, process)
+    value, context_id = codec.unpack(encoded)
 
 Outside a context, `wire_values` encodes values. Tensors that require grad share no memory in the receiver,
 because a write to shared memory could not be differentiated.

@@ -1,9 +1,11 @@
 """Remote procedure calls (RPC) and remote references: `torch.distributed.rpc`.
 
+The example calls functions in another process, synchronously, asynchronously, and with a remote result:
+
     rpc.init_rpc("worker0", rank=0, world_size=2)
-    rpc.rpc_sync("worker1", torch.add, args=(x, 1))            returns a tensor
+    rpc.rpc_sync("worker1", torch.add, args=(x, 1))
     rpc.rpc_async("worker1", scripted, args=(x,)).wait()
-    ref = rpc.remote("worker1", scripted, args=(x,)).to_here()
+    rpc.remote("worker1", scripted, args=(x,)).to_here()
     rpc.shutdown()
 
 Modules:

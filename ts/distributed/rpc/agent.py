@@ -1,15 +1,15 @@
-"""RPC agent of this process: calls functions in other workers, and handles their requests.
+"""RPC agent of this process, which calls functions in other workers and handles their requests.
 
-The attributes of `RpcAgent` and their classes are:
+An `RpcAgent` has these attributes:
 
-      endpoint     Endpoint        connections and messages: `call`, `submit`, `send_reliably`
-      executor     CallExecutor    threads, permissions and limits of incoming calls
-      rrefs        RRefStore       values that this process owns, reference counts
-      contexts     contexts of distributed autograd, which use the agent as their `Messenger`
-      codec        GradientCodec   serialization of arguments and results
-      directory    WorkerDirectory names, ids and addresses of the workers
+    endpoint     connections and messages to other workers
+    executor     threads, permissions and limits of incoming calls
+    rrefs        values that this process owns, reference counts
+    contexts     contexts of distributed autograd, which use the agent as their `Messenger`
+    codec        serialization of arguments and results
+    directory    names, ids and addresses of the workers
 
-Each request is a tuple. The table shows what the receiver does, and which function sends the request:
+Each request is a tuple. The table shows the action of the receiver, and the function that sends the request:
 
     request                                        action of the receiver               sent by
     ("call", callee, arguments, code)              call, respond with the result        rpc_sync, rpc_async

@@ -1,9 +1,11 @@
 """Coordinator of all-gathers and barriers over RPC workers.
 
-    _all_gather(3)           {"worker0": 3, "worker1": 5} in both workers, after both have called it
+Input: a value of each worker. Output: in each worker, a dictionary of all values by worker name. The example
+is a call in a worker, after which both workers have all values:
 
-The workers send their values to a coordinator, the first worker by name, which responds when it has all
-values.
+    _all_gather(3)           {"worker0": 3, "worker1": 5}
+
+The workers send their values to the first worker by name. This coordinator responds when it has all values.
 """
 
 from __future__ import annotations

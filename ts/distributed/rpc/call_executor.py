@@ -1,7 +1,9 @@
 """Executor of calls from other workers, in a thread pool and within the limits of this process.
 
-    executor.begin(executor.run, name, encoded, code, response)    find the callee in a thread, and call it
-    executor.run_and_store(response, identity, fork, process, ...)   the same, and store the result
+Input: the name of a callee, and encoded arguments. Output: a response with the result. The example finds the
+callee in a thread of the pool, and calls it:
+
+    executor.begin(executor.run, name, encoded, code, response)
 
 A script that waits for a future releases its thread. Its call counts as active until the script has finished.
 """

@@ -1,10 +1,10 @@
 """Measurement of RPC calls, for the profiler and for the dashboard of a cluster.
 
-The profiler shows one event for each call:
+The profiler shows one event for each call. The event of a scripted callee has the same name as in PyTorch:
 
     profiler event                                   time       description
     rpc_sync#aten::add(worker0 -> worker1)           103 us     64 bytes sent, 64 received, 12.5 us queued
-    rpc_async_jit#__torch__.f(worker0 -> worker1)    190 us     scripted callee, named as in PyTorch
+    rpc_async_jit#__torch__.f(worker0 -> worker1)    190 us     scripted callee
 
 A profiled call is sent as ("timed", message). The callee then measures the time that the call was queued. For
 dask's dashboard, the next heartbeat to the scheduler contains `WorkerDirectory.finished_calls`.

@@ -1,14 +1,18 @@
 """Names of callees in messages, and code shipping (content-addressed by SHA-256) to the receiver.
 
-    sent = SentCode(allow_python=False)
+The name of a callee is a tuple. For scripted code, it contains the hash of an archive with the code:
+
+    sent = SentCode(allow_python=True)
     sent.name(torch.add)                 ("operator", "aten::add")
-    sent.name(scripted)                  ("code", sha256, "scripted"), where sha256 is the hash of an archive
-    sent.archive(sha256)                 this archive, which contains the code
-    sent.name(python_function)           ("python", "package.module", "function"), with allow_python=True
+    sent.name(scripted)                  ("code", sha256, "scripted")
+    sent.archive(sha256)                 the archive
+    sent.name(python_function)           ("python", "package.module", "function")
+
+The receiver finds the function by its name. Before `add`, `find` raises UnknownCodeError:
 
     received = ReceivedCode(allow_python=False)
     received.add(sha256, archive)
-    received.find(("code", sha256, "scripted"))      the function, or UnknownCodeError before `add`
+    received.find(("code", sha256, "scripted"))
 
 Each archive is sent once per receiver. The receiver checks its hash and compiles it under the receiver's
 limits and allowed operators. Python functions are sent by name, between processes with `allow_python=True`.

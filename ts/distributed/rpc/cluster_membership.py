@@ -1,15 +1,13 @@
 """Cluster membership of this process by a connection with heartbeats to the scheduler, and worker lookup.
 
+Example for a process with the name "me":
+
     directory = ClusterWorkerDirectory("ts://127.0.0.1:4711", "me", options, endpoint)
-    directory.peer("worker1")                 a known worker, or one that the scheduler knows
+    directory.peer("worker1")                 returns a known worker, or asks the scheduler
     directory.membership_ended.wait()         returns when the membership ends
     directory.error                           the cause of the end
 
 The process has two connections to the scheduler. It sends and receives:
-
-    connection     sent                         received
-    membership     "join", heartbeats           removed workers, cluster shutdown
-    query          "find", "members"            responses
 
 If the scheduler fails, calls between workers that know each other continue. This process tries to rejoin with
 its name and id for `rejoin_timeout` seconds, and then looks up names again. If a worker is removed, its name

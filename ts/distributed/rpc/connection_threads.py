@@ -2,8 +2,8 @@
 
 The caller sends two messages over its connection:
 
-    ("hello", process, "waits")     the callee starts a server thread for the connection, which responds
-    a call                          the server thread reads the call, executes it, and writes the response
+    ("hello", process, "waits")     starts a server thread for the connection, which responds
+    a call                          is read, executed and answered by the server thread
 
 Without a server thread, the event loop reads a call and another thread executes it. This thread switch takes
 a fifth of the time of a small call. The number of server threads is limited. The event loop serves all other

@@ -1,6 +1,8 @@
 """Parallel map over RPC workers with load balancing and backpressure: `distributed.map`.
 
-    for result in distributed.map(scripted, batches):          results in the order of the batches
+Input: a function and batches. Output: an iterator of the results, in the order of the batches.
+
+    for result in distributed.map(scripted, batches): ...
 
 Each worker has up to `in_flight` batches at a time. `map` reads at most 2 * `in_flight` batches per worker in
 advance. Therefore, a slow consumer of the results slows down the workers.

@@ -1,11 +1,11 @@
-"""Endpoint of this process: requests to other workers, and the connections that they open to this process.
+"""Endpoint of this process, for requests to other workers and for connections that they open to this process.
 
-    endpoint.call(peer, ["fetch", identity, None], timeout)       return the response or raise its exception
-    endpoint.submit(peer, message, timeout)                       return a future of the response
-    endpoint.send_reliably(peer, ["drop", identity, fork])        send a one-way message
+    endpoint.call(peer, ["fetch", identity, None], timeout)       returns the response or raises its exception
+    endpoint.submit(peer, message, timeout)                       returns a future of the response
+    endpoint.send_reliably(peer, ["drop", identity, fork])        sends a one-way message
 
-Each caller thread that blocks has its own connection, which has the lowest latency. All asynchronous calls to
-a worker share one connection. A broken connection fails its pending calls immediately.
+Each caller thread that blocks has its own connection, for a low latency. All asynchronous calls to a worker
+share one connection. A broken connection fails its pending calls immediately.
 """
 
 from __future__ import annotations

@@ -1,12 +1,11 @@
 """Optimizers over local parameters, created and stepped by remote processes.
 
-A remote process sends these requests:
+A remote process sends these requests, where `name` is the name of a class such as ["optim", "SGD"]:
 
     ("optimizer", "new", name, [rref], (), {"lr": 0.1})          create an optimizer and return an RRef to it
     ("optimizer", "step", rref, context_id)                      take a step with the gradients of the context
 
-`name` is the name of the class, for example ["optim", "SGD"]. Classes of `ts.optim` are always allowed. Other
-classes require `allow_python`.
+Classes of `ts.optim` are always allowed. Other classes require `allow_python`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""One-way messages with at-least-once delivery, by retransmission until an acknowledgement arrives, in order.
+"""One-way messages in order, with at-least-once delivery by retransmission until an acknowledgement arrives.
+
+The example sends a message to a peer:
 
     outbox = ReliableOutbox(peer.send)
     outbox.send(["drop", [0, 7], [1, 3]])

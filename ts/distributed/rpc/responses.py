@@ -1,10 +1,13 @@
 """Serialization of responses to other processes: values and remote exceptions.
 
-response.result(3)                       ("value", 3, [])
-response.fail(ValueError("bad"))         ("failed", "ValueError", "bad")
-response.report_unknown_code()           ("unknown",): the caller must send the code
+In the callee, these calls send the messages on the right:
 
-decode_response(message, codec)          return 3, or raise ValueError("bad")
+    response.result(3)                       ("value", 3, [])
+    response.fail(ValueError("bad"))         ("failed", "ValueError", "bad")
+    response.report_unknown_code()           ("unknown",)
+
+In the caller, `decode_response(message, codec)` returns 3 for the first message, and raises ValueError for
+the second. After the third, the caller must send the code of the function.
 """
 
 from __future__ import annotations

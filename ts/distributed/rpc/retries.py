@@ -1,5 +1,7 @@
 """Retry of idempotent calls with backoff while the worker is unavailable, until they time out.
 
+The argument `retryable` enables retries:
+
     rpc_sync("worker1", f, args=(x,), retryable=True)
 
 The function may run twice, because the connection may break after the function has run. Each attempt looks up

@@ -1,12 +1,15 @@
 """RRef store by distributed reference counting (distributed garbage collection) of owned and remote values.
 
+An identity is the id of a value. A fork is the id of one RRef to the value. When a user deletes an RRef, it
+sends a message to the owner of the value:
+
     owner                                          user
         OwnerRRef(value, forks={...})                  RRef(identity, fork)
-                                        ◄── ("drop", identity, fork)       the user's RRef was deleted
+                                        ◄── ("drop", identity, fork)
 
-An identity is the id of a value. A fork is the id of one RRef to the value. A process that sends an RRef
-creates a fork for the receiver. The sender keeps its own RRef until the owner has registered the fork, at
-most for FORK_CONFIRMATION_TIMEOUT_SECONDS. The owner discards the forks of workers that have left.
+A process that sends an RRef creates a fork for the receiver. The sender keeps its own RRef until the owner
+has registered the fork, at most for FORK_CONFIRMATION_TIMEOUT_SECONDS. The owner discards the forks of
+workers that have left.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Serialization of script objects, enums and named tuples: a type is sent as its index in a signature.
 
-A signature contains the types in the schema of a function, and the types of their attributes:
+A signature contains the types in the schema of a function, and the types of their attributes. The signature
+in the example contains Point, Color and Line:
 
-    def join(p: Point, c: Color) -> Line                types: Point, Color, Line
+    def join(p: Point, c: Color) -> Line: ...
     signature = Signature(join.schema)
     signature.components(Point(1, 2))                   (0, [1, 2])
     signature.build(0, [1, 2])                          Point(1, 2)

@@ -1,8 +1,10 @@
 """`_wait_all`: a context manager that waits for all asynchronous calls made within it.
 
-with rpc.api._wait_all():
-    rpc.rpc_async("worker1", torch.add, args=(x, 1))
-    rpc.rpc_async("worker2", torch.add, args=(x, 1))  # on exit, wait for both and raise the first error
+The end of the block waits for both calls, and raises the first error:
+
+    with rpc.api._wait_all():
+        rpc.rpc_async("worker1", torch.add, args=(x, 1))
+        rpc.rpc_async("worker2", torch.add, args=(x, 1))
 """
 
 from __future__ import annotations

@@ -1,12 +1,16 @@
 """Directories (service discovery) of the workers that this process can call.
 
-    directory = StaticWorkerDirectory(endpoint, "worker1", ...)           a fixed set of workers
-    directory = ClusterWorkerDirectory("ts://127.0.0.1:4711", "me", ...)  the workers of a cluster
+The first directory contains a fixed set of workers, and the second the workers of a cluster:
+
+    directory = StaticWorkerDirectory(endpoint, "worker1", ...)
+    directory = ClusterWorkerDirectory("ts://127.0.0.1:4711", "me", ...)
+
+Both have the same interface:
 
     directory.info                     WorkerInfo of this process
     directory.peer("worker2")          a worker by name, id or WorkerInfo
     directory.workers()                workers that `map` distributes batches to
-    directory.leave(remaining)         wait until this process may leave
+    directory.leave(remaining)         waits until this process may leave
 """
 
 from __future__ import annotations

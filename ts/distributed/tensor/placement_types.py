@@ -1,8 +1,8 @@
 """Placements (sharded, replicated, partial) of a tensor along one dimension of a device mesh.
 
-Shard(0).is_shard(0)            # True: each rank has a part of dimension 0
-str(Replicate())                # "R": each rank has the whole tensor
-repr(Partial("avg"))            # "Partial(avg)": each rank has an operand of the average
+    Shard(0)            each rank has a part of dimension 0
+    Replicate()         each rank has the whole tensor
+    Partial("avg")      each rank has an operand of the average
 """
 
 from __future__ import annotations

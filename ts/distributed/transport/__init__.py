@@ -1,5 +1,7 @@
 """Authenticated message transport between processes. It carries neither code nor pickles.
 
+Modules:
+
     message_codec         encoding of messages: plain data and memory buffers
     message_pack          encoding of plain data
     shm_segments          shared memory segments for large buffers

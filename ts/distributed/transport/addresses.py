@@ -1,8 +1,10 @@
 """Addresses of connections: a scheme, a host and a port.
 
-split_address("ts://127.0.0.1:4711")        ("ts", "127.0.0.1:4711")
-split_host_port("[::1]:4711")               ("::1", 4711)
-join_host_port("::1", 4711)                 "[::1]:4711"
+Examples of the conversions:
+
+    split_address("ts://127.0.0.1:4711")        ("ts", "127.0.0.1:4711")
+    split_host_port("[::1]:4711")               ("::1", 4711)
+    join_host_port("::1", 4711)                 "[::1]:4711"
 """
 
 from __future__ import annotations

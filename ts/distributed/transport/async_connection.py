@@ -2,7 +2,7 @@
 
     stream.send(message)                     sends as much as the socket accepts, and queues the rest
     stream.post(message)                     like `send`, but from any thread
-    await stream.flushed()                   all data is in the kernel: sent memory may be modified
+    await stream.flushed()                   waits until all data is sent and its memory may be modified
     await stream.receive()                   returns the next message
     stream.deliver(each, ended)              instead of `receive`: passes each message to `each`
 

@@ -1,7 +1,9 @@
 """Blocking connection of a single thread, without event loop.
 
+The example sends a request and returns the response, here 1:
+
     channel = BlockingConnection("ts://127.0.0.1:4711", secret=secret)
-    channel.call({"op": "echo", "data": 1})        1
+    channel.call({"op": "echo", "data": 1})
 
 The thread reads and writes the socket itself. Therefore, the latency is lower than with `AsyncConnection`.
 """

@@ -1,7 +1,7 @@
 """Setup steps of a connection before the first message: authentication and shared-memory negotiation.
 
-Each end is a generator that yields bytes to send and receives bytes, as in `handshake`, and returns the
-decoder and encoder of messages.
+Each end is a generator. It yields the bytes to send, and the number of bytes to receive (`handshake`). Its
+result is a decoder and an encoder of messages.
 """
 
 from __future__ import annotations

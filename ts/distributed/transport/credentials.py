@@ -1,10 +1,10 @@
 """Credentials of a connection: a shared secret or TLS certificates.
 
+The example opens a connection with a shared secret. `Certificates` has the same methods:
+
     credentials = SharedSecret(token_bytes(32))
     listener = Listener("ts://127.0.0.1:0", serve, **credentials.get_listen_args("worker"))
     connection = await connect(listener.listen_address, **credentials.get_connection_args("worker"))
-
-`Certificates` and `security.Security`, which is also dask's, are for TLS.
 """
 
 from __future__ import annotations

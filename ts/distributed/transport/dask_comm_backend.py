@@ -1,5 +1,7 @@
 """Communication backend for dask.distributed: the transport for `Server`, `rpc` and `ConnectionPool`.
 
+After `register()`, addresses of dask can have the schemes of `ts`:
+
     register()
     await server.listen("ts://127.0.0.1:0", **security.get_listen_args("worker"))
     async with rpc(server.address, connection_args=security.get_connection_args("client")) as far: ...

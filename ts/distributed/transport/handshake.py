@@ -1,4 +1,6 @@
-"""Mutual authentication by challenge-response (HMAC, nonces): both ends prove that they know a secret.
+"""Mutual authentication by challenge-response (HMAC, nonces), by which both ends prove to know a secret.
+
+The listener and the connector exchange three messages:
 
     listener                                               connector
         magic, nonce of the listener            ──►
@@ -7,6 +9,7 @@
 
 A proof is HMAC-SHA256 over the role and both nonces, so that replayed or reflected proofs are invalid. The
 connector sends its proof first. Therefore, a client without the secret obtains no data for an offline guess.
+The listener sends zeros if the connector's proof is invalid.
 
 The handshake does not protect later messages from an attacker who can modify packets. TLS protects them. With
 TLS, the secret may be empty.

@@ -1,21 +1,21 @@
-"""Message encoding and decoding (wire format): plain data, and memory buffers without copies.
+"""Message encoding and decoding (wire format) of plain data, and of memory buffers without copies.
+
+Plain data are None, bools, 64-bit ints, floats, strings, bytes, and lists and dicts of plain data. The keys
+of a dict are strings. A buffer of more than INLINE_BYTES bytes is sent separately, as a frame. Example:
 
     MessageEncoder().pack({"op": "sum", "data": memoryview(array)})   [b"prelude and head", array memory]
     reader = MessageDecoder()
     count = sock.recv_into(reader.target())
     reader.received(count)                              [{"op": "sum", "data": memoryview of 67108864 bytes}]
 
-A message is None, a bool, a 64-bit int, a float, a str, bytes, or lists and dicts (with str keys) of
-messages. A buffer of more than INLINE_BYTES bytes is sent separately, as a frame. On the wire:
+The wire format consists of a prelude (the first line, in little-endian byte order), a head and the frames:
 
-    head: u32 │ frames: u32 │ u64 a frame: its bytes │ the head, in MessagePack │ the frames
-    ──────────┴─────────────┴────────────────────────┘
-                        prelude
+    number of bytes of the head: u32 │ number of frames: u32 │ number of bytes of each frame: u64
+    the head, in MessagePack
+    the frames
 
-The prelude contains the size of the head, the number of frames, and the size of each frame. In the head,
-`{b"": 2}` refers to frame 2. If both ends share memory, a frame may be in a shared segment (`shm_segments`).
-
-A decoded message differs from the sent one in two ways: lists are tuples, and frames are new writable memory.
+In the head, `{b"": 2}` refers to frame 2. If both ends share memory, a frame may be in a shared segment
+(`shm_segments`). In a decoded message, lists are tuples, and frames are new writable memory.
 
 Security: the sender is untrusted. A prelude is checked against `TransportLimits` before memory is allocated.
 If allocation fails, the connection ends. If `MessageDecoder.spares` is True, the message is instead skipped

@@ -1,11 +1,11 @@
 """MessagePack encoding of plain data, with a depth limit for nested values.
 
-    encode({"op": "sum", "data": [1, 2.5]})     b"¢op..."
-    decode(data)                                the value, with tuples for lists, or ValueError if malformed
+    encode({"op": "sum", "data": [1, 2.5]})     returns bytes
+    decode(data)                                returns the value, or raises ValueError if data is malformed
 
-Values can be None, bool, 64-bit int, float, str, bytes, lists, tuples and dicts with str or bytes keys. Other
-values and extension types raise an error. If the package `msgpack` is installed, the package does the
-encoding, with the same bytes.
+Decoded lists are tuples. Values can be None, bool, 64-bit int, float, str, bytes, lists, tuples and dicts
+with str or bytes keys. Other values and extension types raise an error. The package `msgpack` does the
+encoding if it is installed. The bytes are the same without it.
 """
 
 from __future__ import annotations

@@ -1,15 +1,16 @@
 """Multiplexing of concurrent calls over one connection by request IDs, with out-of-order responses.
 
-Calls, from any thread:
+The caller may use any thread:
 
     calls = RequestMultiplexer(connection)
     calls.call(["add", 1, 2]).result()             waits for the response
     calls.submit(["add", 1, 2], done)              returns at once. The event loop later calls done(3, None)
 
-At the other end of the connection:
+The other end of the connection calls `handle(["add", 1, 2], reply)` for each request. `reply` sends the
+response, now or later, from any thread:
 
-    await answer(connection, handle)               calls handle(["add", 1, 2], reply) for each request
-    reply(3)                                       sends the response, now or later, from any thread
+    await answer(connection, handle)
+    reply(3)
 
 A broken connection fails all pending calls. Calls submitted while others are pending are sent in batches.
 

@@ -1,10 +1,13 @@
 """Security settings: dask's `Security` with a shared secret and limits for `ts` connections.
 
-Security(secret=token_bytes(32))                for ts://
-Security(secret=None, tls_ca_file=..., ...)     for ts+tls://: certificates, optionally a secret
+The two schemes of addresses require these settings:
 
-Server.listen("ts://", **security.get_listen_args("worker"))
-Client("ts://127.0.0.1:8786", security=security)
+    Security(secret=token_bytes(32))                for ts://
+    Security(secret=None, tls_ca_file=..., ...)     for ts+tls://, optionally with a secret
+
+An example of a dask client:
+
+    Client("ts://127.0.0.1:8786", security=security)
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Shared memory segments (memfd, file sealing) for large message parts between processes of one machine.
 
-The sender copies a part of a message to a segment and sends a reference to the segment:
+The sender copies a part of a message to a segment, and sends a reference to the segment:
 
     sender                                         receiver
         "64 MiB in my file 12"            ──►      maps the segment, which is the memory of the part
@@ -8,9 +8,12 @@ The sender copies a part of a message to a segment and sends a reference to the 
 
 A segment is an unnamed file, so the system frees it even if processes are killed. Its bytes are:
 
-    byte 0: state │ byte 1: 1 if the sender has released it │ byte 16: connection id │ from PAGE_BYTES: memory
+    byte 0                  the state: FREE, SENT or CONSUMED
+    byte 1                  1 if the sender has released the segment
+    byte 16                 the connection id
+    from PAGE_BYTES on      the memory of the part
 
-The state is FREE, SENT or CONSUMED. The connection id is needed because the system reuses file numbers.
+The connection id is needed because the system reuses file numbers.
 
 Copying to a segment takes a third to a half of the time of the socket. Creating a segment takes longer.
 Therefore, the first part of each size is sent through the socket. Parts are also sent through the socket if

@@ -1,6 +1,8 @@
 """Authenticated (and with TLS encrypted) TCP connections, the transport of process groups and RPC.
 
-    listener = Listener("ts://127.0.0.1:0", serve, secret=secret)    serve is a coroutine function
+In the example, `serve` is a coroutine function that handles each connection of the listener:
+
+    listener = Listener("ts://127.0.0.1:0", serve, secret=secret)
     await listener.start()
     connection = await connect(listener.listen_address, secret=secret)
     await connection.write({"op": "echo"})
