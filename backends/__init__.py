@@ -1,4 +1,4 @@
-"""Backend registry: registration of the array backends, one per device type such as `cpu` or `cuda`.
+"""Registration of array backends (backend registry), one per device type such as `cpu` or `cuda`.
 
 Input: the name of a device type. Output: its backend.
 

@@ -3,7 +3,8 @@
 Input: input, weight, bias and geometry of a convolution. Output: the convolution in `out`.
 
 Every convolution is computed as one or several correlations. Along each dimension, output element t is a sum
-over the kernel positions k. It multiplies kernel element k with input element t * stride + offset[k].
+over the kernel positions k. Each term is the product of kernel element k and input element t * stride +
+offset[k].
 
 The input is copied to a padded layout (`InputLayout`). All output positions of an image form one range q = 0,
 1, 2 ... This range includes unused positions at the ends of rows, whose results are dropped. The example

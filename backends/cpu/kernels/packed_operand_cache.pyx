@@ -1,6 +1,6 @@
 """Cache of packed operands of matrix products (weight packing), with cache invalidation by version counters.
 
-Input: an operand of a product. Output: the operand in packed form, from its second use.
+Input: an operand of a product. Output: the operand in packed form, from its second use. Example:
 
     for x in batches: torch.nn.functional.linear(x, weight)    weight is packed at its second use and cached
 

@@ -1,4 +1,4 @@
-"""Autograd history of tensors and views: backward nodes, and indices of tensors among their results."""
+"""Autograd history of tensors and views: backward nodes, and indices of tensors among the nodes' results."""
 
 from ts._core.autograd.node cimport Node, connect
 from ts._core.tensor.tensor cimport AutogradMeta, Tensor, history_of

@@ -1,5 +1,7 @@
 """Conversion between narrow dtypes (float8, complex32) and other dtypes, with rounding and saturation.
 
+The functions are:
+
     decode(x)              looks up the float32 values of 8-bit floats in a table of the 256 bit patterns
     encode(x, dtype)       converts to float32, then rounds to nearest even
 

@@ -1,4 +1,6 @@
-"""Moving the memory of tensors to shared memory, and pickling tensors for other processes.
+"""Move the memory of tensors to shared memory, and pickle tensors for other processes.
+
+Example:
 
     x = ts.zeros(4)
     y = x[2:]

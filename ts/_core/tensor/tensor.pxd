@@ -1,5 +1,7 @@
 """The class Tensor: a thin wrapper of one array of a backend.
 
+The references and fields of a tensor are:
+
     Tensor -> array (numpy.ndarray | cupy.ndarray | meta array) -> memory
               scalar_type, backend, device_index: read from the array when it is wrapped
 
