@@ -6,7 +6,7 @@ There are three families:
 * `ScriptRuntimeError` and `LimitExceeded`: run-time errors of the program, with the stack of the script
 * `InternalError`: bugs of ``ts``, with the name of the pass and the text of the graph
 
-Most exceptions are subclasses of `RuntimeError`, as in PyTorch. A message with a source range::
+Most exceptions are subclasses of `RuntimeError`, as in PyTorch. Example of a message with a source range::
 
     undefined value y:
       File "model.py", line 3

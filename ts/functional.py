@@ -6,8 +6,8 @@ Each line shows a call and the operator that the function calls:
     ts.unique(x, return_counts=True)             aten::_unique2, two of its three results
     ts.tensordot(a, b, dims=2)                   aten::tensordot with lists of dimensions
 
-If flags determine the result type of a function, `boolean_dispatch` selects the implementation. All other
-names, such as `ts.functional.einsum`, are operators of `ts`.
+If a flag determines the result type of a function, `boolean_dispatch` selects one of two implementations. All
+other names of this module, such as `ts.functional.einsum`, are operators.
 """
 
 # ruff: noqa: F811  overloads are declared under one name

@@ -1,9 +1,11 @@
 """Asynchronous results (`ts.futures`), and functions that combine them.
 
-f = ts.jit.fork(work, x)                 a Future
-f.wait()                                 the result of f
-collect_all([f, g]).wait()               [f, g], both finished
-wait_all([f, g])                         their results
+Each line shows an expression and its value:
+
+    f = ts.jit.fork(work, x)                 a Future
+    f.wait()                                 the result of f
+    collect_all([f, g]).wait()               [f, g], after both have finished
+    wait_all([f, g])                         the results of f and g
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
 """Model hub: loads models from local folders and weights from the cache. Downloads are not supported.
 
-ts.hub.load("path/to/repository", "resnet18", source="local")     calls resnet18() of its hubconf.py
-ts.hub.load_state_dict_from_url(url)                              read the cached file of that name
+Each line shows a call and its effect:
+
+    ts.hub.load("path/to/repository", "resnet18", source="local")     calls resnet18() of its hubconf.py
+    ts.hub.load_state_dict_from_url(url)                              reads the cached file of this URL
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
 """Import hook (meta path finder) for modules of `ts` and for modules that only PyTorch has.
 
-The finder is the first one in `sys.meta_path`. A module of `ts` is executed and gets a `__getattr__` for
-names that only PyTorch has. If `ts` lacks a module of PyTorch, `ts.unsupported` creates the module:
+The finder is the first one in `sys.meta_path`. Each line shows an import and its effect:
 
-    import ts.nn.modules.module         # the file, with missing names from `ts.unsupported`
-    import ts.onnx                      # no file: a module of placeholders
+    import ts.nn.modules.module         runs the file. `ts.unsupported` provides names that only PyTorch has
+    import ts.onnx                      no file: `ts.unsupported` creates a module of placeholders
 """
 
 from __future__ import annotations

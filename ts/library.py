@@ -1,5 +1,7 @@
 """Custom operator registration (library registration, fake kernels): operators written in Python.
 
+Example:
+
     @ts.library.custom_op("mine::scale", mutates_args=())
     def scale(x: Tensor, by: float = 2.0) -> Tensor:
         return x * by
@@ -9,7 +11,7 @@
     scale.register_autograd(backward, setup_context=setup)      # its backward function
 
 `Library` declares operators and implements them separately for each device. Features of PyTorch's compiler,
-such as Triton kernels, raise an error with the name of the feature.
+such as Triton kernels, raise an error that names the feature.
 """
 
 from __future__ import annotations

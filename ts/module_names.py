@@ -1,9 +1,7 @@
 """Conversion of module names: after `install_as_torch`, the name of `ts.nn` is `torch.nn`.
 
->>> own_name("ts.nn"), is_own("ts.nn"), is_own("numpy")
-('ts.nn', True, False)
-
-`is_own` determines whether a class, function or frame belongs to `ts`.
+    >>> own_name("ts.nn"), is_own("ts.nn"), is_own("numpy")
+    ('ts.nn', True, False)
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """Symbolic versions of the builtins `max`, `min` and `math.pow`, which add no guards.
 
-The example calls `max` with and without the symbolic version, for the symbol s0 with the example value 8:
+The example calls `max` with and without the symbolic version. The size of x is the symbol s0:
 
     with symbolic_builtins():
         max(x.shape[0], 3)            the symbolic number sym_max(s0, 3)
-    max(x.shape[0], 3)                s0, with the guard s0 >= 3
+    max(x.shape[0], 3)                s0 or 3, with a guard
 
 As in PyTorch, a call with more than two numbers still adds guards.
 """

@@ -2,7 +2,7 @@
 
 For example, `source_of_function(f)` returns:
 
-    FunctionSource("def f(x):\n    return x + 1\n", ..., "program.py", first_line=7)
+    FunctionSource("def f(x):\\n    return x + 1\\n", ..., "program.py", first_line=7)
 
 This module does not import the compiler, so that lookups in the code cache are fast.
 """

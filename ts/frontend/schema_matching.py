@@ -1,19 +1,18 @@
 """Schema matching (overload resolution, type coercion): select the overload of a call, convert arguments.
 
-Example:
+Example, in which %1 is a number:
 
     match_schemas([add.Tensor, add.Scalar, ...], graph, range, [%x, %1], {})
 
-`add.Tensor` does not match, because %1 is a number. `add.Scalar` matches. The result contains the result
-types, and the inputs of the node in the schema's order, with a new constant for alpha. If no schema matches,
-an error lists all of them.
+`add.Tensor` does not match, but `add.Scalar` does. The result contains the result types and the inputs of the
+node. The parameter alpha gets a new constant. If no schema matches, an error lists all of them.
 
-An argument is a graph value or a Python constant (`Literal`). A constant becomes a node when a schema is
-tried, as in PyTorch.
+A constant argument (`Literal`) becomes a node when a schema is tried, as in PyTorch.
 
-There are two rounds, which both try all schemas. The first one converts a number to a list of fixed size
-(`int[2]`), a tuple to a list, and an empty list literal to any list type. The second one also converts Tensor
-to number, bool to int, str to device, and trailing positional arguments to a list.
+All schemas are tried in two rounds with different conversions:
+
+    first     number to list of fixed size (`int[2]`), tuple to list, empty list literal to any list type
+    second    also Tensor to number, bool to int, str to device, trailing positional arguments to a list
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Conversion of Python's syntax error messages to PyTorch's messages, which name the expected token.
 
-Python's message and the text (left) determine PyTorch's message (right):
+Input: Python's message and the source text (left). Output: PyTorch's message (right):
 
     "invalid syntax" at `pass` in `x = 1 pass`     expected newline but found 'pass' here
     "cannot assign to literal here" in `3 = x`     unexpected expression on left-hand side of assignment

@@ -1,6 +1,6 @@
 """Printing of syntax trees (AST dump) as S-expressions in PyTorch's notation.
 
-The source on the left is printed as shown on the right:
+Input: source (left). Output: the printed tree (right):
 
     def f(x: int):            (def
         return x + 1            (ident f)

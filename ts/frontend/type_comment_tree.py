@@ -1,7 +1,5 @@
 """Syntax trees of type comments, in the notation of PyTorch's `parse_type_comment`.
 
-The printed tree has the same line breaks as in PyTorch:
-
     >>> print(parse_type_comment("# type: (int) -> Tensor"))
     (decl
       (list

@@ -1,7 +1,7 @@
 """Operator upgraders for backward compatibility (operator versioning): former semantics for older archives.
 
-`find_upgraders` receives the name of an operator and the format version of an archive. It returns script
-functions with the semantics of this version, one for each combination of argument types:
+Input: the name of an operator, and the format version of an archive. Output: script functions with the
+semantics of this version, one for each combination of argument types. Each line shows a call and its result:
 
     find_upgraders("div", 3)        [div of two tensors, div of a tensor and a number, ...]
     find_upgraders("div", 4)        [], because the semantics have not changed since version 4

@@ -1,6 +1,6 @@
 """Weak-keyed side tables (ephemerons) of compilation results, as attributes of Python functions and classes.
 
-A function or class is the key. The table keeps the result as long as the key exists:
+The key is a function or a class, and keeps its result alive. Example:
 
     scripted = WeakSideTable("script")
     scripted[f] = ScriptFunction(...)

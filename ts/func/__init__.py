@@ -1,12 +1,12 @@
 """Function transforms (gradients, tangents, Jacobians, batches), and functional calls of modules.
 
-Expressions (left) compute the values on the right:
+Each line shows an expression and its value:
 
-grad(loss)(parameters, x)                      gradient with respect to the first argument
-vmap(grad(loss), in_dims=(None, 0))(p, xs)     a gradient for each x
-jacfwd(f)(x), jacrev(f)(x)                     Jacobian
-hessian(f)(x)                                  Hessian
-functional_call(net, parameters, (x,))         net(x) with the given parameters
+    grad(loss)(parameters, x)                      gradient with respect to the first argument
+    vmap(grad(loss), in_dims=(None, 0))(p, xs)     a gradient for each x
+    jacfwd(f)(x), jacrev(f)(x)                     Jacobian
+    hessian(f)(x)                                  Hessian
+    functional_call(net, parameters, (x,))         net(x) with the given parameters
 """
 
 from __future__ import annotations

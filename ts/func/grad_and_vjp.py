@@ -1,11 +1,11 @@
 """Function transforms for reverse-mode gradients and vector-Jacobian products: `grad`, `vjp`.
 
->>> grad(lambda x: (x ** 3).sum())(ts.tensor([1.0, 2.0]))
-tensor([ 3., 12.])
+    >>> grad(lambda x: (x ** 3).sum())(ts.tensor([1.0, 2.0]))
+    tensor([ 3., 12.])
 
-A transform calls the function with new leaf tensors in place of the arguments, and records its operators in
-the autograd graph. Afterwards, the results are detached, unless an enclosing computation needs gradients.
-Tensors from the function's closure keep their autograd graph, so transforms can be nested.
+A transform calls the function with new leaf tensors as arguments, and records the operators for autograd.
+Afterwards, the results are detached, unless an enclosing computation needs gradients. Tensors from the
+function's closure keep their autograd graph, so transforms can be nested.
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
 """Functional calls of modules with other parameters, and stacked states of ensembles of modules.
 
-y = ts.func.functional_call(net, {"weight": w}, (x,))       net(x), with `w` for net.weight
-parameters, buffers = ts.func.stack_module_state(nets)      stacked over the modules `nets`, for `vmap`
+Example, for a module `net` and a list `nets` of modules of one class:
+
+    y = ts.func.functional_call(net, {"weight": w}, (x,))       net(x), with `w` for net.weight
+    parameters, buffers = ts.func.stack_module_state(nets)      stacked over the modules, for `vmap`
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Trees of tuples, lists and dictionaries: conversion of arguments and results to leaves and back.
+"""Trees of tuples, lists and dictionaries: conversion to a list of leaves and back.
 
->>> leaves, shape = flatten({"a": 1, "b": (2, 3)})
->>> leaves, unflatten([10, 20, 30], shape)
-([1, 2, 3], {'a': 10, 'b': (20, 30)})
+    >>> leaves, shape = flatten({"a": 1, "b": (2, 3)})
+    >>> leaves, unflatten([10, 20, 30], shape)
+    ([1, 2, 3], {'a': 10, 'b': (20, 30)})
 """
 
 from __future__ import annotations

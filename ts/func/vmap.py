@@ -1,9 +1,9 @@
 """Vectorizing map (automatic batching): applies a function to all elements of a batch at once.
 
->>> vmap(ts.dot)(ts.ones(5, 3), ts.ones(5, 3))
-tensor([3., 3., 3., 3., 3.])
+    >>> vmap(ts.dot)(ts.ones(5, 3), ts.ones(5, 3))
+    tensor([3., 3., 3., 3., 3.])
 
-Inside the function, batched tensors represent the whole batch (`ts._core.dispatch_layers.batched_tensor`).
+The function runs once, with batched tensors (`ts._core.dispatch_layers.batched_tensor`) as arguments.
 """
 
 from __future__ import annotations

@@ -1,9 +1,11 @@
 """Package `functorch`, which PyTorch and `ts.install_as_torch` install in addition to `torch`.
 
+This example calls a module with explicit parameters:
+
     functional, parameters = functorch.make_functional(net)
     functional(parameters, x)                                 net(x) with these parameters
 
-Each function warns that `torch.func` replaces it, as in PyTorch.
+As in PyTorch, each function warns that `torch.func` replaces it.
 """
 
 from __future__ import annotations

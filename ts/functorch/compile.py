@@ -1,7 +1,9 @@
-"""Module `functorch.compile`: boxed functions. Compilers of joint graphs are not supported.
+"""Module `functorch.compile`: boxed functions, which receive their arguments as one list.
 
-compiler = make_boxed_compiler(nop)        graph module -> function of a list of arguments
-aot_function(f, compiler)                  NotImplementedError
+Compilers of joint graphs are not supported. Each line shows an expression and its result:
+
+    make_boxed_compiler(nop)         a compiler from a graph module to a boxed function
+    aot_function(f, compiler)        NotImplementedError
 """
 
 from __future__ import annotations

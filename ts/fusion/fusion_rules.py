@@ -1,9 +1,10 @@
 """Fusion rules: conditions under which a node may be a member of a fusion group.
 
-`operands` returns the operands of the node in the group, or the reason why the node cannot be fused:
+`operands` returns the operands of a node in the group, or the reason why the node cannot be fused. Each line
+shows a node and this result:
 
-    operands(%c = aten::mul(%a, %b))       [%a, %b]
-    operands(%c = aten::add(%a, %b, %2))   "it scales its second operand"
+    %c = aten::mul(%a, %b)           [%a, %b]
+    %c = aten::add(%a, %b, %2)       "it scales its second operand"
 
 The fields of an operator's `OperatorRecord` determine whether the operator is fusible. Pointwise operators
 have the field `ufunc`, `tile` or `converts`. Operators with per-channel vectors have the field `channels`.

@@ -6,9 +6,9 @@ Each line shows a computation and its program. Here `op` stands for `FusedOp` an
     logsumexp(x * y, [1])  FusedProgram("tt--", (op(mul, (0, 1)),), (5,), (op(logsumexp, (4, 2, 3)),))
     tanh(x[1])             FusedProgram("t--", (op(tanh, (0,)),), (3,), (), (view(select, 0, (1, 2)),))
 
-The first string has one letter for each input: t for a tensor, n for a number, and o for None, a bool or a
-string. The sign - stands for an argument after the first one of a view, an epilogue or a per-channel
-operation. Values have numbers: first the inputs, then the results of operations, then those of epilogues.
+The string has one letter for each input: t for a tensor, n for a number, o for None, a bool or a string. The
+sign - stands for an argument after the first one of a view, an epilogue or a per-channel operation. Values
+have numbers: first the inputs, then the results of operations, then the results of epilogues.
 
 Operations are pointwise. An epilogue reads whole rows of an operation's result. A view input is read through
 a view of the tensor that is passed.
@@ -17,9 +17,8 @@ a view of the tensor that is passed.
 
     ran, *results = prim::FusionGroup(x, y)
 
-`ran` is False if the backend does not support the inputs, or if an observer (e.g. a profiler) needs to see
-every operator. No result is written in this case. The nodes of the group then run one by one, with
-bit-identical results.
+`ran` is False if the backend does not support the inputs, or if an observer, such as a profiler, needs each
+operator. Then the nodes of the group run one by one, with bit-identical results.
 """
 
 from __future__ import annotations

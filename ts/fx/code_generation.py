@@ -1,13 +1,13 @@
 """Python code generation (source code generation) for a graph.
 
-The result is a `PythonCode`, which contains the source text and its globals:
+Output: a `PythonCode` with the source text and its globals. Example of source text:
 
     def forward(self, x):
         relu = torch.relu(x);  x = None
         return relu
 
 A `CodeGen` generates the function header and the return statement. `Graph.set_codegen` accepts instances of
-subclasses. Code of `_PyTreeCodeGen` flattens arguments that are containers, and unflattens the result.
+subclasses. The subclass `_PyTreeCodeGen` adds code that flattens the arguments and unflattens the result.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
 """Source lines of generated code, one statement per node.
 
-Each line shows a node and its statement:
+Input: a node (left). Output: its statement (right):
 
     %relu : call_function[target=torch.relu](args = (%x,))            relu = torch.relu(x);  x = None
     %linear : call_module[target=net.0](args = (%relu,))              linear = getattr(self.net, "0")(relu)
 
-The code releases each value after its last use. With `verbose`, comments show source locations, dtypes and
-shapes.
+The code releases each value after its last use. With the option `verbose`, comments show source locations,
+dtypes and shapes.
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
 """Compilation of generated code whose source is available to tracebacks, `inspect` and scripts.
 
-forward = forward_from_src("def forward(self, x):\\n    return x + 1\\n", {})
-inspect.getsource(forward)                the generated source, which is not stored in a file
+The source is stored in no file. Example:
+
+    forward = forward_from_src("def forward(self, x):\\n    return x + 1\\n", {})
+    inspect.getsource(forward)                the generated source
 """
 
 from __future__ import annotations

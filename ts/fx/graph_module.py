@@ -1,12 +1,14 @@
 """GraphModule: a module whose `forward` is generated from a graph.
 
+Example, for a module `net` and a graph of its operations:
+
     module = GraphModule(net, graph)
     module.code                           # source of `forward`
     module.graph.call_function(...)       # change the graph
     module.recompile()                    # generate `forward` again
 
-The module has the submodules, parameters and buffers of the root module that the graph uses. Each instance
-has a separate class, which defines `forward`. Scripting, copying and pickling use the generated code.
+The new module has the submodules, parameters and buffers of `net` that the graph uses. Each instance has a
+separate class, which defines `forward`. Scripting, copying and pickling use the generated code.
 """
 
 from __future__ import annotations

@@ -1,9 +1,7 @@
 """Immutable lists and dictionaries: the containers in the arguments of nodes.
 
-    node.args[0].append(x)        TypeError: assign to `node.args` instead
-
-An assignment to `node.args` also updates `users` of the nodes in the arguments. An in-place change would not
-update `users`.
+Example: `node.args[0].append(x)` raises TypeError, because the change would not update `users` of the node x.
+An assignment to `node.args` updates `users`.
 """
 
 from __future__ import annotations

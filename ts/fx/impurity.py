@@ -1,9 +1,9 @@
 """Detection of impure calls (side effects), which dead code elimination keeps.
 
-Input: the target of a `call_function` node. Output: True if a call has a side effect.
+Input: the target of a `call_function` node. Output: True if a call has a side effect. Example:
 
-    is_impure(ts.rand)                                 True: advances the generator
-    is_impure(ts.ops.aten.add_.Tensor)                 True: it writes its argument
+    is_impure(ts.rand)                                 True, because it advances the random generator
+    is_impure(ts.ops.aten.add_.Tensor)                 True, because it writes its argument
     is_impure(ts.relu)                                 False
 """
 

@@ -1,10 +1,12 @@
 """Graph interpreter: runs a graph node by node. Graph transformation: `Transformer` creates a new graph.
 
-class Swapped(Interpreter):
-    def call_function(self, target, args, kwargs):
-        return super().call_function(ts.sigmoid if target is ts.neg else target, args, kwargs)
+This example runs a module with `sigmoid` in place of `neg`:
 
-Swapped(module).run(x)
+    class Swapped(Interpreter):
+        def call_function(self, target, args, kwargs):
+            return super().call_function(ts.sigmoid if target is ts.neg else target, args, kwargs)
+
+    Swapped(module).run(x)
 """
 
 from __future__ import annotations

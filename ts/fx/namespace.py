@@ -1,9 +1,11 @@
-"""Unique names for the values of a graph. They differ from builtin names and keywords of Python.
+"""Unique names for the values of a graph, different from builtin names and keywords of Python.
 
-names = Namespace()
-names.create_name("add", None), names.create_name("add", None)      ("add", "add_1")
-names.create_name("layers.0", None)                                 "layers_0"
-names.create_name("abs", None)                                      "abs_1"
+Each line shows calls and their results:
+
+    names = Namespace()
+    names.create_name("add", None), names.create_name("add", None)      ("add", "add_1")
+    names.create_name("layers.0", None)                                 "layers_0"
+    names.create_name("abs", None)                                      "abs_1"
 """
 
 from __future__ import annotations

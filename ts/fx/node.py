@@ -1,5 +1,7 @@
 """Node: an operation of a graph, of one of PyTorch's six kinds.
 
+The kind determines the meaning of the other attributes:
+
     kind            target                       arguments                     value
     placeholder     parameter name               default value, if any         argument of the call
     get_attr        dotted name                                                tensor or module of the root
@@ -8,8 +10,8 @@
     call_method     method name                  object, other arguments       result of the method
     output          "output"                     result of the graph
 
-The nodes of a graph form a linked list (`prev`, `next`). Arguments may be nodes and containers of nodes. Each
-node records the nodes that use it in `users`. Do not change arguments in place: assign new ones.
+The nodes of a graph form a linked list (`prev`, `next`). Arguments may be nodes and containers of nodes. The
+attribute `users` of a node contains the nodes that use it. To change arguments, assign new ones.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Public locations of operator functions: the module, class or namespace that exports each function.
 
-namespace_of(ts.relu)        the module ts
+Example: `namespace_of(ts.relu)` returns the module `ts`.
 """
 
 from __future__ import annotations

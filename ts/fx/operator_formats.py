@@ -1,7 +1,9 @@
 """Formats of Python operators in generated code, by the names of functions in the module `operator`.
 
-magic_methods["add"].format("x", "1")          "x + 1"
-inplace_methods["iadd"].format("x", "1")       "x += 1"
+Each line shows an expression and its value:
+
+    magic_methods["add"].format("x", "1")          "x + 1"
+    inplace_methods["iadd"].format("x", "1")       "x += 1"
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Argument normalization of calls: conversion to keyword arguments, with default values filled in.
 
-The signature is that of a Python function, of an operator or of a layer. These calls return an
-`ArgsKwargsPair`:
+The names and defaults come from the signature of a function, an operator or a layer. Example:
 
     normalize_function(ts.nn.functional.relu, (x,), {}, normalize_to_only_use_kwargs=True)
                                                   ArgsKwargsPair((), {"input": x, "inplace": False})

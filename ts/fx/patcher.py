@@ -1,10 +1,12 @@
 """Monkey patching of functions and methods during tracing, reverted at the end.
 
+In this example, the end of the `with` block reverts all patches:
+
     with new_patcher() as patcher:
         patcher.patch_method(Module, "__call__", recording)
         patch_wrapped_functions(patcher)                # calls of functions of `wrap` become nodes
 
-The end of the `with` block reverts all patches. As in PyTorch, patches affect all threads.
+As in PyTorch, patches affect all threads.
 """
 
 from __future__ import annotations

@@ -1,5 +1,7 @@
 """Proxy objects, which stand for values during tracing, and record operations by operator overloading.
 
+Example:
+
     x = Proxy(graph.placeholder("x"))
     y = ts.relu(x) + 1              # adds two nodes. y is the proxy of the second one
     y.shape[0], y.sum(dim=1)        # adds further nodes

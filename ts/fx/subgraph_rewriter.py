@@ -1,12 +1,14 @@
 """Subgraph rewriting (pattern replacement): each occurrence of a pattern is replaced by another function.
 
-def pattern(x, y):
-    return ts.cat([x, y]).sum()
+The example returns the replaced occurrences as a list of `Match`:
 
-def replacement(x, y):
-    return x.sum() + y.sum()
+    def pattern(x, y):
+        return ts.cat([x, y]).sum()
 
-replace_pattern(module, pattern, replacement)          the occurrences, as `Match`
+    def replacement(x, y):
+        return x.sum() + y.sum()
+
+    replace_pattern(module, pattern, replacement)
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Descriptions of tensors in generated code: `f32[2, 3]`, optionally with strides and device.
 
-The abbreviations are PyTorch's (`torch.utils._dtype_abbrs`).
+The abbreviations of dtypes are PyTorch's (`torch.utils._dtype_abbrs`).
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Positional and keyword arguments that PyTorch's Python functions pass to `__torch_function__`.
 
-`forwarded_call` converts the arguments of a call to the form that PyTorch records:
-
-    forwarded_call(ts.nn.functional.relu, (x,), {})      (x,), {"inplace": False}
+Example: `forwarded_call(ts.nn.functional.relu, (x,), {})` returns the function and the arguments
+`(x,), {"inplace": False}`.
 
 The tables contain parameter lists, such as "x, /, dim, p=2". Parameters before the `/` are forwarded by
 position. Parameters after the `/` are forwarded by name, with default values. Functions that PyTorch

@@ -1,6 +1,6 @@
 """PyTorch's qualified names of functions, classes and types.
 
-Each line shows a call for an object of a graph, and the name that the call returns:
+Each line shows a call and its result:
 
     qualified_name(ts.relu)                     "torch.relu"
     qualified_name(ts.nn.functional.linear)     "torch._C._nn.linear"

@@ -1,9 +1,11 @@
 """Metadata propagation from the node that an interpreter executes to new nodes: `torch.fx.traceback`.
 
-with preserve_node_meta(), set_current_meta(node):
-    proxy + 1                       the new node's `meta` has the stack trace of `node`, and `from_node`
+Each line shows an operation, and the metadata of the new nodes:
 
-with annotate({"stage": 1}): ...    stored in `meta["custom"]` of new nodes
+    with preserve_node_meta(), set_current_meta(node):
+        proxy + 1                       `meta` contains the stack trace of `node`, and `from_node`
+
+    with annotate({"stage": 1}): ...    `meta["custom"]` contains the stage
 """
 
 from __future__ import annotations

@@ -1,5 +1,7 @@
 """Symbolic tracing (symbolic execution): a function or module is called with proxies.
 
+Example:
+
     tracer = Tracer()
     graph = tracer.trace(net)
     GraphModule(tracer.root, graph)               # equivalent to `net`

@@ -1,7 +1,6 @@
 """Kinds of node attributes, and types of constants.
 
-`kind_of_value` returns PyTorch's letters for the kind of an attribute with a given Python value.
-`type_of_constant` returns the type of a ``prim::Constant`` with a given value::
+A kind is a letter code of PyTorch, such as 'i' for an int::
 
     >>> kind_of_value(3), kind_of_value("a"), kind_of_value([1.5])
     ('i', 's', 'fs')

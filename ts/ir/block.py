@@ -1,11 +1,13 @@
 """Blocks: lists of nodes with block arguments and outputs.
 
-A block begins with a parameter node and ends with a return node. The outputs of the parameter node are the
-inputs of the block. The inputs of the return node are the outputs of the block::
+Example of a block with two arguments, one node and one output::
 
     block0(%i : int, %x : Tensor):
       %y : Tensor = aten::add(%x, %x, %i)
       -> (%y)
+
+A block also has a parameter node and a return node. The outputs of the parameter node are the arguments of
+the block. The inputs of the return node are the outputs of the block.
 """
 
 from __future__ import annotations

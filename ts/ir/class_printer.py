@@ -1,6 +1,6 @@
 """Printing of classes, modules, named tuples, enumerations and interfaces as source of an archive.
 
-The input is a type with a name. The output is the definition of the type in PyTorch's layout::
+Input: a type with a name. Output: the definition of the type in PyTorch's layout. Example::
 
     class Net(Module):
       __parameters__ = ["weight", ]
@@ -13,8 +13,7 @@ The input is a type with a name. The output is the definition of the type in PyT
         x: Tensor) -> Tensor:
         ...
 
-`ArchiveNamespace` assigns unique names to the printed types and functions. An archive must define all types
-and functions that have such a name.
+`ArchiveNamespace` assigns unique names to types and functions. An archive must define all of them.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Graph cloning: copies of whole graphs.
 
-The copy has separate nodes and values, with the names of the original graph. Unlike this copy, a copy into a
-graph that has values (`Block.clone_from`) may have to rename values.
+The copy has separate nodes and values, with the names of the original values. `Block.clone_from` copies into
+a graph that already has values, and may have to rename the copies.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Graphs and blocks.
 
-A `Graph` is a typed SSA program. It consists of one top block, whose nodes may own further blocks
+A `Graph` is a typed SSA program with one top block. Nodes in this block may own further blocks
 (``prim::If``, ``prim::Loop``). New nodes are inserted at the insertion point::
 
     >>> g = Graph()

@@ -1,7 +1,7 @@
 """IR parser: recursive descent parser of graph text.
 
-`parse_ir` accepts text printed by `ts` or PyTorch, or written by hand. The returned `Graph` prints as the
-same text, with the same names, numbers and ``# file.py:3:4`` marks::
+Input: text from a printer of `ts` or PyTorch, or written by hand. Output: a `Graph` that prints as this text,
+with the same names, numbers and source locations::
 
     >>> g = parse_ir('''
     ... graph(%x : Tensor):
@@ -12,8 +12,8 @@ same text, with the same names, numbers and ``# file.py:3:4`` marks::
     >>> [n.kind() for n in g.nodes()]
     ['prim::Constant', 'aten::add']
 
-Graph text omits elements of tensor constants. Therefore, a tensor constant becomes a `ParsedTensor`, unless
-`make_tensor` converts it to a tensor.
+Graph text omits the elements of tensor constants. Therefore, a tensor constant becomes a `ParsedTensor`,
+unless the caller passes `make_tensor`, a function that creates a tensor.
 """
 
 from __future__ import annotations

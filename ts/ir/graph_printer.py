@@ -1,6 +1,6 @@
 """Printer of graph text, identical to PyTorch's in layout and names.
 
-`ts.ir.graph_parser.parse_ir` can parse the printed text::
+Example::
 
     graph(%x.1 : Tensor,
           %n : int):

@@ -1,7 +1,9 @@
 """Context managers for the insertion point and the source range of new nodes.
 
-with graph.inserting_before(node), graph.at_range(range):
-    graph.insert_constant(1)
+This example inserts a constant before a node, with the source range `range`:
+
+    with graph.inserting_before(node), graph.at_range(range):
+        graph.insert_constant(1)
 """
 
 from __future__ import annotations

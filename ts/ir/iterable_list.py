@@ -1,7 +1,9 @@
 """Lists that are also iterators, like the lists that PyTorch's graph methods return.
 
-next(graph.inputs())        the first input             graph.inputs()[1]           the second input
-next(if_node.blocks())      the first block             list(if_node.blocks())      both blocks
+Each line shows a call with `next` and a use as a list:
+
+    next(graph.inputs())        the first input             graph.inputs()[1]           the second input
+    next(if_node.blocks())      the first block             list(if_node.blocks())      both blocks
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Nodes, the operator applications of a graph.
 
 A `Node` has a kind (``aten::add``), inputs, outputs, attributes, blocks, and a location in the user's source.
-The methods of `Node` maintain the uses of values, so nodes must be changed only by these methods::
+Change nodes only by methods, because the methods also update the uses of values::
 
     >>> from ts.ir.graph import Graph
     >>> g = Graph()

@@ -1,6 +1,6 @@
 """Rules for omitting arguments and annotations and for spelling literals in printed source.
 
-`ts.ir.python_print` applies these rules. Each line shows printed source and the rule:
+Each line shows printed source and its rule:
 
     [1, 2]                    a list literal whose type can be inferred has no annotation
     annotate(List[Any], [1])  other list literals have an annotation

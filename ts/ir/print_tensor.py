@@ -1,7 +1,6 @@
 """Printing of tensors in the layout of PyTorch's C++ printer, for graph attributes and `print` in scripts.
 
-Each line shows printed text and the tensors that are printed in this form. In attributes, spaces replace line
-breaks::
+Each line shows printed text and the tensors with this form. In attributes, spaces replace line breaks::
 
     {3.5}                                                  one element
      1.0000  2.5000 [ CPUFloatType{2} ]                    up to ten elements: rows in order

@@ -1,6 +1,6 @@
 """Pretty-printer of graphs (source code printing), for ``fn.code`` and archives.
 
-The input is a graph and the name of its function. The output is source in PyTorch's layout::
+Input: a graph and the name of its function. Output: source in PyTorch's layout. Example::
 
     def f(x: Tensor,
         n: int=3) -> Tensor:
@@ -10,8 +10,8 @@ The input is a graph and the name of its function. The output is source in PyTor
         y = x
       return torch.mul(y, CONSTANTS.c0)
 
-An expression whose only use follows immediately is printed inside its user unless the line becomes too long.
-Constants without a literal, such as tensors, become ``CONSTANTS.cN`` and are collected in `constants`.
+An expression with one use, which follows immediately, is printed inside its user unless the line becomes too
+long. Constants without a literal, such as tensors, become ``CONSTANTS.cN`` and are collected in `constants`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Schema parser and printer for operator schemas, the signatures of operators and scripted functions.
 
-`parse_schema` converts text in PyTorch's notation to a `FunctionSchema`, whose ``str`` is the same text::
+Input: text in PyTorch's notation. Output: a `FunctionSchema`, whose ``str`` is the same text::
 
     >>> s = parse_schema("aten::add_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)")
     >>> s.key, s.is_mutable, [a.name for a in s.arguments]
@@ -11,7 +11,7 @@
     'aten::add_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)'
 
 ``ScalarType``, ``Layout``, ``MemoryFormat`` and ``SymInt`` are ints at run time. The `type` of such an
-argument is ``int``, and `real_type` is the type in the text.
+argument is ``int``, and its `real_type` is the type in the text.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Source text and source locations (spans), quoted in diagnostics with a caret or underline.
 
-A `SourceRange` consists of half-open character offsets into the text of a `Source`. After graph nodes, a
-range prints as ``file.py:3:4``. Errors quote the source of the range::
+A `SourceRange` has a start and an end (exclusive), as character offsets into the text of a `Source`. Graph
+text shows its location, and errors quote its source::
 
     >>> source = Source("def f(x):\\n    return x + y\\n", "model.py")
     >>> range = source.range_at(2, 15, 2, 16)

@@ -1,11 +1,13 @@
-"""Source map of printed source: the source range of the node that each piece of the text was printed for.
+"""Source map of printed source: the source range of the node that each part of the text was printed for.
 
-`put` adds a mark to a piece of text. Marks remain valid if texts are concatenated. `split` returns the plain
-text, and the offset and source range of each mark:
+Example:
 
     marks = SourceMap()
     text = "y = " + marks.put(range, "torch.neg(x)")
     marks.split(text)       # ("y = torch.neg(x)", [(4, range)])
+
+`put` adds a mark to a text. Marked texts may be concatenated. `split` returns the text without marks, and the
+offset and source range of each mark.
 """
 
 from __future__ import annotations

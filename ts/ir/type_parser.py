@@ -1,7 +1,7 @@
 """Recursive descent parser of types in graph text and schemas, with alias annotations and list sizes.
 
-Examples of such text are ``Dict(str, Tensor)``, ``Tensor(a!)[]``, ``int[2]?`` and ``Float(2, 3,
-device=cpu)``. `parse_type` returns the `Type`. `read_type` also returns alias annotations and the list size::
+`parse_type` returns a `Type`. `read_type` also returns the alias annotation, as in ``Tensor(a!)[]``, and the
+list size, as in ``int[2]?``::
 
     >>> parse_type("Dict(int, Tensor?[])").str()
     'Dict(int, Tensor?[])'

@@ -1,7 +1,7 @@
 """Values, their definitions and their use lists (def-use chains, use-def chains).
 
-A `Value` is output `offset()` of `node()`. A `Use` is one input of a node. `Node` updates the uses of each
-value::
+A `Value` is an output of a node. A `Use` of the value is an input of another node. The methods of `Node`
+update the uses::
 
     >>> from ts.ir.graph import Graph
     >>> x = Graph().add_input("x")

@@ -1,6 +1,6 @@
 """IR verifier (graph verifier): checks the structural invariants of a graph and its nodes.
 
-If a graph violates an invariant, raise `InternalError` with the violation and the graph text. Invariants:
+A violation raises `InternalError` with the violated invariant and the graph text. Invariants:
 
 * Every input is defined before its use, in the same or an enclosing block, and belongs to this graph.
 * Uses and inputs are consistent, outputs refer to their node and index, and names are unique.

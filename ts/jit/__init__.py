@@ -1,5 +1,7 @@
 """API of TorchScript, under the names of `torch.jit`.
 
+Each line shows a call and its effect:
+
     @ts.jit.script                               # compiles a function
     ts.jit.CompilationUnit(text).name            # compiles function definitions in a string
     ts.jit.annotate(List[int], [])               # declares the type of an expression

@@ -1,7 +1,7 @@
-"""PyTorch's flag for `jit.script(fn, example_inputs=...)`, which is always True.
+"""PyTorch's flag for `jit.script(fn, example_inputs=...)`, which is always True in `ts`.
 
-In PyTorch, the flag tells whether the package MonkeyType, which infers types from examples, is installed.
-Programs test the flag before they pass `example_inputs`.
+In PyTorch, the flag is False if the package MonkeyType is not installed. Programs test the flag before they
+pass `example_inputs`.
 """
 
 from __future__ import annotations

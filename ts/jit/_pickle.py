@@ -1,8 +1,7 @@
 """Functions that pickles of `aten::save` and of module archives call, under their names in PyTorch.
 
-    ts.load("state.pt", weights_only=False)     calls `restore_type_tag({}, "Dict[str, int]")`
-
-Lists and dictionaries of Python have no element types, so the functions return their first argument.
+For example, `ts.load("state.pt", weights_only=False)` may call `restore_type_tag({}, "Dict[str, int]")`. The
+function returns the dictionary, because Python's dictionaries have no element types.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Names of PyTorch's `torch.jit._recursive` that programs call.
 
-Input: modules and their handles (`scripted._c`).  Output: scripted modules:
+Each line shows a call and its result. `scripted._c` is PyTorch's handle of a scripted module:
 
-    create_script_module(net, infer_methods_to_compile)      equivalent of script(net)
-    wrap_cpp_module(scripted._c)                             the scripted module of a handle
+    create_script_module(net, infer_methods_to_compile)      the same as script(net)
+    wrap_cpp_module(scripted._c)                             the scripted module
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
 """Names of PyTorch's `torch.jit._state` that programs call.
 
-enable(), disable()      enable or disable compilation by `script` and `trace`
-_python_cu               the compilation unit of all scripted Python functions
+Each line shows names and their meaning:
+
+    enable(), disable()      enable or disable compilation by `script` and `trace`
+    _python_cu               the compilation unit of all scripted Python functions
 """
 
 from __future__ import annotations

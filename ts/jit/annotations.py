@@ -1,11 +1,12 @@
 """Conversion of Python annotations and signatures to script types.
 
-Two functions convert annotations and signatures to types of `ts.types`:
+Each line shows a call and its result, in types of `ts.types`:
 
-    try_ann_to_type(List[int])      # List[int] of `ts.types`, or None if unsupported
+    try_ann_to_type(List[int])      # List[int], or None for an unsupported annotation
     get_signature(f)                # ([types of arguments], return type)
 
-A `BroadcastingList` annotation accepts a single number for a list. Here, `pad(x, 1)` is `pad(x, [1, 1])`:
+A parameter with a `BroadcastingList` annotation accepts a number for a list. In this example, `pad(x, 1)` is
+equivalent to `pad(x, [1, 1])`:
 
     @ts.jit.script
     def pad(x, by: BroadcastingList2[int]): ...

@@ -1,10 +1,11 @@
 """Module freezing: `ts.jit.freeze` and optimizations of frozen modules.
 
+The attributes of a frozen module are constants in its graphs, unless its methods write to them. Example:
+
     frozen = ts.jit.freeze(ts.jit.script(net.eval()))
     frozen = ts.jit.optimize_for_inference(ts.jit.script(net.eval()))
 
-Parameters and other attributes of a frozen module are constants in the graphs of the methods, unless the
-methods write to them. `ts.passes.freezing` contains the passes.
+`ts.passes.freezing` contains the passes.
 """
 
 from __future__ import annotations

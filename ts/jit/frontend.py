@@ -1,11 +1,15 @@
 """Frontend errors and parser functions, under the names of `torch.jit.frontend`.
 
-try:
-    ts.jit.script(f)
-except ts.jit.frontend.NotSupportedError as error:
-    print(error)
+The first example prints the error for an unsupported construct:
 
-ts.jit.frontend.get_jit_def(f, "f")        the parsed definition: syntax tree, source, types of comments
+    try:
+        ts.jit.script(f)
+    except ts.jit.frontend.NotSupportedError as error:
+        print(error)
+
+The second example returns the parsed definition of f, with its syntax tree and source:
+
+    ts.jit.frontend.get_jit_def(f, "f")
 """
 
 from __future__ import annotations

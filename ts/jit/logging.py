@@ -1,6 +1,6 @@
 """Named counters that programs increment, in a logger. The module is also available as `ts.jit._logging`.
 
-ts.jit.logging.add_stat_value("steps", 1)        in Python and in scripts
+Example: `ts.jit.logging.add_stat_value("steps", 1)` adds 1 to the counter "steps", in Python and in scripts.
 """
 
 from __future__ import annotations

@@ -1,8 +1,10 @@
 """Construction of script modules with selected methods, under the names of `torch.jit._recursive`.
 
-create_script_module(net, infer_methods_to_compile)      the same as script(net)
-create_script_module(net, lambda module: [])             compiles no methods, only attributes and submodules
-unique_state_dict(net)                                   state dict without duplicate tensors
+Each line shows a call and its result:
+
+    create_script_module(net, infer_methods_to_compile)      the same as script(net)
+    create_script_module(net, lambda module: [])             a script module without compiled methods
+    unique_state_dict(net)                                   state dict without duplicate tensors
 """
 
 from __future__ import annotations

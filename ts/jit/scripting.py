@@ -1,5 +1,7 @@
 """Compilation of Python functions and source strings: `ts.jit.script` and `ts.jit.CompilationUnit`.
 
+Example:
+
     @script                                 # from a Python function
     def f(n: int) -> int: ...
 

@@ -1,10 +1,12 @@
 """Archives of scripted modules: `ts.jit.save`, `load`, `missing`, `from_torch`, `export_opnames`.
 
-ts.jit.save(module, "model.pt", _extra_files={"labels.txt": "cat\\ndog"})
-module = ts.jit.load("model.pt", map_location="cpu")
-ts.jit.missing("model.pt")          # list of features that the archive needs and `ts` lacks
-module = ts.jit.from_torch(module)  # from a module of PyTorch, which must be imported
-export_opnames(module)              # ["aten::add.Tensor", "aten::relu"], the required operators
+Example:
+
+    ts.jit.save(module, "model.pt", _extra_files={"labels.txt": "cat\\ndog"})
+    module = ts.jit.load("model.pt", map_location="cpu")
+    ts.jit.missing("model.pt")          # list of features that the archive needs and `ts` lacks
+    module = ts.jit.from_torch(module)  # from a module of PyTorch, which must be imported
+    export_opnames(module)              # ["aten::add.Tensor", "aten::relu"], the required operators
 """
 
 from __future__ import annotations

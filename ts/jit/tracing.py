@@ -1,13 +1,15 @@
 """Tracing: runs a function or module once on example inputs, and records the tensor operations.
 
+Example:
+
     traced = ts.jit.trace(f, (x, y))                 # a ScriptFunction
     traced = ts.jit.trace(net, x)                    # a module, with `forward`
     traced = ts.jit.trace_module(net, {"forward": x, "encode": y})
 
-A trace contains only the control-flow path that the example inputs take. A branch on a computed number (`if
-x.sum() > 0:`) causes a TracerWarning during tracing, and adds a guard. In later calls, the guard raises an
-error if the condition has another value. With `guards="warn"`, the guard only warns. With `guards="off"`,
-there is no check, as in PyTorch.
+A trace contains only the branches that the example inputs take. A branch on a computed number (`if x.sum() >
+0:`) causes a TracerWarning during tracing, and adds a guard. In later calls, the guard raises an error if the
+condition has another value. With `guards="warn"`, the guard only warns. With `guards="off"`, there is no
+guard, as in PyTorch.
 """
 
 from __future__ import annotations

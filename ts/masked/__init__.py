@@ -1,12 +1,13 @@
 """Masked reductions and normalizations: `torch.masked`.
 
-A mask is a bool tensor that is broadcast to the input. The functions compute with the elements at which the
-mask is True. If all elements are excluded, the result is the identity of the operation, such as 0 for `sum`.
-A mean is NaN in this case.
+A function uses only the elements at which the mask is True. The mask is broadcast to the input:
 
     >>> x, mask = ts.tensor([[1.0, 2.0, 3.0]]), ts.tensor([[True, False, True]])
     >>> ts.masked.mean(x, 1, mask=mask)
     tensor([2.])
+
+If all elements are excluded, the result is the identity of the operation, such as 0 for `sum`. A mean is NaN
+in this case.
 """
 
 from __future__ import annotations

@@ -1,10 +1,12 @@
 """Processes that share tensors: Python's `multiprocessing`, with PyTorch's additions.
 
+Example:
+
     queue = ts.multiprocessing.SimpleQueue()
     queue.put(ts.ones(3))                       # both processes share the memory
     ts.multiprocessing.spawn(train, args=(model.share_memory(),), nprocs=4)
 
-Pickles of tensors in queues, pipes and process arguments contain a file descriptor instead of the elements.
+In messages and process arguments, a tensor is a file descriptor instead of its elements.
 """
 
 from __future__ import annotations

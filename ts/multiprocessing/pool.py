@@ -1,6 +1,8 @@
 """Pool of processes. Tensors in arguments and results are in shared memory.
 
-with Pool(4) as pool: pool.map(function, tensors)
+Example:
+
+    with Pool(4) as pool: pool.map(function, tensors)
 """
 
 from __future__ import annotations

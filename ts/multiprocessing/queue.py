@@ -1,6 +1,6 @@
 """Queues between processes, which share the memory of tensors in messages.
 
-    queue = SimpleQueue(ctx=multiprocessing.get_context("spawn"))
+Example: `queue = SimpleQueue(ctx=multiprocessing.get_context("spawn"))`.
 
 Queues of Python's `multiprocessing` share memory in the same way. The classes only provide PyTorch's names.
 """

@@ -1,5 +1,7 @@
 """Pickle reductions of tensors in shared memory: a pickle contains a file and an offset instead of elements.
 
+Example:
+
     function, arguments = reduce_tensor(x)          # moves x to shared memory
     function(*arguments)                            # a tensor on the same memory
 

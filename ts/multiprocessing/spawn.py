@@ -1,13 +1,13 @@
 """Start processes that run one function. Their exceptions are raised in the parent.
 
-The function receives the process index, then `args`:
+The function receives the process index, followed by `args`:
 
     spawn(train, args=(world_size,), nprocs=world_size)         # train(0, world_size) ... in new processes
     context = start_processes(train, nprocs=2, join=False, start_method="fork")
     while not context.join(timeout=1): ...
 
-If one process fails, the others are terminated. The parent receives the traceback of the failed process from
-a file.
+If one process fails, the others are terminated. The failed process writes its traceback to a file, which the
+parent reads.
 """
 
 from __future__ import annotations

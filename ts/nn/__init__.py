@@ -1,9 +1,11 @@
 """Neural networks: modules, parameters, initialization, functions.
 
+Example:
+
     net = ts.nn.Sequential(ts.nn.Linear(3, 4), ts.nn.ReLU())
     net(ts.ones(2, 3))
 
-The module that defines a name is imported when the name is first used.
+Python modules of this package are imported when one of their names is first used.
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
 """Reductions of losses: conversion of names and of two deprecated flags to the codes of operators.
 
-get_enum("mean") == 1                       0 none, 1 mean, 2 sum
-legacy_get_string(False, None) == "sum"     size_average, reduce, with a warning
+The codes are 0 none, 1 mean, 2 sum. The flags are `size_average` and `reduce`, and cause a warning. Example:
+
+    get_enum("mean")                     1
+    legacy_get_string(False, None)       "sum"
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Backward hooks of modules: gradients of a module's results and arguments.
+"""Backward hooks of modules: functions called with the gradients of a module's results and arguments.
+
+Example:
 
     handle = module.register_full_backward_hook(lambda module, grad_input, grad_output: print(grad_input))
 

@@ -1,6 +1,8 @@
 """Types of hyperparameters: one number for all dimensions, or a tuple of one number per dimension.
 
-def pad(self, by: _size_2_t) -> None: ...       an int, or a pair of ints
+Example, in which `by` is an int or a pair of ints:
+
+    def pad(self, by: _size_2_t) -> None: ...
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Gradients of convolutions with respect to input and weight.
 
-The last argument of each function is the gradient of the convolution's result:
+The argument `grad` in the example is the gradient of the convolution's result:
 
     conv2d_input(x.shape, w, grad)         # gradient of the input, of shape x.shape
     conv2d_weight(x, w.shape, grad)        # gradient of the weight, of shape w.shape

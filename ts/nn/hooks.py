@@ -1,6 +1,6 @@
 """Module hooks: functions called around `forward`, `state_dict`, `load_state_dict` and backward.
 
-Input: a function to call. Output: a handle that removes the hook:
+Input: a function to call. Output: a handle that removes the hook. Example:
 
     handle = module.register_forward_hook(lambda module, args, output: print(output.shape))
     handle.remove()

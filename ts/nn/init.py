@@ -1,5 +1,7 @@
 """Parameter initialization (weight initialization): functions that fill a tensor in place and return it.
 
+Example:
+
     init.kaiming_uniform_(weight, a=math.sqrt(5))       # default of Linear and convolutions
     init.normal_(weight, 0.0, 0.02)
 

@@ -1,7 +1,7 @@
 """Flow-sensitive typing by type refinement (type narrowing): the variable types that a condition implies.
 
-For a variable x of type `Union[int, str, None]`, each line shows a condition and the types of x in the true
-branch and the false branch:
+In this example, x has the type `Union[int, str, None]`. Each line shows a condition, and the types that x has
+in the true branch and in the false branch:
 
     x is None               no refinement        Union[int, str]
     isinstance(x, int)      int                  Union[str, None]

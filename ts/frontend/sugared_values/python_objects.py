@@ -9,7 +9,7 @@ The object bound to a name (left) becomes a `SugaredValue` (right):
     ValueError   ExceptionClass
     math         PythonModule
 
-`GLOBALS` are the builtin names, which variables may shadow.
+The table `GLOBALS` contains Python's builtin names. Variables may shadow them.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Sugared values: the compile-time values of expressions, including expressions without a graph value.
 
-A `SugaredValue` implements calls, iteration, indexing and attribute access. Expressions (left) and their
-sugared values (right):
+A `SugaredValue` implements calls, iteration, indexing and attribute access. Each line shows an expression and
+its sugared value:
 
     x                SimpleValue(%x)
     x.relu           BuiltinFunction("aten::relu", %x)
@@ -12,7 +12,7 @@ sugared values (right):
     helper           FunctionValue(compiled on demand)
     math             PythonModule (`python_objects`)
 
-The first argument of each method is the emitter. Methods insert nodes at its insertion point.
+The first argument of each method is the emitter. Methods insert nodes at the emitter's insertion point.
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
 """Optimizations for inference (conv-BN fusion, dropout removal): `torch.fx.experimental.optimization`.
 
-fuse(model.eval())               folds batch normalizations into preceding convolutions and linear layers
-remove_dropout(model)            removes dropout modules
+Each line shows a call and its effect:
+
+    fuse(model.eval())        folds batch normalizations into preceding convolutions and linear layers
+    remove_dropout(model)     removes dropout modules
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
 """RewritingTracer: rewrites `assert` and annotated assignments to calls, which can be traced.
 
-assert x.dim() == 2, "a matrix"           becomes  torch._assert(x.dim() == 2, "a matrix")
-y: Tensor = x + 1                         becomes  y = annotate(x + 1, Tensor)
+A statement (left) becomes a call (right):
+
+    assert x.dim() == 2, "a matrix"           torch._assert(x.dim() == 2, "a matrix")
+    y: Tensor = x + 1                         y = annotate(x + 1, Tensor)
 """
 
 from __future__ import annotations

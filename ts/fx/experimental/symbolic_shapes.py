@@ -1,11 +1,11 @@
 """Queries on symbolic numbers of an export: `torch.fx.experimental.symbolic_shapes`.
 
-A condition is data-dependent if it depends on tensor elements. Such a condition has no value for the example
-inputs of the export. Each line shows a query and its result:
+A condition that depends on tensor elements is data-dependent, and has no value for the example inputs of the
+export. Each line shows a query and its result:
 
     guard_or_false(n == 1)           value for the example inputs, with a guard, or False if data-dependent
     statically_known_true(n >= 2)    True if provable, without a guard
-    sym_and(a, b), sym_eq(s, t)      conjunction, equality of shapes
+    sym_and(a, b), sym_eq(s, t)      conjunction of conditions, equality of shapes
 """
 
 from __future__ import annotations

@@ -1,8 +1,11 @@
-"""Operator support: objects that tell a partitioner which nodes are supported.
+"""Operator support: objects that tell which nodes of a graph a partitioner may select.
 
-OperatorSupport({"torch.relu": None})           supports calls of torch.relu
-chain(a, b), any_chain(a, b)                    support nodes that both a and b, or one of them, support
-OpSupports.decline_if_input_dtype(ts.int64)     supports nodes without int64 arguments
+Each line shows an object and the nodes that it supports:
+
+    OperatorSupport({"torch.relu": None})           calls of torch.relu
+    chain(a, b)                                     nodes that both a and b support
+    any_chain(a, b)                                 nodes that a or b supports
+    OpSupports.decline_if_input_dtype(ts.int64)     nodes without int64 arguments
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
 """Shape propagation: `ShapeProp` runs a graph and records metadata of each result in `meta` of its node.
 
-ShapeProp(module).propagate(x)
-node.meta["tensor_meta"]                    a TensorMetadata, or containers of these for container results
+Example:
+
+    ShapeProp(module).propagate(x)
+    node.meta["tensor_meta"]                    a TensorMetadata, or a container of these
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
 """Splitting of a module: one submodule per graph partition, and a module that calls these submodules.
 
-split = split_module(module, module, lambda node: 0 if node.op == "call_module" else 1)
-split.submod_0, split.submod_1                   GraphModules
+In this example, the calls of modules are partition 0, and all other nodes are partition 1:
+
+    split = split_module(module, module, lambda node: 0 if node.op == "call_module" else 1)
+    split.submod_0, split.submod_1                   GraphModules
 """
 
 from __future__ import annotations

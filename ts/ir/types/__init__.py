@@ -1,7 +1,7 @@
 """Types of the language: spelling, equality, subtyping, unification and type variables.
 
-A type is immutable, and equals any other type of the same structure. As in PyTorch, graphs and schemas use
-``type.str()``, and annotations use ``str(type)``::
+Types are immutable. Two types are equal if they have the same structure. As in PyTorch, graphs and schemas
+contain ``type.str()``, and annotations contain ``str(type)``::
 
     >>> t = DictType(STR, ListType(OptionalType(INT)))
     >>> t.str(), str(t)

@@ -1,6 +1,6 @@
 """Nominal types: classes, modules, interfaces, enumerations, functions.
 
-Nominal types are compared by name and declaration (for example, the Python class), not by structure.
+Two nominal types are equal if they have the same name and the same declaration, such as a Python class.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Union types, and type unification.
 
-`unify` returns the type of a variable that is assigned on two paths. If the types have no common type, the
-result is None. The constructor of a union merges members that have a common type::
+`unify` returns the type of a variable that has different types after two branches. It returns None if the
+types have no common type. The constructor of a union merges members that have a common type::
 
     >>> unify(INT, NONE), unify(INT, TENSOR), UnionType((INT, TENSOR))
     (Optional[int], None, Union[Tensor, int])

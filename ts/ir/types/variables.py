@@ -1,11 +1,11 @@
-"""Type variables of schemas (generic types, generics): binding to the types of arguments, substitution.
+"""Type variables of schemas (generic types, generics): binding to the types of arguments, and substitution.
 
->>> from ts.ir.types import INT
->>> bound: dict[str, Type] = {}
->>> match_type_variables(ListType(VarType("t")), ListType(INT), bound), bound
-(True, {'t': int})
->>> substitute(OptionalType(VarType("t")), bound)
-Optional[int]
+    >>> from ts.ir.types import INT
+    >>> bound: dict[str, Type] = {}
+    >>> match_type_variables(ListType(VarType("t")), ListType(INT), bound), bound
+    (True, {'t': int})
+    >>> substitute(OptionalType(VarType("t")), bound)
+    Optional[int]
 """
 
 from __future__ import annotations

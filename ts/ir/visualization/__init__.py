@@ -1,13 +1,13 @@
 """Graph visualization: diagrams of graphs.
 
-The functions convert a graph to SVG text with a layout, or to DOT text for Graphviz:
+Input: a graph. Output: SVG text, or DOT text for Graphviz. Example:
 
     picture = build_diagram(graph)      # boxes, wires and blocks, without positions (module `diagram`)
     arrange(picture)                    # assigns positions, in layers (module `layout`)
     svg(picture), dot(picture)          # the texts (modules `svg` and `dot`)
 
-Output is deterministic. Graph texts are untrusted: all texts are escaped, and a diagram contains no scripts
-or external references.
+Output is deterministic. Graph texts are untrusted. Therefore, all texts are escaped, and a diagram contains
+no scripts or external references.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Diagram of a graph: boxes for nodes, wires for values, nested diagrams for blocks.
 
-A `Diagram` is plain data without positions. The right side shows the diagram of the function on the left:
+A `Diagram` has no positions. The right side shows the diagram of the function on the left:
 
     def f(x: Tensor, n: int):            [%x : Tensor]   [%n : int]      inputs
         for i in range(n):                      \\           |
@@ -9,8 +9,8 @@ A `Diagram` is plain data without positions. The right side shows the diagram of
                                                  [return]
 
 Constants, lists of constants and module attributes are written in the boxes that use them (``weight =
-self.conv.weight``). Arguments with default values are not written. If a box uses a value of an outer block,
-or of a box many layers above, a small box repeats the name of the value.
+self.conv.weight``). Arguments with default values are omitted. For a distant value (outer block, or many
+layers above), a small box repeats the name of the value.
 """
 
 from __future__ import annotations

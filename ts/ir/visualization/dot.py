@@ -1,6 +1,6 @@
 """Output of diagrams in the DOT language of Graphviz, which computes the layout.
 
-The input is a `Diagram` without a layout. An output for one operator::
+Input: a `Diagram` without a layout. Output: DOT text. Example for one operator::
 
     digraph "graph" {
       n1 [label="%x : Tensor" ...];
@@ -8,7 +8,7 @@ The input is a `Diagram` without a layout. An output for one operator::
       n1 -> n2 [label="%x : Tensor"];
     }
 
-A box with blocks is a cluster with one node for its name and a small node for its results.
+A box with blocks becomes a cluster, with one node for its name and a small node for its results.
 """
 
 from __future__ import annotations

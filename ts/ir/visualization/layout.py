@@ -9,8 +9,8 @@ The layout sets the positions of boxes and the points of wires in a `Diagram`::
 1. Layers: a box is below all boxes that it reads. A box without inputs is directly above its users.
 2. Order within the layers: alternating downward and upward sweeps sort boxes by the mean position of their
    neighbours. The order with the fewest crossings is used.
-3. Columns: the boxes of a layer move as near to their neighbours as their order allows. This is an isotonic
-   regression, solved by pooling adjacent violators.
+3. Columns: boxes move as near to their neighbours as the order allows. This is an isotonic regression, solved
+   by pooling adjacent violators.
 """
 
 from __future__ import annotations

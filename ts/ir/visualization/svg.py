@@ -1,8 +1,9 @@
 """Output of diagrams as SVG.
 
-The output is one self-contained file for a laid out `Diagram`. Boxes have tooltips, and their colours follow
-the light or dark colour scheme of the system. All texts are escaped, and characters that XML does not allow
-are replaced.
+Input: a `Diagram` with a layout. Output: the text of one self-contained file.
+
+Boxes have tooltips. Colours follow the light or dark colour scheme of the system. All texts are escaped, and
+characters that XML does not allow are replaced.
 """
 
 from __future__ import annotations

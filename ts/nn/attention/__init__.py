@@ -1,9 +1,11 @@
 """Selection of attention backends: `sdpa_kernel`.
 
+Example:
+
     with ts.nn.attention.sdpa_kernel(SDPBackend.MATH):
         F.scaled_dot_product_attention(q, k, v)
 
-In `ts`, the selection has no effect: there is one attention kernel for each device.
+In `ts`, the selection has no effect, because each device has only one attention kernel.
 """
 
 from __future__ import annotations

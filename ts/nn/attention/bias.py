@@ -1,7 +1,9 @@
 """Causal attention masks that are created only when needed: `causal_upper_left`, `causal_lower_right`.
 
-mask = causal_lower_right(2, 3)
-scaled_dot_product_attention(q, k, v, mask)         query i attends to keys 0 to i + 1
+In this example, query i attends to keys 0 to i + 1:
+
+    mask = causal_lower_right(2, 3)
+    scaled_dot_product_attention(q, k, v, mask)
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Functions of neural networks: operators, and Python functions that scripts can compile.
 
-    ts.nn.functional.linear(x, weight, bias)       an operator
-    ts.nn.functional.relu(x, inplace=True)         a function of `activation`, which scripts can compile
+The table `NAME_TO_MODULE` contains the Python functions. All other names are operators. Example:
 
-`NAME_TO_MODULE` contains the Python functions. All other names are operators.
+    ts.nn.functional.linear(x, weight, bias)       an operator
+    ts.nn.functional.relu(x, inplace=True)         a Python function of the module `activation`
 """
 
 from __future__ import annotations

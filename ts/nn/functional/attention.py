@@ -1,8 +1,14 @@
 """Multi-head attention with attention masks and key padding masks (padding mask).
 
-The inputs are query (L, N, E), key (S, N, Ek), value (S, N, Ev), and the weights of a `MultiheadAttention`.
-The batch dimension N may be absent. The result has the shape (L, N, E), and the optional attention weights
-(N, L, S). A bool mask excludes the positions at which it is True. A float mask is added to the scores.
+Each line shows a tensor and its shape. The batch dimension N may be absent:
+
+    query                       (L, N, E)
+    key                         (S, N, Ek)
+    value                       (S, N, Ev)
+    result                      (L, N, E)
+    attention weights           (N, L, S)
+
+A bool mask excludes the positions at which it is True. A float mask is added to the scores.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Embedding lookup (lookup table, embedding bag): one row for each index, or a reduction of a bag."""
+"""Embedding lookup (lookup table, embedding bag): rows of a matrix by index, or reductions of several rows.
+
+`embedding` returns one row for each index. `embedding_bag` reduces the rows of each list of indices (bag).
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Fractional max pooling: maxima of windows whose positions are random.
 
-For each pooling operation, there are two functions, with and without indices. `dispatch_by_indices` selects
-one of them by the flag `return_indices`.
+Each pooling operation has one function with indices and one without. The flag `return_indices` selects one of
+them (`dispatch_by_indices`).
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Resampling of images and volumes: `interpolate` by size or scale factor, and `grid_sample`.
 
-An argument may be a number or a list. For scripts, a function has one overload for each combination of these.
+Size and scale factor may be a number or a list. For scripts, a function has one overload for each combination
+of a number or a list.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Max unpooling, the partial inverse of max pooling: maxima at their indices, zeros elsewhere."""
+"""Max unpooling, the partial inverse of max pooling.
+
+The result contains each maximum at its index in the input of the pooling, and zeros elsewhere.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Module classes by family.
 
-`NAME_TO_MODULE` maps the name of a class to the Python module that defines it, which is imported at first
-use.
+The table `NAME_TO_MODULE` maps the name of a class to the Python module that defines it. Python modules are
+imported when one of their classes is first used.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Differentiable functions of layers: `torch.nn.modules._functions`.
 
-CrossMapLRN2d.apply(x, 5)      x normalized over windows of five channels
+Example: `CrossMapLRN2d.apply(x, 5)` normalizes x over windows of five channels.
 """
 
 from __future__ import annotations

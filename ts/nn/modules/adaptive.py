@@ -1,8 +1,9 @@
 """Adaptive softmax, a hierarchical softmax with frequent classes in the head and rare classes in clusters.
 
-The input has the shape (N, in_features) or (in_features). Classes are numbered by decreasing frequency. The
-result contains the log probability of each target class, and the loss: the mean of the negative log
-probabilities.
+Input: a tensor of shape (N, in_features) or (in_features), and target classes. Output: the log probability of
+each target class, and the loss, which is the mean of the negative log probabilities.
+
+Classes are numbered by decreasing frequency.
 """
 
 from __future__ import annotations

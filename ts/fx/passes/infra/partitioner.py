@@ -1,11 +1,13 @@
 """Graph partitioning (capability-based partitioner), which finds maximal partitions of supported nodes.
 
+Example:
+
     support = OperatorSupport({"torch.relu": None, "_operator.add": None})
     partitioner = CapabilityBasedPartitioner(module, support)
     partitioner.partition_and_fuse()              # a module with one submodule call per partition
 
-Each supported node starts as a separate partition. Partitions are merged unless the merge would create a
-cycle.
+At first, each supported node is a separate partition. Two partitions are merged unless the merge would create
+a cycle.
 """
 
 from __future__ import annotations

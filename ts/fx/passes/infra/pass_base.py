@@ -1,9 +1,11 @@
 """PassBase: base class of passes over GraphModules, which may check pre- and postconditions.
 
-class Inlined(PassBase):
-    def call(self, graph_module):
-        ...
-        return PassResult(graph_module, modified=True)
+A subclass implements `call`:
+
+    class Inlined(PassBase):
+        def call(self, graph_module):
+            ...
+            return PassResult(graph_module, modified=True)
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
 """PassManager: runs passes in an order that satisfies constraints, until nothing changes.
 
-manager = PassManager([fold, fuse], [this_before_that_pass_constraint(fold, fuse)], steps=3)
-manager(module).modified
+This example runs two passes at most three times, `fold` before `fuse`:
+
+    manager = PassManager([fold, fuse], [this_before_that_pass_constraint(fold, fuse)], steps=3)
+    manager(module).modified
 """
 
 from __future__ import annotations

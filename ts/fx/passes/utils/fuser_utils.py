@@ -1,6 +1,7 @@
 """Fusion of nodes: each set of nodes is replaced by a call of a submodule.
 
-fuse_by_partitions(module, [{relu: None, add: None}])          module.fused_0 computes both
+After `fuse_by_partitions(module, [{relu: None, add: None}])`, the submodule `module.fused_0` computes the
+nodes `relu` and `add`.
 """
 
 from __future__ import annotations

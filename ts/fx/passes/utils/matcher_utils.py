@@ -1,6 +1,6 @@
 """Subgraph matching (subgraph isomorphism): `SubgraphMatcher` searches for a pattern graph in a graph.
 
-`match` returns an `InternalMatch` for each occurrence of the pattern:
+`match` returns an `InternalMatch` for each occurrence of the pattern. Example:
 
     pattern = symbolic_trace(lambda x, y: ts.relu(x + y)).graph
     match = SubgraphMatcher(pattern).match(graph)[0]

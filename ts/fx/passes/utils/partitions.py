@@ -1,6 +1,6 @@
 """Topological sort of sets of nodes, and detection of cycles that the fusion of a set would create.
 
-validate_partition([relu, add])      False if `add` uses `other` and `other` uses `relu`
+Example: if `add` uses `other` and `other` uses `relu`, then `validate_partition([relu, add])` returns False.
 """
 
 from __future__ import annotations

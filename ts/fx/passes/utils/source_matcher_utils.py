@@ -1,6 +1,8 @@
 """Grouping of nodes by their source: the program's module or function that `meta` records.
 
-get_source_partitions(graph, [ts.nn.Linear])[ts.nn.Linear][0].nodes
+For example, the first result contains the nodes of one call of a `Linear` module:
+
+    get_source_partitions(graph, [ts.nn.Linear])[ts.nn.Linear][0].nodes
 """
 
 from __future__ import annotations
