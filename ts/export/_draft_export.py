@@ -5,7 +5,7 @@ Example:
     program = draft_export(module, args, dynamic_shapes=...)
     print(program._report)
 
-There are three kinds of failure:
+The export continues after these failures:
 
 - A condition depends on tensor elements. The example arguments decide it, and the program asserts the result.
 - The program contradicts the spec of a dimension. The spec becomes `Dim.AUTO`.

@@ -1,8 +1,8 @@
 """Snapshot and restoration of module state around an export.
 
-The export runs `forward` on fake tensors, and `forward` may assign attributes of the module. All attributes
-are restored afterwards, with the contents of lists, dictionaries and sets. An assignment to a buffer becomes
-a `copy_` into the buffer at the end of the exported program.
+During an export, `forward` runs on fake tensors and may assign attributes of the module. All attributes are
+restored afterwards, with the contents of lists, dictionaries and sets. If `forward` replaced a buffer, the
+exported program ends with a `copy_` into the old buffer.
 """
 
 from __future__ import annotations

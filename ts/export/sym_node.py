@@ -1,6 +1,6 @@
 """Node of a symbolic number: its expression and shape environment, and arithmetic on it.
 
-A SymInt n refers to a SymNode with the expression of n, such as s0 + 1. For `n + 1`, the node runs
+A SymInt n contains a SymNode with the expression of n, such as s0 + 1. For `n + 1`, the node runs
 `operate("add", n, 1)`. This method records the operation in the graph and returns the result. A constant
 result is a Python number.
 """

@@ -1,6 +1,6 @@
 """Export of script functions: the script graph runs on fake tensors, and its operators are recorded.
 
-Example: `export(ts.jit.load("model.pt"), (x,))`.
+Example: `export(ts.jit.load("model.pt"), (x,))` returns an ExportedProgram.
 
 Operations on numbers, lists and strings are computed and not recorded. The example arguments decide branches
 and loops. A node that cannot be exported raises an error with its source line.

@@ -1,6 +1,7 @@
 """Lexical scoping of variables (variable scope, symbol table) in one graph block during emission.
 
-The statement `x = x + 1` becomes three nodes. The conversion to SSA removes `prim::Load` and `prim::Store`:
+The statement `x = x + 1` becomes these nodes, until the conversion to SSA removes `prim::Load` and
+`prim::Store`:
 
     %x : int = prim::Load[name="x"]()
     %2 : int = aten::add(%x, %1)

@@ -1,4 +1,4 @@
-"""Trees of tuples, lists and dictionaries: conversion to a list of leaves and back.
+"""Trees of tuples, lists and dictionaries: conversion of a tree to a list of leaves and back.
 
     >>> leaves, shape = flatten({"a": 1, "b": (2, 3)})
     >>> leaves, unflatten([10, 20, 30], shape)

@@ -1,6 +1,7 @@
 """Argument normalization of calls: conversion to keyword arguments, with default values filled in.
 
-The names and defaults come from the signature of a function, an operator or a layer. Example:
+Names and defaults come from the signature of a function, an operator or a layer. Each line shows a call and
+its result:
 
     normalize_function(ts.nn.functional.relu, (x,), {}, normalize_to_only_use_kwargs=True)
                                                   ArgsKwargsPair((), {"input": x, "inplace": False})

@@ -1,5 +1,7 @@
 """Archive container (ZIP file) of the records of a `.pt2` archive.
 
+Each line shows a record and its contents:
+
     model/models/model.json                         the program
     model/data/weights/model_weights_config.json    record and layout of each parameter and buffer
     model/data/weights/weight_0                     the bytes of a storage

@@ -6,7 +6,7 @@ Expressions (left) become `prim::If` nodes (right):
     x if c else y    each branch computes one value. The output has the unified type of x and y
 
 If the value of a condition is known at compile time, only one branch is emitted. For example,
-`torch.jit.is_scripting()` is always True.
+`torch.jit.is_scripting()` is always True in compiled code.
 """
 
 from __future__ import annotations
