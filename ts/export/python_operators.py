@@ -1,7 +1,7 @@
 """Overloads of Python operator symbols: `x & y` is recorded as `aten.__and__`.
 
-The function call `ts.bitwise_and(x, y)` is recorded as `aten.bitwise_and`. Tracers receive both
-as calls of `bitwise_and`. The current bytecode instruction of the program shows which of the two it executes.
+The function call `ts.bitwise_and(x, y)` is recorded as `aten.bitwise_and`. Tracers receive both as calls of
+`bitwise_and`. The current bytecode instruction of the program distinguishes the two.
 """
 
 from __future__ import annotations

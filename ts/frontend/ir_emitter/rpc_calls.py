@@ -7,8 +7,8 @@ The call `rpc.rpc_async(to, f, (x,))` becomes these nodes:
     %y : Future[Tensor] = prim::rpc_async(%to, %name, %args)
 
 An attribute of the last node contains the callee, but graph text does not show it. The compiler matches the
-arguments in the tuple to the callee's schema. Keyword arguments are checked at run time. As in PyTorch, the
-tuple is emitted twice, and the first copy only determines the types.
+arguments in the tuple to the callee's schema. The keyword arguments in the dict are known only at run time.
+As in PyTorch, the tuple is emitted twice, and the first copy only determines the types.
 """
 
 from __future__ import annotations
