@@ -1,4 +1,4 @@
-"""Conversion of modules to functions of their parameters: `make_functional` and its variants.
+"""Conversion of modules to functions of their parameters, by `make_functional` and its variants.
 
 In the example, the last line returns the same result as `net(x)`:
 

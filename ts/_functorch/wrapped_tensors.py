@@ -1,4 +1,4 @@
-"""Queries on tensors that function transforms wrap: PyTorch's `torch._C._functorch`.
+"""Queries on tensors that function transforms wrap, as in PyTorch's `torch._C._functorch`.
 
 Example: `vmap(lambda x: is_batchedtensor(x))` calls the function with a tensor for which the query is True.
 

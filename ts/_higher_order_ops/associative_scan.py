@@ -1,4 +1,4 @@
-"""Associative scan (prefix scan, prefix sum): combination of prefixes by an associative function.
+"""Associative scan (prefix scan, prefix sum), which combines prefixes by an associative function.
 
 With addition, the result is a cumulative sum:
 

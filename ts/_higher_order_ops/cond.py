@@ -1,4 +1,4 @@
-"""`cond`: calls one of two functions. The predicate may depend on tensor elements.
+"""`cond`, which calls one of two functions. The predicate may depend on tensor elements.
 
 Both functions return trees of equal structure, whose tensors have equal dtypes and numbers of dimensions:
 

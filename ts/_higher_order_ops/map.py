@@ -1,4 +1,4 @@
-"""`map`: applies a function to each slice along the first dimension, and stacks the results.
+"""`map`, which applies a function to each slice along the first dimension, and stacks the results.
 
 The example applies the function to each row of `xs`. `y` is a further argument of each call:
 

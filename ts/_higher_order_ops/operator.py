@@ -1,4 +1,4 @@
-"""Higher-order operators: operators with function arguments, such as `torch.ops.higher_order.cond`.
+"""Higher-order operators, which take functions as arguments, such as `torch.ops.higher_order.cond`.
 
 Nodes of exported graphs call these operators. In the example, two arguments are graphs:
 

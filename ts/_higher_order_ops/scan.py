@@ -1,4 +1,4 @@
-"""`scan`: calls a function with a state (the carry) and each slice of a tensor, and stacks the outputs.
+"""`scan`, which calls a function with a carry and each slice of a tensor, and stacks the outputs.
 
 Each call of the function returns the next carry and an output. `scan` returns the last carry and all outputs:
 

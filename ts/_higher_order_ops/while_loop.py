@@ -1,4 +1,4 @@
-"""`while_loop`: applies a body function repeatedly while a condition function returns True.
+"""`while_loop`, which applies a body function repeatedly while a condition function returns True.
 
 In the example, the loop doubles x three times:
 

@@ -1,4 +1,4 @@
-"""Constant propagation: fake tensors that are computed from Python numbers have known elements.
+"""Constant propagation, by which fake tensors that are computed from Python numbers have known elements.
 
 Therefore, a program can branch on a learning rate or a counter that it stores in a tensor:
 

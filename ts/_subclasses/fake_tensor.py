@@ -1,4 +1,4 @@
-"""Fake tensors: tensors with shape, dtype and device, but without memory for elements.
+"""Fake tensors, which have shape, dtype and device, but no memory for elements.
 
 The example computes the size of a model without memory for its parameters:
 

@@ -1,4 +1,4 @@
-"""Alias analysis (flow-insensitive points-to analysis): values that may share memory, nodes that write it.
+"""Alias analysis (flow-insensitive points-to analysis), which finds values that may share memory.
 
 An `AliasDb` answers three questions: Can two values alias? Is a value ever written? Can a node move past
 another node? It stays valid if nodes move, or if a pass reports its new values (`replace_with_new_value`).

@@ -1,4 +1,4 @@
-"""Text and Graphviz output of an alias analysis: `str(graph.alias_db())`.
+"""Text and Graphviz output of an alias analysis, such as `str(graph.alias_db())`.
 
 Each line of the text states the memory to which a value may point. Example:
 

@@ -1,4 +1,4 @@
-"""Effect analysis (purity) of nodes: the effects that a node has besides computing its outputs.
+"""Effect analysis (purity) of nodes, which finds effects besides the computation of outputs.
 
     has_side_effects(node)       True for effects outside of the function, such as printing and calls
     is_nondeterministic(node)    True if results differ between runs

@@ -1,4 +1,4 @@
-"""Type checker for graphs: declared types of values must match the schemas of operators.
+"""Type checker for graphs, which compares declared types of values with the schemas of operators.
 
 The checker raises a `CompilationError` for the first node whose inputs or outputs do not match its schema:
 

@@ -1,4 +1,4 @@
-"""Liveness analysis (live-variable analysis) of graphs: the last uses of values.
+"""Liveness analysis (live-variable analysis) of graphs, which finds the last uses of values.
 
 Input: a graph. Output: for each node, the values of its block that are dead after the node.
 

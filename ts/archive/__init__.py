@@ -1,1 +1,1 @@
-"""Reader and writer of archives: the ZIP files of PyTorch's `save` and `load` functions."""
+"""Reader and writer of archives, the ZIP files of PyTorch's `save` and `load` functions."""

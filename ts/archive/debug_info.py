@@ -1,4 +1,4 @@
-"""Debug information of archives (source map with a string table): locations of offsets in a source file.
+"""Debug information of archives (source map with a string table), which locates offsets in a source file.
 
 A debug record stores pairs of an offset and a source range, sorted by offset. Example:
 

@@ -1,4 +1,4 @@
-"""Archive reader for TorchScript: ZIP files written by `torch.jit.save` or `ts.jit.save`.
+"""Archive reader for TorchScript, for ZIP files written by `torch.jit.save` or `ts.jit.save`.
 
 Input: the path of an archive, or an open file. Output: the script object of the module.
 

@@ -1,4 +1,4 @@
-"""Archive writer for TorchScript: ZIP files for `ts.jit.load` and for PyTorch's `torch.jit.load`.
+"""Archive writer for TorchScript, for `ts.jit.load` and for PyTorch's `torch.jit.load`.
 
 Input: the object of a scripted module, a path or an open file, and extra files. Output: an archive.
 

@@ -1,4 +1,4 @@
-"""Storage sharing (deduplication) in archives: each storage is one record, which several tensors can share.
+"""Storage sharing (deduplication) in archives, where several tensors can share the record of a storage.
 
 The writer converts a tensor to a storage reference. The reader converts the reference to a tensor. Example:
 

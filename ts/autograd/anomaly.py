@@ -1,4 +1,4 @@
-"""Anomaly detection: finds operators whose backward fails or returns nan.
+"""Anomaly detection, which finds operators whose backward fails or returns nan.
 
 The backward pass in the example raises an error for such an operator. A warning shows the line that called
 the operator:

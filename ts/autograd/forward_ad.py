@@ -1,4 +1,4 @@
-"""Forward-mode automatic differentiation: tensors with tangents.
+"""Forward-mode automatic differentiation with tensors that have tangents.
 
 The example computes the derivative of f along a tangent:
 

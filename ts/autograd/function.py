@@ -1,4 +1,4 @@
-"""Custom gradients: differentiable functions that users define.
+"""Custom gradients of differentiable functions that users define.
 
 Example:
 

@@ -1,4 +1,4 @@
-"""Grad modes: context managers and decorators that control the recording of gradients in a thread.
+"""Grad modes (context managers and decorators), which control the recording of gradients in a thread.
 
 Examples of a block and of a decorator, which applies to each call of the function:
 

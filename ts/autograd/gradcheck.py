@@ -1,4 +1,4 @@
-"""Numerical gradient checks: comparison of gradients with finite differences.
+"""Numerical gradient checks, which compare gradients with finite differences.
 
 The example checks the first and second derivatives of sin:
 

@@ -1,4 +1,4 @@
-"""Assembler (instruction encoding, label resolution): encodes a lowering as a `SerializedCode`.
+"""Assembler (instruction encoding, label resolution), which encodes a lowering as a `SerializedCode`.
 
 The assembler replaces virtual registers by real registers, and labels by instruction indices. A peephole
 optimization removes no-ops and inverts jumps over jumps:

@@ -1,4 +1,4 @@
-"""Compare-and-branch fusion: analysis of conditions that the conditional jumps of a branch or loop evaluate.
+"""Compare-and-branch fusion, which defers conditions to the conditional jumps of a branch or loop.
 
 In the example, the jump evaluates the comparison. Therefore, %c needs no register:
 

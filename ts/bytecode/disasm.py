@@ -1,4 +1,4 @@
-"""Disassembler of bytecode: text of the instructions with their source lines.
+"""Disassembler of bytecode, which prints the instructions with their source lines.
 
 An example of the text, with the effect of each instruction on the right:
 

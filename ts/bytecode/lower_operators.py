@@ -1,4 +1,4 @@
-"""Instruction selection: lowering of operators to their opcodes, or to calls of their kernels.
+"""Instruction selection, the lowering of operators to their opcodes, or to calls of their kernels.
 
 Examples of nodes and their instructions:
 

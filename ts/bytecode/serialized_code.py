@@ -1,4 +1,4 @@
-"""Bytecode serialization: conversion of the constructor arguments of a `Code` to and from JSON data.
+"""Bytecode serialization, which converts the constructor arguments of a `Code` to and from JSON data.
 
 A `SerializedCode` contains the constructor arguments. Example:
 

@@ -1,4 +1,4 @@
-"""Placeholder values: the results of `prim::Uninitialized` nodes.
+"""Placeholder values, which are the results of `prim::Uninitialized` nodes.
 
 Input: a type. Output: a valid value of this type, or a KeyError if no placeholder exists. Examples:
 

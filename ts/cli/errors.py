@@ -1,4 +1,4 @@
-"""Command-line errors: one-line messages and exit codes.
+"""Command-line errors with one-line messages and exit codes.
 
 If the file in the example is corrupted, the command prints "cannot read model.pt: the file is corrupted":
 

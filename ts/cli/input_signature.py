@@ -1,4 +1,4 @@
-"""Input signature of a model's `forward` for `ts info`: types, and properties inferred from the weights.
+"""Input signature of a model's `forward` for `ts info`, with properties inferred from the weights.
 
 Input: a module. Output: a line for each argument of `forward`. Examples:
 

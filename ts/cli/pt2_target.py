@@ -1,4 +1,4 @@
-"""Exported programs on the command line: a `.pt2` file can be used instead of an archive.
+"""Exported programs on the command line, where a `.pt2` file can be used instead of an archive.
 
 Input: the path of a `.pt2` file. Output: a function for `ts run`, `graph`, `code`, `info` and `check`.
 

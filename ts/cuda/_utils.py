@@ -1,4 +1,4 @@
-"""Index of a CUDA device: `torch.cuda._utils`.
+"""Index of a CUDA device, under the names of `torch.cuda._utils`.
 
 Input: a device. Output: its index.
 

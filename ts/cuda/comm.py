@@ -1,4 +1,4 @@
-"""Broadcast, scatter, gather and reduce-add of tensors across the GPUs of one process: `torch.cuda.comm`.
+"""Broadcast, scatter, gather and reduce-add of tensors across the GPUs of one process (`torch.cuda.comm`).
 
 A device is the index of a GPU. The right column describes the results:
 

@@ -1,4 +1,4 @@
-"""CUDA graphs, under the names of `torch.cuda`: work is captured once and replayed without Python.
+"""CUDA graphs, which capture work once and replay it without Python, under the names of `torch.cuda`.
 
 In the example, y contains the result for the new batch after the replay:
 

@@ -1,4 +1,4 @@
-"""`ts.debug`: calls of scripted functions under the step debugger.
+"""`ts.debug`, which calls scripted functions under the step debugger.
 
 Input: a function, a method or a module. Output: a callable with the same parameters. It stops before the
 first line of the function and reads commands from the terminal or from a list:

@@ -1,4 +1,4 @@
-"""Breakpoints and conditional breakpoints: user requests, resolved to stop points in the code.
+"""Breakpoints and conditional breakpoints, resolved from user requests to stop points in the code.
 
 Input: a line (`12` or `file.py:12`) or a function (`helper` or `Class.method`), and the stop points of the
 code. Output: the numbers of the stop points at which the program must stop.

@@ -1,4 +1,4 @@
-"""Debug compilation: functions are compiled again, with a stop point before every line.
+"""Debug compilation, which compiles functions again with a stop point before every line.
 
 Input: a function. Output: its debug version, which calls `on_stop` at stop points. The debug version calls
 the debug versions of its callees. Example:

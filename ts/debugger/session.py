@@ -1,4 +1,4 @@
-"""Debug session: breakpoints, stepping, frames and values of stopped programs.
+"""Debug session with breakpoints, stepping, frames and values of stopped programs.
 
 A session calls the function `on_stop` at each stop. The result of `on_stop` determines how the program
 continues. In the example, the session calls f and stops before its first line:

@@ -1,4 +1,4 @@
-"""Process groups, collectives and remote calls: `torch.distributed`, over `ts.distributed.transport`.
+"""Process groups, collectives and remote calls, under the names of `torch.distributed`.
 
 In the example, x becomes the sum over all processes, which is bitwise equal in each process:
 

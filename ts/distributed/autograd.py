@@ -1,4 +1,4 @@
-"""Distributed autograd (`torch.distributed.autograd`): gradients of computations that span several processes.
+"""Distributed autograd (`torch.distributed.autograd`) of computations that span several processes.
 
 The example returns a dictionary from tensors to gradients:
 

@@ -1,4 +1,4 @@
-"""Collective algorithms (allreduce, reduce-scatter, allgather, all-to-all, barrier): messages of each rank.
+"""Collective algorithms (allreduce, reduce-scatter, allgather, all-to-all, barrier) by messages of each rank.
 
 Arrays are flat and contiguous. In the example, the array becomes the sum of the arrays of all ranks:
 

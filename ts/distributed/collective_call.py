@@ -1,4 +1,4 @@
-"""One call (with a sequence number) of a collective function by all ranks: its messages and its deadline.
+"""One call of a collective function by all ranks, with its sequence number, messages and deadline.
 
 Each message carries the sequence number of its call. The example exchanges messages with rank 1:
 

@@ -1,4 +1,4 @@
-"""PyTorch's older name of `ts.distributed.run`: `python -m torch.distributed.launch`.
+"""PyTorch's older name of `ts.distributed.run`, for `python -m torch.distributed.launch`.
 
 The started programs receive `--local-rank=N` as their first argument. The option `--use-env` disables this.
 """

@@ -1,4 +1,4 @@
-"""Launcher of one machine (elastic training, process supervision): starts the ranks, restarts failed runs.
+"""Launcher of ranks on one machine (elastic training, process supervision), which restarts failed runs.
 
 The example runs four processes:
 

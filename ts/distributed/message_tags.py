@@ -1,7 +1,7 @@
-"""Message tags, which identify messages between ranks for tag matching of sends with receives.
+"""Message tags for tag matching of sends with receives between ranks.
 
-A receive matches a message of the same kind, group and tag number. The example creates a tag and formats it
-for an error message:
+A tag identifies a message. A receive matches a message of the same kind, group and tag number. The example
+creates a tag and formats it for an error message:
 
     tag = make_tag(ALL, group=0, tag=7, function="all_reduce", tensor=x, reduction=ReduceOp.SUM)
     format_tag(tag)                     "all_reduce with SUM of 3 elements of ts.float32"

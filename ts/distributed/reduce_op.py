@@ -1,4 +1,4 @@
-"""Reduction operators of collectives: `ReduceOp` and its implementation on arrays.
+"""Reduction operators of collectives (`ReduceOp`) and their implementation on arrays.
 
 The example writes the sum of the arrays of all ranks to `out`:
 

@@ -1,4 +1,4 @@
-"""Constraints: conditions on the values of parameters and samples.
+"""Constraints, which are conditions on the values of parameters and samples.
 
 The example checks which elements of a tensor are positive:
 

@@ -1,4 +1,4 @@
-"""Executable code: instructions, registers, constant pool and tables, verified against the opcode table.
+"""Executable code with instructions, registers, constant pool and tables, verified against the opcode table.
 
 `ts.bytecode.lower` creates the instructions and tables from a graph. The code of a function that doubles an
 int:

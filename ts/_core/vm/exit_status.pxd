@@ -1,4 +1,4 @@
-"""Exit statuses of the interpreter loop and of machine code, which select a slow path in the driver."""
+"""Exit statuses of the interpreter loop and of machine code, each of which requests a slow path."""
 
 
 cdef enum ExitStatus:

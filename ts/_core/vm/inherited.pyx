@@ -1,4 +1,4 @@
-"""Context propagation: execution of work on other threads in the context of the thread that created it.
+"""Context propagation, which executes work on another thread in the context of the thread that created it.
 
 The context consists of the limits, the grad mode, the autocast state, and one object set by `carry`. Example:
 

@@ -1,4 +1,4 @@
-"""Callback table for machine code, and hot-loop detection by back-edge counters, which requests compilation.
+"""Callback table for machine code, and hot-loop detection by back-edge counters, which request compilation.
 
 A registered compiler is called with each Code that has executed many backward jumps:
 

@@ -1,4 +1,4 @@
-"""Access to instruction operands, with registers by byte offsets, and relative jumps (pc-relative jumps).
+"""Access to instruction operands (registers by byte offsets) and to relative jumps (pc-relative jumps).
 
 `r` is the address of the registers of the running frame. `R(r, operand)` returns the register of an operand.
 `I`, `F` and `O` return its payload as an int, a float or a borrowed object.

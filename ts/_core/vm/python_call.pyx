@@ -1,4 +1,4 @@
-"""Calls of Python from scripts (foreign function interface): wraps a Python callable as an operator.
+"""Operators for calls of Python callables from scripts (foreign function interface).
 
 In the example, scripts call `function` with two arguments. Its result must be an int:
 

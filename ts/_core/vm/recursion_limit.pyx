@@ -1,4 +1,4 @@
-"""C recursion limit of threads with large stacks, and asynchronous exceptions in threads (interruption).
+"""C recursion limit of a thread with a large stack, and asynchronous exceptions in threads (interruption).
 
 Python 3.12 and 3.13 count C recursion separately from Python recursion. Examples:
 

@@ -1,4 +1,4 @@
-"""Function multiversioning: selection of specialized code by type guards on the arguments of a call.
+"""Function multiversioning, which selects specialized code by type guards on the arguments of a call.
 
 A call runs the specialization whose guards match the arguments, or general code. A specialization is compiled
 at the first call with its combination of guards.

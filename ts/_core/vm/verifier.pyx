@@ -1,4 +1,4 @@
-"""Bytecode verifier (forward data-flow analysis): proves operand types once, instead of run-time checks.
+"""Bytecode verifier, which proves operand types by forward data-flow analysis instead of run-time checks.
 
 The verifier raises InternalError with the invalid instruction and the reason.
 

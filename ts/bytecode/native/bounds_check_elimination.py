@@ -1,4 +1,4 @@
-"""Bounds-check elimination for counted loops: affine indices are checked once before the loop.
+"""Bounds-check elimination for counted loops, which checks affine indices once before the loop.
 
 The right column shows each index as a function of the loop counter r9. The registers r0, r5 and r7 do not
 change in the loop:

@@ -1,4 +1,4 @@
-"""Native code generation: translates the loops of verified bytecode to LLVM IR, one function per Code.
+"""Native code generation, which translates the loops of verified bytecode to LLVM IR.
 
 Input: a Code and its loops. Output: the text of an LLVM module with this function:
 

@@ -1,4 +1,4 @@
-"""Precision narrowing (demotion): finds float registers with float32 values, for single precision.
+"""Precision narrowing (demotion), which finds float registers with float32 values, for single precision.
 
 The analysis is a forward data-flow analysis along all control-flow paths. Its results for three instructions:
 

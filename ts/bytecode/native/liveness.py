@@ -1,4 +1,4 @@
-"""Live-variable analysis of bytecode: it determines the registers that a side exit stores in the frame.
+"""Live-variable analysis of bytecode, which determines the registers that a side exit stores in the frame.
 
 Input: a Code. Output: a bit mask of registers for each instruction.
 

@@ -1,4 +1,4 @@
-"""Loop preheader, the code before a counted loop: computation of its trip count, hoisted bounds checks.
+"""Loop preheader (the code before a counted loop), with its trip count and hoisted bounds checks.
 
 The code sets these variables for a loop that ends at instruction 9:
 

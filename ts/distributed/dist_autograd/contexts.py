@@ -1,4 +1,4 @@
-"""Distributed autograd contexts: the calls that belong to one backward pass, in all participating processes.
+"""Distributed autograd contexts, each of which contains the calls that belong to one backward pass.
 
     context = contexts.new()                    enters a new context in this thread
     context.record_sent_message([edge of x])    returns the number of a message that will receive gradients

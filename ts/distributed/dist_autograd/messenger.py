@@ -1,4 +1,4 @@
-"""Interfaces of RPC that distributed autograd uses. Distributed autograd depends on no other part of RPC."""
+"""Interfaces of RPC that distributed autograd uses. It uses no other part of RPC."""
 
 from __future__ import annotations
 

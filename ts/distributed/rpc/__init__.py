@@ -1,4 +1,4 @@
-"""Remote procedure calls (RPC) and remote references: `torch.distributed.rpc`.
+"""Remote procedure calls (RPC) and remote references, under the names of `torch.distributed.rpc`.
 
 The example calls functions in another process, synchronously, asynchronously, and with a remote result:
 

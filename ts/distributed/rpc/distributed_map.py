@@ -1,4 +1,4 @@
-"""Parallel map over RPC workers with load balancing and backpressure: `distributed.map`.
+"""Parallel map over RPC workers (`distributed.map`) with load balancing and backpressure.
 
 Input: a function and batches. Output: an iterator of the results, in the order of the batches.
 

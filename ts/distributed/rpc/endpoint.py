@@ -1,4 +1,4 @@
-"""Endpoint of this process, for requests to other workers and for connections that they open to this process.
+"""Endpoint of this process, which sends requests to other workers and accepts their connections.
 
     endpoint.call(peer, ["fetch", identity, None], timeout)       returns the response or raises its exception
     endpoint.submit(peer, message, timeout)                       returns a future of the response

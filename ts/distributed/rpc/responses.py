@@ -1,4 +1,4 @@
-"""Serialization of responses to other processes: values and remote exceptions.
+"""Serialization of responses to other processes, which contain values or remote exceptions.
 
 In the callee, these calls send the messages on the right:
 

@@ -1,4 +1,4 @@
-"""RRef store by distributed reference counting (distributed garbage collection) of owned and remote values.
+"""RRef store with distributed reference counting (distributed garbage collection) of owned and remote values.
 
 An identity is the id of a value. A fork is the id of one RRef to the value. When a user deletes an RRef, it
 sends a message to the owner of the value:

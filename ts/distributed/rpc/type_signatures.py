@@ -1,4 +1,4 @@
-"""Serialization of script objects, enums and named tuples: a type is sent as its index in a signature.
+"""Serialization of script objects, enums and named tuples, whose types are sent as indices in a signature.
 
 A signature contains the types in the schema of a function, and the types of their attributes. The signature
 in the example contains Point, Color and Line:

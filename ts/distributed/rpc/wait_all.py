@@ -1,4 +1,4 @@
-"""`_wait_all`: a context manager that waits for all asynchronous calls made within it.
+"""`_wait_all`, a context manager that waits for all asynchronous calls made within it.
 
 The end of the block waits for both calls, and raises the first error:
 

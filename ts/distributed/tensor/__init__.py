@@ -1,4 +1,4 @@
-"""`torch.distributed.tensor`: placements of tensors on the dimensions of a device mesh.
+"""`torch.distributed.tensor`, with placements of tensors on the dimensions of a device mesh.
 
 A library can create placements when it is imported. For example, a plan for tensors by name:
 

@@ -1,4 +1,4 @@
-"""Addresses of connections: a scheme, a host and a port.
+"""Addresses of connections, which consist of a scheme, a host and a port.
 
 Examples of the conversions:
 

@@ -1,4 +1,4 @@
-"""Communication backend for dask.distributed: the transport for `Server`, `rpc` and `ConnectionPool`.
+"""Communication backend for dask.distributed, with which `Server`, `rpc` and `ConnectionPool` use `ts://`.
 
 After `register()`, addresses of dask can have the schemes of `ts`:
 

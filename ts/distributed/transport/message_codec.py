@@ -1,7 +1,8 @@
 """Message encoding and decoding (wire format) of plain data, and of memory buffers without copies.
 
-Plain data are None, bools, 64-bit ints, floats, strings, bytes, and lists and dicts of plain data. The keys
-of a dict are strings. A buffer of more than INLINE_BYTES bytes is sent separately, as a frame. Example:
+A message is plain data: None, a bool, a 64-bit int, a float, a string, bytes, or a list or dict of plain
+data. The keys of a dict are strings. A buffer of more than INLINE_BYTES bytes is sent separately, as a frame.
+In the example, the encoder returns two buffers, and the decoder one message:
 
     MessageEncoder().pack({"op": "sum", "data": memoryview(array)})   [b"prelude and head", array memory]
     reader = MessageDecoder()
