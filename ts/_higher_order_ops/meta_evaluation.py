@@ -1,6 +1,7 @@
 """Evaluation of functions on meta tensors, by which eager code checks functions before it executes them.
 
 Input: a function and its arguments. Output: a `SubgraphResult` with shapes, dtypes, aliases and mutations.
+Example:
 
     evaluator = MetaEvaluator()
     evaluator.evaluate(branch, (x,))

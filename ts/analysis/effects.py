@@ -1,5 +1,7 @@
 """Effect analysis (purity) of nodes, which finds effects besides the computation of outputs.
 
+Each query takes a node and returns a bool:
+
     has_side_effects(node)       True for effects outside of the function, such as printing and calls
     is_nondeterministic(node)    True if results differ between runs
     may_raise(node)              True for nodes that raise an error for some inputs

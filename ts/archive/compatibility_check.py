@@ -1,6 +1,7 @@
 """Report of the features that an archive needs and `ts` lacks, without executing code of the archive.
 
 Input: the path of an archive, or an open file. Output: a record for each missing feature, with its locations.
+Example:
 
     for each in missing("model.pt"):
         print(each)

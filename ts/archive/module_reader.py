@@ -1,6 +1,6 @@
 """Archive reader for TorchScript, for ZIP files written by `torch.jit.save` or `ts.jit.save`.
 
-Input: the path of an archive, or an open file. Output: the script object of the module.
+Input: the path of an archive, or an open file. Output: the script object of the module. Example:
 
     handle = read("model.pt", map_location="cpu", extra_files={"labels.txt": ""})
 

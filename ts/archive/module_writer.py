@@ -1,6 +1,6 @@
 """Archive writer for TorchScript, for `ts.jit.load` and for PyTorch's `torch.jit.load`.
 
-Input: the object of a scripted module, a path or an open file, and extra files. Output: an archive.
+Input: the object of a scripted module, a path or an open file, and extra files. Output: an archive. Example:
 
     write(module.archived(), "model.pt", {"labels.txt": "cat\\ndog"})
 

@@ -1,6 +1,6 @@
 """Pickler (pickle protocol 2, memo) of script values in the layout of PyTorch's archives.
 
-Input: a value and its type. Output: a pickle.
+Input: a value and its type. Output: a pickle. Example:
 
     Pickler(names.format_type, names.name, storages.storage_ref).dump(module, module_type)
 

@@ -1,7 +1,7 @@
 """Restricted unpickler (safe deserialization, stack machine) of archives, with an allowlist of types.
 
 Input: the bytes of a pickle, a function that resolves global names, and a function that returns storages.
-Output: an object that contains only allowed types.
+Output: an object that contains only allowed types. Example:
 
     Unpickler(data, names, storages).load()
 

@@ -1,5 +1,7 @@
 """Writer of ZIP files with alignment padding of records and atomic writes (fsync, atomic replacement).
 
+Examples of both functions:
+
     write_atomically("model.pt", write)             calls `write`, and then replaces the old file atomically
     write_record(archive, "model/data/0", data)     aligns the data, so that it can be mapped into memory
 """

@@ -1,6 +1,7 @@
 """Conversion of recorded operators to forward and backward graphs, for tensors with given sizes.
 
 Input: a function, and its arguments, described by dtype, sizes and `requires_grad`. Output: two graphs.
+Example:
 
     y = (x * w).tanh()              forward(x, w)                 backward(grad, y, x, w)
                              =>       t = mul(x, w)           ,     g = mul(grad, rsub(mul(y, y), 1))

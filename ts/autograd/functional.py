@@ -1,7 +1,7 @@
 """Derivatives of functions: vector products, Jacobians and Hessians.
 
 Input: a function of one or several tensors, and its arguments. Output: derivatives, nested as the arguments
-and the results of the function.
+and the results of the function. Example:
 
 >>> jacobian(lambda x: x * x, ts.tensor([1.0, 2.0]))
 tensor([[2., 0.],

@@ -1,5 +1,7 @@
 """Drawing of the autograd graph in the DOT language of Graphviz.
 
+The example prints the graph of a sum:
+
 >>> x = ts.ones(2, requires_grad=True)
 >>> print(to_dot((x * 2).sum(), {"x": x}))
 digraph gradients {

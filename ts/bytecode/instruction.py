@@ -1,5 +1,7 @@
 """Instructions during lowering, whose operands are virtual registers, labels and table indices.
 
+Examples of an instruction and a label:
+
     Instruction("ADD_I64", 7, 3, 4)          reads the registers 3 and 4, and writes the register 7
     Instruction("", label)                   marks the position of a label
 """

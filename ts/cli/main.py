@@ -2,7 +2,7 @@
 
 The commands are `ts run | debug | graph | code | bytecode | check | info | bench | explain |
 explain-shapes | diff | serve | cluster | worker | launch | convert`. Each command is a module with two
-functions: `arguments` declares its arguments, and `run` executes it.
+functions: `arguments` declares its arguments, and `run` executes it. Example:
 
     ts run examples/word_count.py:most_frequent @README.md 5
 

@@ -1,6 +1,7 @@
 """Exported programs on the command line, where a `.pt2` file can be used instead of an archive.
 
 Input: the path of a `.pt2` file. Output: a function for `ts run`, `graph`, `code`, `info` and `check`.
+Example:
 
     function = load_exported(path)
     function.schema.arguments        parameters, such as x, batch_a, n=3

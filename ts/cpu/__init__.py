@@ -1,5 +1,7 @@
 """API of `torch.cpu`: device and stream functions for the CPU.
 
+Example of three functions:
+
 >>> ts.cpu.is_available(), ts.cpu.device_count(), ts.cpu.current_device()
 (True, 1, 'cpu')
 """

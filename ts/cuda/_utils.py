@@ -1,6 +1,6 @@
 """Index of a CUDA device, under the names of `torch.cuda._utils`.
 
-Input: a device. Output: its index.
+Input: a device. Output: its index. Example:
 
 >>> _get_device_index("cuda:1")
 1

@@ -1,7 +1,7 @@
 """Breakpoints and conditional breakpoints, resolved from user requests to stop points in the code.
 
 Input: a line (`12` or `file.py:12`) or a function (`helper` or `Class.method`), and the stop points of the
-code. Output: the numbers of the stop points at which the program must stop.
+code. Output: the numbers of the stop points at which the program must stop. Example:
 
     b = Breakpoint(1, *file_and_line("model.py:12", None))
     b.bind(stop_points)

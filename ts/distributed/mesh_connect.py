@@ -1,6 +1,6 @@
 """Full-mesh connection setup (all-to-all connections) between the ranks of a process group.
 
-Input: the address of rank 0, a rank and the number of ranks. Output: connections to all other ranks.
+Input: the address of rank 0, a rank and the number of ranks. Output: connections to all other ranks. Example:
 
     links, count = join("tcp://127.0.0.1:29500", rank=0, world_size=2, timeout=30.0)
 

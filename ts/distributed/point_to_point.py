@@ -1,5 +1,7 @@
 """Point-to-point communication (send, receive) of tensors, with an eager protocol for short tensors.
 
+The examples send a tensor x to rank 1, and receive a tensor y from rank 0:
+
     send(x, dst=1)                      returns when the memory of x may be changed
     recv(y, src=0)                      waits for a tensor, and returns the rank of the sender
     work = irecv(y, src=0)              returns immediately

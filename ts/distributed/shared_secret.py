@@ -1,5 +1,7 @@
 """Shared secret (pre-shared key) of a program's processes, configured or stored in a file of this user.
 
+The arguments are the host and the port of the connections:
+
     new("127.0.0.1")                        creates the secret in the first process
     shared("127.0.0.1", 29500)              returns the secret in the other processes
 

@@ -1,5 +1,7 @@
 """Mapping from constraints to transforms (bijections) into the constrained set.
 
+There are two registries:
+
     biject_to(constraints.positive)            a bijective transform from real to positive numbers
     transform_to(constraints.simplex)          a transform for optimization, not always bijective
 

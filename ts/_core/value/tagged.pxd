@@ -1,5 +1,7 @@
 """Tagged union of 16 bytes (IValue) in registers and containers, with reference counting of objects.
 
+The layout of an IValue:
+
     +--------------------------+--------------------------+
     |  v.i  v.f  v.o   8 bytes |  tag             8 bytes |
     +--------------------------+--------------------------+

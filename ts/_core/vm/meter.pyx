@@ -1,7 +1,7 @@
 """Interpreter meter (fuel), with safepoint polling for signal handling, limits and preemption.
 
 The meter counts 1 for a backward jump or a call, and 16 for an operator. When the budget is used up, the
-interpreter handles signals such as Ctrl-C and checks the limits of the thread. It also lets other threads run.
+interpreter handles signals such as Ctrl-C, checks limits, and lets other threads run.
 
 A block sets limits, each of which is a number or None. Blocks can be nested:
 

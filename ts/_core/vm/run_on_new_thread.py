@@ -1,7 +1,7 @@
 """Synchronous execution of a function on a new thread with a given stack size.
 
 Input: a function, a thread name and a stack size in bytes. Output: the result of the function, or its
-exception.
+exception. Example:
 
     run_on_new_thread(lambda: compile(text), "ts-deep-stack", 512 << 20)
 

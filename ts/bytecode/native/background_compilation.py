@@ -1,5 +1,7 @@
 """Background JIT compilation (tiered compilation) of hot code by a thread with a compile queue.
 
+The main functions are:
+
     start_background_compilation()  lets the interpreter queue hot code
     compile_now(code)               compiles synchronously, for tests and measurements
     wait_until_idle()               waits until the queue is empty

@@ -1,6 +1,6 @@
 """Tensor operands of instructions that load or store an element.
 
-Input: an instruction. Output: the register, the dtype and the rank of its tensor.
+Input: an instruction. Output: the register, the dtype and the rank of its tensor. Example:
 
     LOAD_FLOAT  r3, (r0, r1, r2), 6        TensorOperand(register=0, dtype=6, rank=2)
 """

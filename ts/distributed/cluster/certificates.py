@@ -1,5 +1,7 @@
 """Mutual TLS (mTLS) of a cluster by a private certificate authority and one shared X.509 certificate.
 
+The argument of both functions is a folder:
+
     make("certificates")                     creates the missing files in the folder `certificates`
     security("certificates")                 returns settings for mutual TLS with these files
 

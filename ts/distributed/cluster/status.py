@@ -1,6 +1,6 @@
 """List of the members of a cluster, obtained without joining the cluster.
 
-Input: the address of the scheduler. Output: a dictionary of attributes for each process.
+Input: the address of the scheduler. Output: a dictionary of attributes for each process. Example:
 
     members("ts://127.0.0.1:4711")        [{"name": "worker0", "number": 0, "address": "ts://...", ...}, ...]
 """

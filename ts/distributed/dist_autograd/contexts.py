@@ -1,5 +1,7 @@
 """Distributed autograd contexts, each of which contains the calls that belong to one backward pass.
 
+Steps of a process that starts a backward pass:
+
     context = contexts.new()                    enters a new context in this thread
     context.record_sent_message([edge of x])    returns the number of a message that will receive gradients
     context.add(x, gradient, owned)             adds to the gradient of a leaf

@@ -1,6 +1,6 @@
 """Parallel map over RPC workers (`distributed.map`) with load balancing and backpressure.
 
-Input: a function and batches. Output: an iterator of the results, in the order of the batches.
+Input: a function and batches. Output: an iterator of the results, in the order of the batches. Example:
 
     for result in distributed.map(scripted, batches): ...
 

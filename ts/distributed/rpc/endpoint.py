@@ -1,5 +1,7 @@
 """Endpoint of this process, which sends requests to other workers and accepts their connections.
 
+There are three kinds of requests:
+
     endpoint.call(peer, ["fetch", identity, None], timeout)       returns the response or raises its exception
     endpoint.submit(peer, message, timeout)                       returns a future of the response
     endpoint.send_reliably(peer, ["drop", identity, fork])        sends a one-way message

@@ -1,5 +1,7 @@
 """Peer workers and the connections to them (persistent connections, reconnection).
 
+Examples of an asynchronous and a synchronous call:
+
     peer.send(message, done)              returns at once. The event loop later calls done(response, error)
     peer.channel(1.0).call(...)           waits for the response
 

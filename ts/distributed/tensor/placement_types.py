@@ -1,5 +1,7 @@
 """Placements (sharded, replicated, partial) of a tensor along one dimension of a device mesh.
 
+The three kinds of placements:
+
     Shard(0)            each rank has a part of dimension 0
     Replicate()         each rank has the whole tensor
     Partial("avg")      each rank has an operand of the average

@@ -1,5 +1,7 @@
 """Asynchronous connection (asyncio, non-blocking socket) for bidirectional messages.
 
+The main methods of a connection `stream`:
+
     stream.send(message)                     sends as much as the socket accepts, and queues the rest
     stream.post(message)                     like `send`, but from any thread
     await stream.flushed()                   waits until all data is sent and its memory may be modified

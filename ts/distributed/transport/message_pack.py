@@ -1,5 +1,7 @@
 """MessagePack encoding of plain data, with a depth limit for nested values.
 
+The two functions are inverse to each other:
+
     encode({"op": "sum", "data": [1, 2.5]})     returns bytes
     decode(data)                                returns the value, or raises ValueError if data is malformed
 

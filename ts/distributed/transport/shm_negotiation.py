@@ -1,6 +1,7 @@
 """Negotiation of shared memory between two ends of a connection.
 
 The negotiation follows the handshake. It detects whether both processes belong to one user on one machine.
+Both ends exchange four messages:
 
     listener                                               connector
         process id, file descriptor, nonce      ──►
