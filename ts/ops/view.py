@@ -153,7 +153,7 @@ def _expanded_strides(self: Array, shape: Sequence[Any]) -> tuple[Any, ...]:
     """
     extra = len(shape) - self.ndim
     if self.ndim == 0:
-        return (0,) * extra
+        return tuple([0] * extra)
     strides: list[Any] = []
     for i in reversed(range(len(shape))):
         if i >= extra:
