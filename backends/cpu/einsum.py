@@ -188,7 +188,7 @@ def _contraction_order(inputs: list[str], output: str, sizes: dict[str, int]) ->
 
 
 def _contraction_path(inputs: list[str], output: str, sizes: dict[str, int]) -> Sequence[Sequence[int]]:
-    """Return the contraction path of opt_einsum or NumPy, a list of pairs of operand indices.
+    """Return the einsum contraction path of opt_einsum or NumPy, a list of pairs of operand indices.
 
     The result of each contraction is appended to the operands.
     """

@@ -1,4 +1,4 @@
-"""Live ranges of virtual registers, computed by backward data-flow analysis of linear code.
+"""Live ranges (live intervals) of virtual registers, computed by backward data-flow analysis of linear code.
 
 A range begins at the instruction that writes the register, or at a label that only jumps reach. It ends at
 the last read. The right column shows the ranges of each register:

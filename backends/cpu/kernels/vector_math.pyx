@@ -1,4 +1,4 @@
-"""Inner loops of elementary functions, by range reduction (Cody-Waite) and polynomial approximation.
+"""Vectorized math (elementary functions) by range reduction (Cody-Waite) and polynomial approximation.
 
 Input: the arguments of NumPy's inner loops, which are pointers, a count, and strides in bytes. Output: the
 results. They do not depend on the stride or position of an element.

@@ -127,7 +127,7 @@ cdef inline CachedString *cache_entry(Key *key) noexcept nogil:
 
 
 cdef str cached_string(Key *key):
-    """Return the string with cache key `key`. If the cache lacks the string, create and cache it (interning)."""
+    """Return the cached string with key `key` (string interning), which is created if the cache lacks it."""
     cdef CachedString *entry = cache_entry(key)
     cdef PyObject *before = entry.text
     if before != NULL and entry.key.low == key.low and entry.key.high == key.high:

@@ -1,4 +1,4 @@
-"""Data-dependent sizes and numbers of fake tensors.
+"""Data-dependent sizes (unbacked SymInts) and data-dependent numbers of fake tensors.
 
 During an export, these sizes and numbers are symbols. On the meta device without an export, their creation
 raises DataDependentOutputException. Shape rules of operators create them, and also fake implementations of

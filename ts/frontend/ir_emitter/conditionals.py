@@ -364,10 +364,10 @@ def branch(
     if_true: Callable[[], None],
     if_false: Callable[[], None],
 ) -> None:
-    """Emit an `if` statement. `if_true` and `if_false` emit the statements of its branches.
+    """Emit an `if` statement, with definite assignment analysis of the variables of its branches.
 
-    A variable is defined after the statement if it is defined at the end of both branches (definite
-    assignment analysis). A branch that ends with `return`, `raise`, `break` or `continue` is ignored.
+    `if_true` and `if_false` emit the statements of the branches. A variable is defined after the statement if
+    it is defined at the end of both branches. A branch that ends with `return`, `raise`, `break` or `continue` is ignored.
     """
     if cond.static is not None:
         if cond.static:

@@ -116,7 +116,7 @@ class _PartitionTable:
 
 
 class CapabilityBasedPartitioner:
-    """Partitioner of a module's graph.
+    """Graph partitioner for the graph of a module.
 
     operator_support                    object that decides whether a partition may contain a node
     allows_single_node_partition        keep partitions with only one compute node
