@@ -1,4 +1,4 @@
-"""Writer of ZIP and ZIP64 files with alignment padding of records and atomic writes (fsync, atomic replacement).
+"""Writer of ZIP and ZIP64 files with alignment padding and atomic writes (fsync, atomic replacement).
 
 Examples of both functions:
 

@@ -22,7 +22,7 @@ from ts.bytecode.debug_lowering import StopPoint
 
 @dataclass
 class Breakpoint:
-    """Breakpoint at a source line or function, which can have a breakpoint condition (conditional breakpoint)."""
+    """Breakpoint at a source line or function, or conditional breakpoint with a breakpoint condition."""
 
     number: int
     filename: str  # name of the file, or "" if the breakpoint is at a function

@@ -1,5 +1,4 @@
-"""Loading of C++ extension libraries by `torch.ops.load_library`, or search of their files for operator
-names.
+"""Loading of C++ extension libraries by `torch.ops.load_library`, or search for operator names in them.
 
 A library that is linked with PyTorch's libraries is never loaded. Its file is only searched for operator
 names. Other shared libraries are loaded.

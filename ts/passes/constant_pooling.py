@@ -1,5 +1,4 @@
-"""Constant pooling (constant deduplication), which merges equal constants and moves them to the graph's
-start.
+"""Constant pooling (constant deduplication), which moves merged constants to the start.
 
 A constant that the program may write to or return is not merged. The constants end up in reverse order. This
 example shows a graph before and after the pass:

@@ -198,7 +198,7 @@ class RequestScheduler:
                     self._pool.release(worker)
 
     def _pop_batch(self, queue: FairQueue[_PendingRequest]) -> list[_PendingRequest]:
-        """Remove and return the requests of the next message to a worker (dynamic batching, micro-batching)."""
+        """Remove and return the requests of the next worker message (dynamic batching, micro-batching)."""
         max_requests = 1
         if self._is_stacking and queue in (self._trusted, self._untrusted):
             max_requests = self._limits.batch

@@ -367,7 +367,8 @@ def branch(
     """Emit an `if` statement, with definite assignment analysis of the variables of its branches.
 
     `if_true` and `if_false` emit the statements of the branches. A variable is defined after the statement if
-    it is defined at the end of both branches. A branch that ends with `return`, `raise`, `break` or `continue` is ignored.
+    it is defined at the end of both branches. A branch that ends with `return`, `raise`, `break` or
+    `continue` is ignored.
     """
     if cond.static is not None:
         if cond.static:
