@@ -9,7 +9,9 @@ import ts
 from tests import tensor_subclasses
 from ts.utils import _python_dispatch as dispatch
 
-WITH_GRADIENTS = json.loads(Path(__file__).with_suffix("").parent.joinpath("tensor_subclasses.json").read_text())
+WITH_GRADIENTS = json.loads(
+    Path(__file__).with_suffix("").parent.joinpath("tensor_subclasses.json").read_text()
+)
 # Programs whose gradient formulas, or number of `detach` calls, differ from PyTorch's.
 OTHER_OPERATORS = {"function gradient", "quantized print", "double backward", "quantized module"}
 LOG = []
@@ -94,3 +96,37 @@ def test_plain_tensors_are_not_dispatched():
     (x * 3).sum().backward()
     assert x.grad.tolist() == [3.0, 3.0] and ts.rand(3).shape == (3,)
     assert LOG == [] and type(wrapper) is classes.Logging
+
+
+@pytest.mark.parametrize("other", [None, "text", [1], object()])
+def test_invalid_operands_of_in_place_operators(other):
+    """`p += None` raises TypeError for instances of subclasses, too, and does not assign NotImplemented."""
+    p = ts.nn.Parameter(ts.ones(2), requires_grad=False)
+    with pytest.raises(TypeError, match=r"unsupported operand type\(s\) for \+=: 'Parameter' and"):
+        p += other
+    assert type(p) is ts.nn.Parameter and p.tolist() == [1, 1]
+
+
+def test_reflected_addition_in_place():
+    """`p += other` calls `other.__radd__` if the class of `other` is unknown to tensors."""
+
+    class Other:
+        def __radd__(self, left):
+            return left, "added"
+
+    p = ts.nn.Parameter(ts.ones(2))
+    q = p
+    q += Other()
+    assert q[0] is p and q[1] == "added"
+
+
+@pytest.mark.parametrize("dtype", [ts.int64, ts.bool])
+def test_data_of_tensors_that_require_grad(dtype):
+    """`x.data = y` rejects dtypes without gradients if `x` requires grad."""
+    x = ts.ones(2, requires_grad=True)
+    for each in (x, x * 1):
+        with pytest.raises(
+            RuntimeError, match="data set to a tensor that requires gradients must be floating point or"
+        ):
+            each.data = ts.ones(2, dtype=dtype)
+    x.detach().data = ts.ones(2, dtype=dtype)

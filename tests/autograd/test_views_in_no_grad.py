@@ -229,3 +229,22 @@ def test_views_that_a_differentiable_graph_creates():
     scripted = ts.jit.script(loop)
     for _ in range(3):
         assert ts.allclose(gradient_of(scripted), gradient_of(loop))
+
+
+@pytest.mark.parametrize(
+    "view",
+    [lambda y: y.unfold(0, 2, 1), lambda y: y.as_strided((2, 2), (1, 1)), lambda y: y.expand(2, 3)[:, 1:]],
+)
+@pytest.mark.parametrize("writes_base", [False, True])
+def test_gradients_of_overlapping_views_after_a_write(view, writes_base):
+    """The gradient of an element is the sum over all positions of the view that share its memory."""
+    x = ts.ones(3, requires_grad=True)
+    y = x * 1
+    v = view(y)
+    expected = ts.zeros(3)
+    for at in view(ts.arange(3)).reshape(-1).tolist():
+        expected[at] += 2 if writes_base else 1
+    if writes_base:
+        y.mul_(2)
+    v.sum().backward()
+    assert ts.equal(x.grad, expected)

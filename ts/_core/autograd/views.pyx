@@ -105,6 +105,20 @@ cdef class ViewNode(Node):
         indices = self.element_indices(self.base_size, self.base_stride, 0, flat)
         return run("reshape")(run("index_select")(flat, 0, indices), self.base_size)
 
+    cdef bint may_overlap(self):
+        """Return False only if each element of the view has its own memory.
+
+        This holds if each stride is greater than the range of all dimensions with smaller strides.
+        """
+        if 0 in self.size:
+            return False
+        furthest = 0
+        for step, n in sorted([(step, n) for n, step in zip(self.size, self.stride) if n != 1]):
+            if step <= furthest:
+                return True
+            furthest += step * (n - 1)
+        return False
+
     cdef object empty_base_like(self, object gradient):
         """Return an uninitialized gradient with the sizes and strides of the base."""
         return operator_function("empty_strided")(
@@ -122,8 +136,7 @@ cdef class AsStridedBackward(ViewNode):
         gradient = gradients[0]
         if gradient is None:
             return [None]
-        overlaps = any([n > 1 and step == 0 for n, step in zip(self.size, self.stride)])
-        if self.reading == AS_IT_IS and not overlaps:
+        if self.reading == AS_IT_IS and not self.may_overlap():
             base_gradient = operator_function("zero_")(self.empty_base_like(gradient))
             return [operator_function("as_strided_scatter")(base_gradient, gradient, self.size, self.stride, self.offset)]
         run = operator_function

@@ -12,6 +12,8 @@ cdef bint load_methods() except -1
 # Return the function for a Python operator, such as "add", which a tracer, function mode or class may override.
 cdef object method(str name)
 
+# Evaluate `a += b`, where `a` is a tensor.
+cdef object add_in_place(object a, object b)
 # Evaluate a binary or in-place operator, or return NotImplemented if an operand type is unsupported.
 cdef object binary(str name, object a, object b)
 # Evaluate `b` <operator> `a` for a reflected method such as `__radd__` of tensor `a`.

@@ -96,6 +96,24 @@ cdef object binary(str name, object a, object b):
         return NotImplemented
 
 
+cdef object add_in_place(object a, object b):
+    """Evaluate `a += b`, where `a` is a tensor.
+
+    CPython returns the result of `+=` unchecked for instances of Python subclasses, also NotImplemented, because they
+    inherit the method as the concatenation of sequences, too. The method of a subclass therefore tries `b.__radd__`.
+    """
+    result = binary("add_", a, b)
+    if result is not NotImplemented or type_of(a) == tensor_type:
+        return result
+    try:
+        return a + b
+    except TypeError as error:
+        text = str(error)
+        if not text.startswith("unsupported operand type(s) for +:"):
+            raise
+        raise TypeError(text.replace("for +:", "for +=:", 1)) from None
+
+
 cdef object call_reflected(str name, str direct, object a, object b):
     """Evaluate `b` <operator> `a` for a reflected method of tensor `a`, such as `__radd__`.
 

@@ -23,6 +23,7 @@ from cpython.tuple cimport PyTuple_SET_ITEM
 
 from ts._core.tensor.ndarray cimport PyArrayObject, dims_of, ndim_of, size_of
 from ts._core.tensor.operators cimport (
+    add_in_place,
     binary,
     bitwise,
     call_reflected,
@@ -658,7 +659,7 @@ cdef class Tensor:
             raise TypeError("~ (operator.invert) is only implemented on integer and Boolean-type tensors")
         return method("bitwise_not")(self)
 
-    def __iadd__(self, other): return binary("add_", self, other)
+    def __iadd__(self, other): return add_in_place(self, other)
     def __isub__(self, other): return binary("sub_", self, other)
     def __imul__(self, other): return binary("mul_", self, other)
     def __itruediv__(self, other): return binary("div_", self, other)

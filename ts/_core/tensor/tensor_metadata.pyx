@@ -216,6 +216,8 @@ cdef class AutogradAttributes(Tensor):
             raise RuntimeError(
                 "Attempted to call `variable.set_data(tensor)`, but `variable` and `tensor` have incompatible tensor type."
             )
+        if needs_grad(self) and not (other.dtype.is_floating_point or other.dtype.is_complex):
+            raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype")
         fake = other.backend == BACKEND_META and is_layered(other) and other.history.layer.level == 0
         if fake and self.backend != BACKEND_META:
             raise RuntimeError("a tensor with elements cannot become a tensor without elements")
