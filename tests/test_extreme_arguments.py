@@ -131,3 +131,25 @@ def test_memory_errors_have_a_location(count):
 
     with pytest.raises(MemoryError, match=r"return \[0\] \* n\n *~+ <--- HERE\nMemoryError: not enough memory"):
         zeros(count)
+
+
+@pytest.mark.parametrize("number", [2**64, 10**30, -(2**63) - 1])
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x, n: x + n, lambda x, n: n - x, lambda x, n: x == n, lambda x, n: x < n, lambda x, n: x.mul_(n),
+        lambda x, n: ts.add(x, n), lambda x, n: x.div(n), lambda x, n: ts.where(x == x, n, x), lambda x, n: x.fill_(n),
+        lambda x, n: ts.full((1,), n), lambda x, n: ts.clamp(x, n), lambda x, n: ts.add(x, x, alpha=n),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("dtype", [ts.int64, ts.float32])
+def test_numbers_outside_of_64_bits_raise_overflow_errors(call, number, dtype):
+    """An int operand that fits in neither int64 nor uint64 raises PyTorch's error instead of wrapping around."""
+    expected = "int too big to convert" if number > 0 else "can't convert negative int to unsigned"
+    with pytest.raises(OverflowError, match=expected):
+        call(ts.ones(1, dtype=dtype), number)
+
+
+def test_numbers_of_uint64():
+    assert (ts.tensor([1.0]) + (2**64 - 1)).item() == 2.0**64
+    assert (ts.tensor([1]) - 2**63).dtype is ts.int64

@@ -171,6 +171,10 @@ def _is_later_int_item(x):
     return _is_int_item(x) or isinstance(x, bool)
 
 
+cdef object INT64_MIN = -(2**63)
+cdef object UINT64_MAX = 2**64 - 1
+
+
 def _is_real(x):
     return isinstance(x, (int, float, np.number, SymInt, SymFloat)) and not isinstance(x, bool)
 
@@ -191,6 +195,13 @@ def _is_optional_tensor(x):
     return x is None or isinstance(x, Tensor)
 
 
+cdef object checked_number(object x):
+    """Return the number `x`. Raise OverflowError, as PyTorch does, for an int that fits in neither int64 nor uint64."""
+    if isinstance(x, int) and not INT64_MIN <= x <= UINT64_MAX:
+        raise OverflowError("int too big to convert" if x > 0 else "can't convert negative int to unsigned")
+    return x
+
+
 cdef object convert(Slot slot, object x, bint numbers):
     """Convert an argument to the type that the kernel expects, or return FAILED if it does not match."""
     cdef Kind kind = slot.kind
@@ -198,7 +209,7 @@ cdef object convert(Slot slot, object x, bint numbers):
         if isinstance(x, Tensor):
             return x
         if numbers and isinstance(x, (int, float, complex)):
-            return x
+            return checked_number(x)
         if numbers and isinstance(x, np.generic):
             return x.item()
         if numbers and isinstance(x, SymNumber):
@@ -211,7 +222,7 @@ cdef object convert(Slot slot, object x, bint numbers):
         return None if slot.optional else FAILED
     if kind == SCALAR:
         if isinstance(x, (int, float, complex)):
-            return x
+            return checked_number(x)
         if isinstance(x, np.generic) or is_number_tensor(x):
             return x.item()
         return x if isinstance(x, SymNumber) else FAILED
