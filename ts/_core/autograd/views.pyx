@@ -106,9 +106,9 @@ cdef class ViewNode(Node):
         return run("reshape")(run("index_select")(flat, 0, indices), self.base_size)
 
     cdef bint may_overlap(self):
-        """Return False only if each element of the view has its own memory.
+        """Return whether elements of the view may overlap in memory, as its sizes and strides determine.
 
-        This holds if each stride is greater than the range of all dimensions with smaller strides.
+        They do not overlap if each stride is greater than the range of all dimensions with smaller strides.
         """
         if 0 in self.size:
             return False
