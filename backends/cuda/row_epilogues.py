@@ -1,4 +1,4 @@
-"""Configuration of row epilogues: operators in a fused kernel that read whole rows of its results.
+"""Configuration of row epilogues (reduction epilogues), operators in a fused kernel that read its whole rows.
 
 Input: an epilogue, the dtype and shape of the value that it reads, and its other arguments. Output: an
 `EpilogueConfig`. NotFusibleError states why an operator must run separately.

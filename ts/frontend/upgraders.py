@@ -1,4 +1,4 @@
-"""Operator upgraders for backward compatibility (operator versioning): former semantics for older archives.
+"""Operator upgraders (version upgraders, operator versioning) for backward compatibility with older archives.
 
 Input: the name of an operator, and the format version of an archive. Output: script functions with the
 semantics of this version, one for each combination of argument types. Each line shows a call and its result:

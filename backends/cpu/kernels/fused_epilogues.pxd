@@ -1,4 +1,4 @@
-"""Epilogue fusion of operators that read whole rows of a fusion group's results from the cache.
+"""Epilogue fusion of row operators (reduction epilogues), which read whole rows of a group's results.
 
 Results are bit-identical to those of separate operators. An epilogue must read contiguous rows along the last
 dimensions. Otherwise, its operator runs separately after the group. The table shows two groups and their

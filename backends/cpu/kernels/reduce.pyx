@@ -533,7 +533,7 @@ cdef void finish_sum(const void *args, double total, char *out) noexcept nogil:
 cdef bint read_reduction(
     Reduction reduction, int kind, int ndim, const npy_intp *dims, IValue *reduced, bint keepdim, IValue *dtype, double correction, EpilogueArgs *args
 ) noexcept:
-    """Prepare the epilogue that reduces the dimensions `reduced`, or all if NULL.
+    """Prepare the reduction epilogue over the dimensions `reduced`, or over all dimensions if NULL.
 
     Return False if the arguments are unsupported.
 
