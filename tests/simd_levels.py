@@ -65,7 +65,9 @@ def main(options: list[str]) -> int:
             print(f"-- not run: kernel tests on an emulated processor ({level}); qemu-user is not installed")
             continue
         command = [emulator, "-cpu", EMULATED_PROCESSOR[level], *pytest, "-n", "0", *map(str, EMULATED_TESTS)]
-        environment = {name: value for name, value in os.environ.items() if name not in ("TS_SIMD", "NPY_DISABLE_CPU_FEATURES")}
+        # NumPy and its BLAS select the instructions that the emulated processor has
+        selections = {"TS_SIMD", "NPY_DISABLE_CPU_FEATURES", "OPENBLAS_CORETYPE"}
+        environment = {name: value for name, value in os.environ.items() if name not in selections}
         statuses.append(run_tests(f"kernel tests on an emulated processor ({level})", command, environment))
     if "avx512" not in simd_level.available_levels():
         print("-- not run: the SIMD level avx512, which neither this processor nor the emulator has")
