@@ -210,7 +210,7 @@ class LiveRanges:
     def end_ranges(self, index: int, live_at_target: frozenset[int]) -> None:
         """Replace the live registers by `live_at_target`, at the jump or return with index `index`.
 
-        The ranges of registers that are not live at the target begin behind the instruction.
+        The ranges of registers that are not live at the target begin after the instruction.
         """
         alive = self.alive
         for register in alive.keys() - live_at_target:

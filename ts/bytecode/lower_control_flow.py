@@ -144,7 +144,7 @@ def _constant_result(block: Block) -> bool | None:
 def loop_branch(low: Lowering, condition: Value, loop_head: Label, end: Label) -> None:
     """Emit code that jumps to `loop_head` if the condition is true, and continues at `end` otherwise.
 
-    The caller must bind `end` directly behind this code.
+    The caller must bind `end` directly after this code.
     """
     node = condition.node()
     if is_constant(condition):
@@ -279,7 +279,7 @@ def _start_counter(
 
 
 def _copy_back(low: Lowering, variables: list[int], results: list[int], first: int) -> None:
-    """Insert the copies of results to loop variables, each behind the last read of its target.
+    """Insert the copies of results to loop variables, each after the last read of its target.
 
     The code before and after, for the source line `a, b = b, a + b`:
 
@@ -311,7 +311,7 @@ def _copy_back(low: Lowering, variables: list[int], results: list[int], first: i
 def _last_mention(low: Lowering, target: int, source: int, first: int) -> int | None:
     """Return the earliest index of the code at which a copy of register `source` to `target` can be inserted.
 
-    The index is behind the last instruction of the loop body that uses `target` or writes `source`. The
+    The index is after the last instruction of the loop body that uses `target` or writes `source`. The
     body starts at index `first`. Return None if only the end of the code is possible.
     """
     for index in range(len(low.code) - 1, first - 1, -1):

@@ -15,7 +15,7 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
-from ts._core.tensor.operators import operator
+from ts._core.tensor.python_operators import operator
 from ts._core.tensor.tensor import Tensor
 from ts.cuda._devices import usable
 from ts.cuda._utils import _get_device_index, gpu_index

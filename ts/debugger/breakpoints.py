@@ -48,9 +48,9 @@ class Breakpoint:
         self.stop_points = {stop_point.number for stop_point in matches}
 
     def _may_be_at(self, stop_point: StopPoint) -> bool:
-        """Return True if a stop point is in the requested file and at or behind the requested line.
+        """Return True if a stop point is in the requested file and at or after the requested line.
 
-        Return False if the source of the stop point begins behind the requested line.
+        Return False if the source of the stop point begins after the requested line.
         """
         if stop_point.line < self.line or not _is_file(stop_point.filename, self.filename):
             return False

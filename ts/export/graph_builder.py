@@ -270,7 +270,7 @@ class FxGraphBuilder(TracerProtocol):
         return None
 
     def _find_size_node_position(self, argument: Node, dim: int) -> Node:
-        """Return the node behind which the `sym_size` node for `argument` and `dim` must be inserted.
+        """Return the node after which the `sym_size` node for `argument` and `dim` must be inserted.
 
         All `sym_size` nodes follow the placeholders, in the order of arguments and dimensions.
         """

@@ -91,7 +91,7 @@ class _RegionExtractor:
         """
         regions: list[_Region] = []
         now = _Region(None, 0)
-        # Nodes behind the last node that is in `blocks`. If the next node in `blocks` belongs to the region
+        # Nodes after the last node that is in `blocks`. If the next node in `blocks` belongs to the region
         # `now`, these nodes belong to it, too.
         undecided: list[Node] = []
         for node in self.graph.nodes:

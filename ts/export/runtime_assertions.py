@@ -28,7 +28,7 @@ from ts.ops.namespace import OpOverload, overload_named
 
 
 def insert(recorder: ExportTracer) -> dict[str, str]:
-    """Insert the assertions into the finished graph, each behind the definition of its last symbol.
+    """Insert the assertions into the finished graph, each after the definition of its last symbol.
 
     If a node computes the same number as an earlier node of an assertion, erase the node. Return a
     dictionary: name of an erased node -> name of the node that replaces it.
@@ -67,7 +67,7 @@ class _Insertion:
         self.replaced: dict[str, Node] = {}  # name of an erased node -> node that replaces it
         # symbol of a boolean -> expression whose value is 1 if the boolean is true, and 0 if it is false
         self.number_by_symbol: dict[Any, Any] = {}
-        # Node behind which assertions are inserted. The nodes of the assertions get a copy of its metadata.
+        # Node after which assertions are inserted. The nodes of the assertions get a copy of its metadata.
         self.origin: Node | None = None
 
     def run(self) -> dict[str, str]:
@@ -98,7 +98,7 @@ class _Insertion:
         return {name: node.name for name, node in self.replaced.items()}
 
     def _insert_on_sizes(self, node: Node) -> None:
-        """Insert the assertions on sizes of arguments behind `node`.
+        """Insert the assertions on sizes of arguments after `node`.
 
         `node` is the first call in the graph that does not compute the size of an argument.
         """
@@ -148,7 +148,7 @@ class _Insertion:
         return equal is not None and (equal.is_number or not self.is_first)
 
     def define(self, node: Node, symbol: Any, dim: int | None) -> None:
-        """Insert, behind `node`, the assertions whose symbols are all defined after `node`.
+        """Insert, after `node`, the assertions whose symbols are all defined after `node`.
 
         `node` defines `symbol`, as a number if `dim` is None, else as size `dim` of a tensor.
         """

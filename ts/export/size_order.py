@@ -1,4 +1,4 @@
-"""Graph pass that moves each data-dependent `sym_size` node directly behind the node of its tensor.
+"""Graph pass that moves each data-dependent `sym_size` node directly after the node of its tensor.
 
 Assertions on the size move with the node. The pass replaces the first line by the second:
 
@@ -18,7 +18,7 @@ _RELATIONS = [TARGETS[name] for name in ("ge", "le", "gt", "lt", "eq", "sym_not"
 
 
 def move_sizes_to_tensors(graph: Graph) -> None:
-    """Move each `sym_size` node of a data-dependent size directly behind the node of the tensor.
+    """Move each `sym_size` node of a data-dependent size directly after the node of the tensor.
 
     Also move the assertions that follow the `sym_size` node and depend only on its result.
     """

@@ -251,7 +251,7 @@ class Tracer(TracerProtocol):
     def number(self, x: Tensor, type: Type) -> Value:
         """Return the graph value of the number in tensor `x`.
 
-        The conversion node is inserted directly behind the node that computes `x`.
+        The conversion node is inserted directly after the node that computes `x`.
         """
         value = self.tensor(x)
         node = value.node()

@@ -118,4 +118,3 @@ cdef Kernel fallback_of(str name) except NULL
 # Register the fallback for kernels with a requirement. The module that calls this function is imported when
 # the fallback is first needed.
 cdef int register_fallback(Requirement requirement, Kernel fallback) except -1
-cdef Kernel find_fallback(Requirement requirement) except NULL

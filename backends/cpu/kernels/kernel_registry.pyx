@@ -60,14 +60,11 @@ cdef int register_fallback(Requirement requirement, Kernel fallback) except -1:
     return 0
 
 
-cdef Kernel find_fallback(Requirement requirement) except NULL:
+cdef Kernel fallback_of(str name) except NULL:
+    requirement = requirements[name]
     if requirement not in fallbacks:
         import_module(f"ts.backends.cpu.kernels.{FALLBACK_MODULES[requirement]}")
     return <Kernel><void *><size_t>fallbacks[requirement]
-
-
-cdef Kernel fallback_of(str name) except NULL:
-    return find_fallback(requirements[name])
 
 
 cdef int register_tile(str name, ReadTile read) except -1:

@@ -12,5 +12,3 @@ from ts._core.dispatch.operator cimport Operator
 from ts._core.value.ivalue cimport IValue
 
 cdef int run_upcast_to_float32(Operator op, IValue *r, const int32_t *at) except -1
-# Return whether a register holds a float16 or bfloat16 tensor.
-cdef bint is_half_tensor(IValue *x) noexcept

@@ -23,6 +23,7 @@ cdef enum:
 
 
 cdef bint is_half_tensor(IValue *x) noexcept:
+    """Return whether a register holds a float16 or bfloat16 tensor."""
     return is_tensor(x) and (scalar_type(x) == HALF or scalar_type(x) == BFLOAT16)
 
 

@@ -14,7 +14,7 @@ import warnings
 from cpython.object cimport PyObject
 
 from ts._core.autograd.node cimport Node
-from ts._core.tensor.operators cimport operator_function
+from ts._core.tensor.python_operators cimport operator_function
 from ts._core.tensor.tensor cimport Tensor
 from ts._core.vm.code cimport Code, Instruction
 

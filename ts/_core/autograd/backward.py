@@ -15,7 +15,7 @@ from typing import Any
 from ts import dtypes
 from ts._core.autograd.engine import run_backward
 from ts._core.late_binding import resolve
-from ts._core.tensor.operators import operator
+from ts._core.tensor.python_operators import operator
 from ts._core.tensor.tensor import Size, Tensor
 from ts._core.thread.context import current_tracer
 from ts._core.thread.transform_state import outside_only

@@ -26,7 +26,7 @@ from ts._core.autograd.history cimport edge_of
 from ts._core.autograd.leaf cimport AccumulateGrad
 from ts._core.autograd.node cimport Edge, Expected, Hooks, Node, NodeTask
 from ts._core.tensor.ndarray cimport PyArrayObject, dims_of, ndim_of
-from ts._core.tensor.operators cimport operator_function
+from ts._core.tensor.python_operators cimport operator_function
 from ts._core.tensor.tensor cimport BACKEND_CPU, BACKEND_SPARSE, Tensor, history_of, is_layered
 from ts._core.thread.context cimport GRAD_DISABLED, LAYERED, context_flags, set_flag
 

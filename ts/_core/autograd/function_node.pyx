@@ -15,7 +15,7 @@ from ts._core.autograd.history cimport check_write_by_function, edge_of, is_diff
 from ts._core.autograd.node cimport connect, expect, make_results, make_room, next_sequence
 from ts._core.autograd.operator_node cimport zeros_like
 from ts._core.autograd.saved cimport NO_RESULT, SavingNode, drop_saved, make_room_to_save, raise_released, save_tensor, saved_at, saved_tensor
-from ts._core.tensor.operators cimport operator_function
+from ts._core.tensor.python_operators cimport operator_function
 from ts._core.tensor.tensor cimport BY_FUNCTION, ONE_OF_SEVERAL, Tensor, history_of, version_of, needs_grad, wrote
 from ts._core.thread.context cimport GRAD_DISABLED, context_flags, set_flag
 

@@ -14,7 +14,7 @@ from cpython.object cimport PyObject
 
 from ts._core.autograd.node cimport Expected, Hooks, Node, connect, expect, make_room, next_sequence
 from ts._core.tensor.ndarray cimport PyArrayObject, dims_of, ndim_of, same_shape, strides_of
-from ts._core.tensor.operators cimport operator_function
+from ts._core.tensor.python_operators cimport operator_function
 from ts._core.tensor.tensor cimport (
     BACKEND_CPU,
     BACKEND_SPARSE,

@@ -16,7 +16,7 @@ from ts._core.autograd.rule cimport ARGUMENT, Formula, GRADIENT, GRADIENTS, RESU
 from ts._core.autograd.saved cimport (
     LET_GO, Saved, SavingNode, SavedTensorList, UNCHECKED, drop_saved, make_room_to_save, raise_released, saved_at, saved_several, saved_tensor,
 )
-from ts._core.tensor.operators cimport operator_function
+from ts._core.tensor.python_operators cimport operator_function
 from ts._core.tensor.tensor cimport backend_registry
 from ts._core.value.container cimport List, Tuple, list_item, list_new, list_store
 from ts._core.value.ivalue cimport IValue, TAG_NONE, TAG_OBJECT, TENSOR_SPEC, box, copy_value, list_spec, release, set_none, set_object

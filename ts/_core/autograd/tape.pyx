@@ -25,7 +25,7 @@ from ts._core.autograd.rule cimport (
 )
 from ts._core.autograd.saved cimport NO_RESULT, Saved, save_several, save_tensor
 from ts._core.dispatch.operator cimport AUTOGRAD_KEY, Operator, invoke_after, register_key
-from ts._core.tensor.operators cimport operator_function
+from ts._core.tensor.python_operators cimport operator_function
 from ts._core.tensor.tensor cimport DEFAULT, ONE_OF_SEVERAL, Tensor, version_of, needs_grad, wrap_array
 from ts._core.thread.context cimport GRAD_DISABLED, set_flag
 from ts._core.value.container cimport List, Tuple, list_item

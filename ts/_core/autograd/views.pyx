@@ -14,7 +14,7 @@ cimport cython
 
 from ts._core.autograd.leaf cimport accumulator_of
 from ts._core.autograd.node cimport Node, connect, expect, make_room, next_sequence
-from ts._core.tensor.operators cimport operator_function
+from ts._core.tensor.python_operators cimport operator_function
 from ts._core.tensor.tensor cimport Tensor
 from ts._core.tensor.tensor_metadata cimport memory_of
 from ts._core.thread.context cimport GRAD_DISABLED, LAYERED, context_flags

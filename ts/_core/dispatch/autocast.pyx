@@ -30,7 +30,7 @@ from ts._core.dispatch.arguments cimport spec_of_text
 from ts._core.dispatch.operator cimport (
     AUTOCAST_KEY, MAX_BACKENDS, Operator, backend_at, call_after, invoke_after, register_key,
 )
-from ts._core.tensor.operators cimport operator_function
+from ts._core.tensor.python_operators cimport operator_function
 from ts._core.tensor.tensor cimport BACKEND_CPU, BACKEND_CUDA, BACKEND_META, Tensor, hides_elements, version_of
 from ts._core.thread.context cimport AUTOCAST, GRAD_DISABLED, context_flags, set_flag
 from ts._core.value.ivalue cimport IValue, TAG_NONE, box, copy_value, move_value, release, unbox

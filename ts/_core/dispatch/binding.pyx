@@ -195,8 +195,8 @@ def _is_optional_tensor(x):
     return x is None or isinstance(x, Tensor)
 
 
-cdef object checked_number(object x):
-    """Return the number `x`. Raise OverflowError, as PyTorch does, for an int that fits in neither int64 nor uint64."""
+cdef object checked_scalar(object x):
+    """Return the scalar argument `x`. Raise OverflowError, as PyTorch does, for an int that fits in neither int64 nor uint64."""
     if isinstance(x, int) and not INT64_MIN <= x <= UINT64_MAX:
         raise OverflowError("int too big to convert" if x > 0 else "can't convert negative int to unsigned")
     return x
@@ -209,7 +209,7 @@ cdef object convert(Slot slot, object x, bint numbers):
         if isinstance(x, Tensor):
             return x
         if numbers and isinstance(x, (int, float, complex)):
-            return checked_number(x)
+            return checked_scalar(x)
         if numbers and isinstance(x, np.generic):
             return x.item()
         if numbers and isinstance(x, SymNumber):
@@ -222,7 +222,7 @@ cdef object convert(Slot slot, object x, bint numbers):
         return None if slot.optional else FAILED
     if kind == SCALAR:
         if isinstance(x, (int, float, complex)):
-            return checked_number(x)
+            return checked_scalar(x)
         if isinstance(x, np.generic) or is_number_tensor(x):
             return x.item()
         return x if isinstance(x, SymNumber) else FAILED

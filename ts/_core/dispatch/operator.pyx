@@ -35,7 +35,7 @@ from ts._core.value.ivalue cimport (
 )
 from ts._core.dispatch.record_kernels cimport run
 from ts._core.tensor.overlap cimport ALLOW, STRICT
-from ts._core.tensor.operators cimport operator_function
+from ts._core.tensor.python_operators cimport operator_function
 from ts._core.tensor.tensor cimport Tensor, backend_registry
 
 from ts import devices, dtypes

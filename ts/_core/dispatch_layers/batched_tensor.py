@@ -29,7 +29,7 @@ from ts._core.dispatch_layers.level_stack import (
     push_level,
 )
 from ts._core.late_binding import resolve
-from ts._core.tensor.operators import operator
+from ts._core.tensor.python_operators import operator
 from ts._core.tensor.tensor import Tensor
 from ts._core.tensor.tensor_metadata import has_hidden_elements, hide_elements, set_layer
 from ts._core.thread.context import is_grad_enabled

@@ -28,7 +28,7 @@ from ts._core.dispatch_layers.level_stack import (
     requires_grad_below,
 )
 from ts._core.late_binding import resolve
-from ts._core.tensor.operators import operator
+from ts._core.tensor.python_operators import operator
 from ts._core.tensor.tensor import Tensor, rebind_array
 from ts._core.tensor.tensor_metadata import (
     has_hidden_elements,

@@ -16,7 +16,7 @@ from ts import devices, dtypes
 from ts._core.dispatch_layers import level_stack
 from ts._core.dispatch_layers.layer import Layer
 from ts._core.tensor import strides as stride_rules
-from ts._core.tensor.operators import operator
+from ts._core.tensor.python_operators import operator
 from ts._core.tensor.tensor import Tensor, backend_of, wrap_array
 from ts._core.tensor.tensor_metadata import detached_array, set_layer
 from ts._core.tensor.tensor_type import instance_of

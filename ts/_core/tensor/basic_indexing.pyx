@@ -15,7 +15,7 @@ from ts._core.tensor.ndarray cimport (
     BOOL, INT64, PyArrayObject, data_of, dims_of, flags_of, ndim_of, new_array, same_shape, strides_of
 )
 from ts._core.tensor.subscripts cimport BOOL_ITEM, ELLIPSIS, INTEGER, NEW_DIM, OTHER, SLICE, consumed_dims, kind_of_basic
-from ts._core.tensor.operators cimport operator_function
+from ts._core.tensor.python_operators cimport operator_function
 from ts._core.tensor.scalar_types cimport number_of_scalar_type
 from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor, follow, is_recorded, rank_of, wrap_cpu
 

@@ -18,8 +18,8 @@ import numpy as np
 
 from ts import devices, dtypes
 from ts._core.tensor import size_guards, storage, strides
-from ts._core.tensor.operators import to_copy
 from ts._core.tensor.overlap import check
+from ts._core.tensor.python_operators import to_copy
 from ts._core.tensor.tensor import Tensor, backend_of, wrap_array
 from ts._core.tensor.tensor_metadata import view_of, written
 from ts._core.tensor.torch_function_lookup import MISSING, torch_function_result

@@ -19,7 +19,7 @@ import numpy as np
 
 from ts import devices, dtypes
 from ts._core.tensor import conversions, literals
-from ts._core.tensor.operators import operator
+from ts._core.tensor.python_operators import operator
 from ts._core.tensor.size import Size
 from ts._core.tensor.tensor import Tensor, backend_of, wrap_array
 from ts._core.tensor.tensor_metadata import layer_of

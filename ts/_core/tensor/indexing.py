@@ -21,7 +21,7 @@ import numpy as np
 
 from ts import dtypes
 from ts._core.tensor import basic_indexing, conversions, factories, size_guards
-from ts._core.tensor.operators import operator
+from ts._core.tensor.python_operators import operator
 from ts._core.tensor.subscripts import BOOL_ITEM, INTEGER, NEW_DIM, SLICE, TENSOR, parse_subscript
 from ts._core.tensor.sym_types import SymNumber
 from ts._core.tensor.tensor import Tensor

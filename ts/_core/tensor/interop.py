@@ -16,7 +16,7 @@ import numpy as np
 from ts import devices, dtypes
 from ts._core.tensor import conversions, storage
 from ts._core.tensor.dlpack import exported, imported
-from ts._core.tensor.operators import operator
+from ts._core.tensor.python_operators import operator
 from ts._core.tensor.tensor import Tensor, backend_of, report_exposed_array, wrap_array
 from ts._core.tensor.tensor_metadata import check_storage, layer_of, tensor_with_memory
 from ts._core.tensor.tensor_type import define_methods, record_alias

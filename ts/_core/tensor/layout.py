@@ -16,7 +16,7 @@ from typing import Any
 from ts import dtypes
 from ts._core.late_binding import resolve
 from ts._core.tensor import storage, strides
-from ts._core.tensor.operators import operator
+from ts._core.tensor.python_operators import operator
 from ts._core.tensor.tensor import Tensor, rebind_array
 from ts._core.tensor.tensor_metadata import check_storage, tensor_with_memory, version, written
 from ts._core.tensor.tensor_type import define_methods

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ts import dtypes
-from ts._core.tensor.operators import operator
+from ts._core.tensor.python_operators import operator
 from ts._core.tensor.tensor_metadata import layer_of
 from ts._core.thread import deadline
 from ts._core.thread.context import GradMode

@@ -22,7 +22,7 @@ from cpython.ref cimport Py_INCREF
 from cpython.tuple cimport PyTuple_SET_ITEM
 
 from ts._core.tensor.ndarray cimport PyArrayObject, dims_of, ndim_of, size_of
-from ts._core.tensor.operators cimport (
+from ts._core.tensor.python_operators cimport (
     add_in_place,
     binary,
     bitwise,

@@ -13,7 +13,7 @@ import numpy as np
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF
 
-from ts._core.tensor.operators cimport operator_function
+from ts._core.tensor.python_operators cimport operator_function
 from ts._core.tensor.tensor cimport Tensor, is_layered, let_go, rebind
 from ts._core.thread.context cimport AS_TENSORS, set_flag, tracer, tracing
 from ts._core.value.no_python_construction cimport seal

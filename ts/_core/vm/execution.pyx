@@ -77,7 +77,7 @@ from ts._core.vm.specializations cimport Specializations, code_of
 from ts._core.value.scalar cimport raise_status
 from ts._core.value.no_python_construction cimport seal
 from ts._core.value.spec cimport TypeSpec
-from ts._core.tensor.operators cimport operator_function
+from ts._core.tensor.python_operators cimport operator_function
 
 from ts.errors import ScriptRuntimeError, StackExceeded
 

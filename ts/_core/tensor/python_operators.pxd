@@ -1,4 +1,4 @@
-"""Evaluation of Python operators of tensors, and the callables of operators (`operators.pyx`)."""
+"""Evaluation of Python operators of tensors, and the callables of operators (`python_operators.pyx`)."""
 
 # Set the class Tensor, and the function that returns whether the class of a tensor defines `__torch_dispatch__`.
 ctypedef bint (*IsDispatched)(object tensor) except -1
