@@ -21,7 +21,7 @@ SHAPES = ((2, 3), (3, 3), (4,), (1, 2, 4, 4), (1, 2, 4), ())
 CLOSE = {"bfloat16": 2e-2, "float16": 3e-3, "float32": 2e-5, "complex64": 2e-5}
 UNDEFINED = ("empty",)  # elements are uninitialized
 LINEAR_ALGEBRA = (  # families without 16-bit kernels in PyTorch
-    "matmul", "factorizations", "lu", "householder", "pseudo_inverse", "covariance",
+    "matmul", "factorizations", "solvers", "lu", "householder", "pseudo_inverse", "covariance",
 )
 WITHOUT_ORDER = ("sort", "argsort", "topk", "msort", "mode", "median", "kthvalue")  # the order of equal elements is undefined
 SIGN_FREE = ("svd", "qr", "eig", "eigh", "lu", "ldl", "householder")

@@ -79,9 +79,9 @@ def test_aliases_refer_to_an_operator():
 
 def test_operator_flags_override_kernel_facts():
     """`facts` apply to all records of a kernel unless `op` overrides them."""
-    cond, of_text = registry.find("aten::linalg_cond"), registry.find("aten::linalg_cond.p_str")
-    assert cond.kernel is of_text.kernel and cond.layout == of_text.layout == ("contiguous",)
-    assert cond.dtype_errors != of_text.dtype_errors
+    conv2d, conv3d = registry.find("aten::conv2d"), registry.find("aten::conv3d")
+    assert conv2d.kernel is conv3d.kernel and conv2d.layout == conv3d.layout == ("any_channels",)
+    assert conv2d.dtype_errors != conv3d.dtype_errors
 
 
 @pytest.mark.parametrize("kernel, record", [

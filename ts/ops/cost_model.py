@@ -401,6 +401,7 @@ _FAMILIES: Final[dict[str, tuple[Measure, float, bool]]] = {
     "conv": (windows, _MULTIPLY_NS, True),
     "attention": (heads, _MULTIPLY_NS, True),
     "factorizations": (cubes, 0.06, False),
+    "solvers": (cubes, 0.06, False),
     "matrix_norm": (cubes, 0.06, False),
     "lu": (cubes, 0.06, False),
     "linalg_helpers": (cubes, 0.06, False),

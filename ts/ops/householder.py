@@ -27,6 +27,8 @@ Array = common.Array
     autocast={"cpu": "float32"},
 )
 def _geqrf(xp: Any, self: Array) -> tuple[Array, Array]:
+    if self.ndim < 2:
+        raise RuntimeError("torch.geqrf: input must have at least 2 dimensions.")
     packed, tau = xp.linalg.qr(matrix("torch.geqrf", self), "raw")
     return transpose_matrices(packed), tau
 
@@ -49,6 +51,8 @@ def _check_reflectors(input: Array, tau: Array) -> None:
     m, n = input.shape[-2:]
     if m < n:
         raise RuntimeError(f"{name}: input.shape[-2] must be greater than or equal to input.shape[-1]")
+    if not tau.ndim:
+        raise IndexError("Dimension specified as -1 but tensor has no dimensions")
     if tau.shape[-1:] > (n,):
         raise RuntimeError(f"{name}: input.shape[-1] must be greater than or equal to tau.shape[-1]")
     _check_scales(name, input, tau)

@@ -25,7 +25,7 @@ _DRIVERS = ("gels", "gelsy", "gelsd", "gelss")
 
 def _is_vector_side(A: Array, b: Array) -> bool:
     """Return whether `b` contains one vector per matrix of `A`, rather than a matrix."""
-    return bool(b.ndim == 1 or (b.ndim == A.ndim - 1 and b.shape == A.shape[:-1]))
+    return bool(b.ndim == A.ndim - 1)
 
 
 def _check_lstsq(A: Array, b: Array, driver: str | None) -> None:
@@ -38,16 +38,21 @@ def _check_lstsq(A: Array, b: Array, driver: str | None) -> None:
             "torch.linalg.lstsq: Expected input and other to have the same dtype, but got input's dtype "
             f"{common.NAME_OF[A.dtype]} and other's dtype {common.NAME_OF[b.dtype]}"
         )
+    if A.ndim - b.ndim not in (0, 1):
+        raise RuntimeError(
+            "torch.linalg.lstsq: input.dim() must be greater or equal to other.dim() and (input.dim() - "
+            "other.dim()) <= 1"
+        )
+    axes = [-1] if b.shape == A.shape[:-1] else [-2, -1] if _is_vector_side(A, b) and b.ndim > 1 else [-2]
+    for axis in [-1] if b.ndim == 1 else axes:
+        if not size_guards.equal(A.shape[-2], b.shape[axis]):
+            raise RuntimeError(f"torch.linalg.lstsq: input.size(-2) should match other.size({axis})")
     if driver is not None and driver not in _DRIVERS:
         raise RuntimeError(
             "torch.linalg.lstsq: parameter `driver` should be one of (gels, gelsy, gelsd, gelss)"
         )
     if common.CATEGORY_OF[A.dtype] < common.FLOATING or A.dtype in common.HALF_DTYPES:
         raise RuntimeError("This function doesn't handle types other than float and double")
-    rows = b.shape[-1] if _is_vector_side(A, b) else b.shape[-2]
-    if not size_guards.equal(A.shape[-2], rows):
-        axis = -1 if _is_vector_side(A, b) else -2
-        raise RuntimeError(f"torch.linalg.lstsq: input.size(-2) should match other.size({axis})")
 
 
 def _lstsq_shapes(
@@ -205,24 +210,24 @@ def _ldl_factor(xp: Any, self: Array, hermitian: bool = False) -> tuple[Array, A
 
 def _check_ldl_solve(LD: Array, pivots: Array, B: Array) -> None:
     name = "torch.linalg.ldl_solve"
-    if LD.ndim < 2 or B.ndim < 2:
-        raise RuntimeError(
-            f"{name}: Expected B to have at least 2 dimensions, but it has {B.ndim} dimensions instead"
-        )
+    if LD.ndim < 2:
+        raise RuntimeError(f"{name}: The input tensor A must have at least 2 dimensions.")
     n = LD.shape[-1]
     if not size_guards.equal(LD.shape[-2], n):
         raise RuntimeError(
             f"{name}: A must be batches of square matrices, but they are {LD.shape[-2]} by {n} matrices"
         )
-    if not size_guards.equal(B.shape[-2], n):
-        raise RuntimeError(
-            f"Incompatible matrix sizes for {name}: each A matrix is {n} by {n} but each b matrix is "
-            f"{B.shape[-2]} by {B.shape[-1]}"
-        )
     if LD.dtype != B.dtype:
         raise RuntimeError(
             f"Expected b and A to have the same dtype, but found b of type {common.NAME_OF[B.dtype]} and "
             f"A of type {common.NAME_OF[LD.dtype]} instead."
+        )
+    if not B.ndim:
+        raise IndexError("Dimension specified as -2 but tensor has no dimensions")
+    if not size_guards.equal(B.shape[common.wrap_dim(-2, B.ndim)], n):
+        raise RuntimeError(
+            f"Incompatible matrix sizes for {name}: each A matrix is {n} by {n} but each b matrix is "
+            f"{B.shape[-2]} by {B.shape[-1]}"
         )
     if pivots.dtype.kind not in "iu" or pivots.shape != LD.shape[:-1]:
         raise RuntimeError(
@@ -247,7 +252,7 @@ def _ldl_solve(xp: Any, LD: Array, pivots: Array, B: Array, hermitian: bool = Fa
     _check_ldl_solve(LD, pivots, B)
     n = LD.shape[-1]
     _check_pivots("torch.linalg.ldl_solve", pivots, n)
-    batch = common.broadcast_shapes(LD.shape[:-2], B.shape[:-2])
+    batch = common.broadcast_shapes(B.shape[:-2], LD.shape[:-2])
     shape = (*batch, *B.shape[-2:])
     if not B.size or not LD.size:
         return xp.zeros(shape, dtype=B.dtype)

@@ -9,15 +9,14 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from ts.errors import LinAlgError
 from ts.ops import common
 from ts.ops.factorizations import linalg_eigh, linalg_eigvals, linalg_svd, square, transpose_matrices
-from ts.ops.lu import lu_packed
+from ts.ops.linalg_errors import raise_errors
+from ts.ops.lu_decomposition import lu_packed, solve_factored
 from ts.ops.out_variants import EXPECTED_DTYPE_ERROR
 from ts.ops.registry import op
 from ts.ops.shape_functions import ITEM, ShapeAndDtype, like
+from ts.ops.solvers import check_solve, is_vector
 from ts.ops.unsupported_dtypes import INEXACT, LOW_PRECISION
 
 Array = common.Array
@@ -93,16 +92,11 @@ def _solution_shapes(
     A: Array, B: Array, left: bool = True, check_errors: bool = False
 ) -> list[ShapeAndDtype]:
     """Return shape and dtype of the solution, A's LU factors, and info."""
-    square("linalg.solve", A)
-    vector = _is_vector(A, B)
+    check_solve(A, B, left)
+    vector = is_vector(A, B)
     rows = B.shape[-1:] if vector else B.shape[-2:]
     lead = common.broadcast_shapes(A.shape[:-2], B.shape[: -len(rows)])
     return [((*lead, *rows), A.dtype), like(A), (A.shape[:-1], common.INT32), (A.shape[:-2], common.INT32)]
-
-
-def _is_vector(A: Array, B: Array) -> bool:
-    """Return whether `B` contains one vector per matrix of `A`, rather than a matrix."""
-    return bool(B.ndim == 1 or (B.ndim == A.ndim - 1 and B.shape == A.shape[:-1]))
 
 
 @op(
@@ -110,25 +104,19 @@ def _is_vector(A: Array, B: Array) -> bool:
     "result, Tensor LU, Tensor pivots, Tensor info)",
     out="result",
     layout=("columns", "columns", "contiguous", "contiguous"),
-    dtype_errors={"bi": f"linalg.solve: {INEXACT}", "h": "lu_cpu"},
     out_dtype_error=EXPECTED_DTYPE_ERROR,
     shape=_solution_shapes,
 )
 def _solve_ex(
     xp: Any, A: Array, B: Array, left: bool = True, check_errors: bool = False
 ) -> tuple[Array, Array, Array, Array]:
-    lu, pivots, info = lu_packed(xp, square("linalg.solve", A))
+    check_solve(A, B, left)
+    lu, pivots, info = lu_packed(xp, A)
     if check_errors:
         raise_errors(info, "torch.linalg.solve_ex", A.ndim == 2)
-    singular = (info != 0)[..., None, None]
-    matrix = xp.where(singular, xp.eye(A.shape[-1], dtype=A.dtype), A)
-    right = B[..., None] if _is_vector(A, B) else B
-    if left:
-        solved = xp.linalg.solve(matrix, right)
-    else:
-        solved = transpose_matrices(xp.linalg.solve(transpose_matrices(matrix), transpose_matrices(right)))
-    solved = common.cast(xp, xp.where(singular, xp.nan, solved), A.dtype)
-    return solved[..., 0] if _is_vector(A, B) else solved, lu, pivots, info
+    vector = is_vector(A, B)
+    result = solve_factored(xp, lu, pivots, B[..., None] if vector else B, left)
+    return result[..., 0] if vector else result, lu, pivots, info
 
 
 @op(
@@ -171,45 +159,6 @@ def _svd(
     left, values, right = linalg_svd(xp, A, full_matrices, driver)
     nothing = xp.empty(0, dtype=A.dtype)
     return (left, values, right) if compute_uv else (nothing, values, nothing)
-
-
-# ------------------------------------------------------------------------------------ error checks
-
-_CONVERGE = (
-    "The algorithm failed to converge because the input matrix is ill-conditioned or has too many "
-    "repeated {} (error code: {{info}})."
-)
-# Substring of the name of the `linalg` function -> text of its error for the first failed matrix.
-_MESSAGES = {
-    "inv": "The diagonal element {info} is zero, the inversion could not be completed because the input "
-    "matrix is singular.",
-    "solve": "The solver failed because the input matrix is singular.",
-    "cholesky": "The factorization could not be completed because the input is not positive-definite (the "
-    "leading minor of order {info} is not positive-definite).",
-    "eig": _CONVERGE.format("eigenvalues"),
-    "svd": _CONVERGE.format("singular values"),
-    "lstsq": "The least squares solution could not be computed because the input matrix does not have "
-    "full rank (error code: {info}).",
-    "lu_factor": "U[{info},{info}] is zero and using it on lu_solve would result in a division by zero. "
-    "If you still want to perform the factorization, consider calling linalg.lu(A, pivot) or "
-    "linalg.lu_factor_ex(A, pivot)",
-}
-
-
-def raise_errors(info: Array, name: str, is_matrix: bool) -> None:
-    """Raise the error of function `name` for the first matrix with a nonzero error code in `info`."""
-    failed = np.flatnonzero(info)
-    if not failed.size:
-        return
-    first = int(failed[0])
-    error_code = int(info.reshape(-1)[first])
-    batch = "" if is_matrix else f"(Batch element {first}): "
-    message = next((message for function_name, message in _MESSAGES.items() if function_name in name), None)
-    if error_code < 0 or message is None:
-        template = "Argument {} has illegal value" if error_code < 0 else "Unknown error code: {}"
-        raise RuntimeError(f"{name}: {batch}{template.format(abs(error_code))}.")
-    kind = RuntimeError if "lu_factor" in name else LinAlgError
-    raise kind(f"{name}: {batch}{message.format(info=error_code)}")
 
 
 @op(

@@ -11,38 +11,15 @@ from typing import Any
 
 from ts._core.tensor import size_guards
 from ts.ops import common, cost_model
-from ts.ops.factorizations import check_equation, matrix, square, transpose_matrices
+from ts.ops.factorizations import check_square
+from ts.ops.linalg_errors import raise_errors
+from ts.ops.lu_decomposition import lu_packed, solve_factored
 from ts.ops.out_variants import SAME_DTYPE_OUT
 from ts.ops.registry import op
 from ts.ops.shape_functions import ShapeAndDtype, like
+from ts.ops.solvers import check_equation, check_same_dtype
 
 Array = common.Array
-
-
-def lu_packed(xp: Any, A: Array) -> tuple[Array, Array, Array]:
-    """Return packed L and U, LAPACK pivots, and the position of the first zero pivot (0 if none is zero).
-
-    The LAPACK pivots are row numbers. Row numbers and the position count from 1.
-    """
-    lu = A.copy().reshape(math.prod(A.shape[:-2]), *A.shape[-2:])
-    batch, m, n = lu.shape
-    k = min(m, n)
-    pivots = xp.zeros((batch, k), dtype=common.INT32)
-    info = xp.zeros(batch, dtype=common.INT32)
-    rows = xp.arange(batch)
-    for i in cost_model.steps(range(k)):
-        # pivots are selected by the absolute value, for complex numbers by |re| + |im| as in LAPACK
-        column = lu[:, i:, i]
-        size = xp.abs(column.real) + xp.abs(column.imag) if column.dtype.kind == "c" else xp.abs(column)
-        best = i + xp.argmax(size, axis=1) if batch else xp.zeros(0, dtype=common.INT64)
-        pivots[:, i] = best + 1
-        lu[rows, i], lu[rows, best] = lu[rows, best], lu[rows, i]
-        head = lu[:, i, i]
-        info = xp.where((head == 0) & (info == 0), i + 1, info).astype(common.INT32)
-        lu[:, i + 1 :, i] /= xp.where(head == 0, 1, head)[:, None]
-        lu[:, i + 1 :, i + 1 :] -= lu[:, i + 1 :, i, None] * lu[:, i, None, i + 1 :]
-    lead = A.shape[:-2]
-    return lu.reshape(A.shape), pivots.reshape(*lead, k), info.reshape(lead)
 
 
 def permutation(xp: Any, pivots: Array, m: int) -> Array:
@@ -61,10 +38,17 @@ def _pivoting(name: str, pivot: bool) -> None:
         raise RuntimeError(f"{name}: LU without pivoting is not implemented on the CPU")
 
 
+def _check_matrix(A: Array, name: str = "torch.lu_factor") -> None:
+    if A.ndim < 2:
+        raise RuntimeError(
+            f"{name}: Expected tensor with 2 or more dimensions. Got size: {list(A.shape)} instead"
+        )
+
+
 def _factor_shapes(A: Array, pivot: bool = True, *_: Any) -> list[ShapeAndDtype]:
     """Return shape and dtype of packed factors, pivots and info."""
     _pivoting("linalg.lu_factor", pivot)
-    matrix("torch.lu_factor", A)
+    _check_matrix(A)
     lead = A.shape[:-2]
     return [like(A), ((*lead, size_guards.smaller(*A.shape[-2:])), common.INT32), (lead, common.INT32)]
 
@@ -88,6 +72,7 @@ def _unpacked_shapes(
 
 def _lu_shapes(A: Array, pivot: bool = True) -> list[ShapeAndDtype]:
     """Return shape and dtype of A's permutation, L and U."""
+    _check_matrix(A, "linalg.lu")
     (shape, dtype), pivots, _ = _factor_shapes(A, pivot)
     *lead, m, n = shape
     k = pivots[0][-1]
@@ -95,13 +80,8 @@ def _lu_shapes(A: Array, pivot: bool = True) -> list[ShapeAndDtype]:
 
 
 def _solution_shape(LU: Array, pivots: Array, B: Array, left: bool = True, *_: Any) -> ShapeAndDtype:
-    _check_solvable(LU)
-    rows, columns = B.shape[-2:]
-    if not size_guards.equal(LU.shape[-1], LU.shape[-2]) or not size_guards.equal(
-        LU.shape[-1], rows if left else columns
-    ):
-        raise ValueError(f"solve: {list(LU.shape)} and {list(B.shape)} do not fit")
-    return (*common.broadcast_shapes(LU.shape[:-2], B.shape[:-2]), rows, columns), B.dtype
+    _check_solve(LU, pivots, B, left)
+    return (*common.broadcast_shapes(LU.shape[:-2], B.shape[:-2]), *B.shape[-2:]), B.dtype
 
 
 def _solution_of_self_shape(self: Array, LU_data: Array, LU_pivots: Array) -> ShapeAndDtype:
@@ -116,11 +96,25 @@ def _check_pivots(pivots: Array, needed: bool) -> None:
         )
 
 
-def _check_solvable(LU: Array) -> None:
+def _check_solve(LU: Array, pivots: Array, B: Array, left: bool) -> None:
     if common.CATEGORY_OF[LU.dtype] < common.FLOATING:
         raise RuntimeError(
             "torch.linalg.lu_solve: Expected a floating point or complex tensor as input. Got "
             f"{common.NAME_OF[LU.dtype]}"
+        )
+    check_same_dtype("linalg.lu_solve", LU, B, "LU and B")
+    if pivots.dtype != common.INT32:
+        raise RuntimeError("linalg.lu_solve: pivots should be a Tensor of scalar type torch.int32")
+    check_square("torch.linalg.lu_solve", LU)
+    check_equation("linalg.lu_solve", LU, B, left)
+    if not size_guards.equal(LU.shape[-1], pivots.shape[-1] if pivots.ndim else 0):
+        raise RuntimeError(
+            "linalg.lu_solve: Number of pivots per batch should be same as the dimension of the matrix"
+        )
+    if not size_guards.equal_shapes(LU.shape[:-1], pivots.shape):
+        raise RuntimeError(
+            "linalg.lu_solve: Expected LU.shape[:-1] and pivots.shape to be the same, but got pivots with "
+            f"shape {list(pivots.shape)} instead"
         )
     common.check_factorised("linalg.lu_solve_cpu", LU)
 
@@ -136,8 +130,9 @@ _PACKED = "(Tensor LU, Tensor pivots)"
     shape=_packed_shapes,
 )
 def _lu_factor(xp: Any, A: Array, pivot: bool = True) -> tuple[Array, Array]:
-    _pivoting("linalg.lu_factor", pivot)
-    return lu_packed(xp, matrix("torch.lu_factor", A))[:2]
+    lu, pivots, info = _lu_factor_ex(xp, A, pivot)
+    raise_errors(info, "torch.linalg.lu_factor", A.ndim == 2)
+    return lu, pivots
 
 
 @op(
@@ -152,7 +147,11 @@ def _lu_factor_ex(
     xp: Any, A: Array, pivot: bool = True, check_errors: bool = False
 ) -> tuple[Array, Array, Array]:
     _pivoting("linalg.lu_factor", pivot)
-    return lu_packed(xp, matrix("torch.lu_factor", A))
+    _check_matrix(A)
+    lu, pivots, info = lu_packed(xp, A)
+    if check_errors:
+        raise_errors(info, "torch.linalg.lu_factor_ex", A.ndim == 2)
+    return lu, pivots, info
 
 
 @op(
@@ -166,7 +165,8 @@ def _lu_factor_ex(
 def _lu_with_info(
     xp: Any, A: Array, pivot: bool = True, check_errors: bool = True
 ) -> tuple[Array, Array, Array]:
-    return _lu_factor_ex(xp, A, pivot, check_errors)
+    # PyTorch ignores `check_errors`, too
+    return _lu_factor_ex(xp, A, pivot)
 
 
 @op(
@@ -201,7 +201,8 @@ def _lu_unpack(
     shape=_lu_shapes,
 )
 def _lu(xp: Any, A: Array, pivot: bool = True) -> tuple[Array, Array, Array]:
-    return _lu_unpack(xp, *_lu_factor(xp, A, pivot))
+    _check_matrix(A, "linalg.lu")
+    return _lu_unpack(xp, *_lu_factor_ex(xp, A, pivot)[:2])
 
 
 @op(
@@ -214,22 +215,8 @@ def _lu(xp: Any, A: Array, pivot: bool = True) -> tuple[Array, Array, Array]:
 def _linalg_lu_solve(
     xp: Any, LU: Array, pivots: Array, B: Array, left: bool = True, adjoint: bool = False
 ) -> Array:
-    square("torch.linalg.lu_solve", LU)
-    _check_solvable(LU)
-    if not size_guards.equal_shapes(LU.shape[:-1], pivots.shape):
-        raise RuntimeError(
-            "linalg.lu_solve: Expected LU.shape[:-1] and pivots.shape to be the same, but got pivots with "
-            f"shape {list(pivots.shape)} instead"
-        )
-    check_equation("linalg.lu_solve", LU, B, left)
-    p, lower, upper = _lu_unpack(xp, LU, pivots)
-    A = xp.matmul(p, xp.matmul(lower, upper))
-    A = xp.conj(transpose_matrices(A)) if adjoint else A
-    return (
-        xp.linalg.solve(A, B)
-        if left
-        else transpose_matrices(xp.linalg.solve(transpose_matrices(A), transpose_matrices(B)))
-    )
+    _check_solve(LU, pivots, B, left)
+    return solve_factored(xp, LU, pivots, B, left, adjoint)
 
 
 @op(

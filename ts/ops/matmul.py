@@ -15,6 +15,7 @@ from ts._core.tensor import size_guards
 from ts.ops import common, cost_model
 from ts.ops.out_variants import COPIED_OUT, EXPECTED_DTYPE_ERROR, SAME_DTYPE_OUT, castable
 from ts.ops.registry import find, op, shared_fields
+from ts.ops.result_strides import with_result_strides
 from ts.ops.unsupported_dtypes import INEXACT
 
 Array = common.Array
@@ -138,12 +139,18 @@ def _vdot(xp: Any, self: Array, other: Array) -> Array:
     "aten::linalg_vecdot(Tensor x, Tensor y, *, int dim=-1) -> Tensor",
     out="out",
     layout="contiguous",
-    dtype_errors={"bi": f"linalg.vecdot: {INEXACT}"},
     out_dtype_error="linalg.vecdot: Expected out of dtype{want} but found {got}",
     work=cost_model.of(cost_model.elements, 0.1),
     autocast="lower",
 )
 def _vecdot(xp: Any, x: Array, y: Array, dim: int = -1) -> Array:
+    if common.CATEGORY_OF[x.dtype] < common.FLOATING:
+        raise RuntimeError(f"linalg.vecdot: {INEXACT.format(dtype=common.NAME_OF[x.dtype])}")
+    if x.dtype != y.dtype:
+        raise RuntimeError(
+            "linalg.vecdot: Expected x and y to have the same dtype, but found x of type "
+            f"{common.NAME_OF[x.dtype]} and y of type {common.NAME_OF[y.dtype]} instead"
+        )
     shape = common.broadcast_shapes(x.shape, y.shape)
     return xp.sum(xp.conj(x) * y, axis=common.wrap_dim(dim, len(shape)))
 
@@ -383,7 +390,7 @@ def _tensordot(
 @op("aten::cross(Tensor self, Tensor other, int? dim=None) -> Tensor", out="out", autocast={"cuda": "widest"})
 @op("aten::linalg_cross(Tensor self, Tensor other, *, int dim=-1) -> Tensor", out="out")
 @shared_fields(
-    layout="contiguous", dtype_errors={"b": "cross"}, out_dtype_error=EXPECTED_DTYPE_ERROR,
+    layout="contiguous", out_dtype_error=EXPECTED_DTYPE_ERROR,
     work=cost_model.of(cost_model.elements, 0.1),
 )  # fmt: skip
 def _cross(xp: Any, self: Array, other: Array, dim: int | None = None) -> Array:
@@ -392,7 +399,7 @@ def _cross(xp: Any, self: Array, other: Array, dim: int | None = None) -> Array:
     if dim is not None:
         at = common.wrap_dim(dim, self.ndim)
         if self.ndim == 0:
-            raise IndexError("Dimension specified as 0 but tensor has no dimensions")
+            raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
         if not size_guards.equal(self.shape[at], 3) or not size_guards.equal(other.shape[at], 3):
             raise RuntimeError(
                 f"linalg.cross: inputs dimension {dim} must have length 3. Got {self.shape[at]} and "
@@ -405,6 +412,8 @@ def _cross(xp: Any, self: Array, other: Array, dim: int | None = None) -> Array:
             raise RuntimeError("no dimension of size 3 in input")
     else:
         axis = common.wrap_dim(dim, len(shape))
+    if self.dtype == common.BOOL:
+        common.raise_unsupported_dtype("cross", self.dtype)
     a, b = xp.broadcast_to(self, shape), xp.broadcast_to(other, shape)
     x, y = xp.roll(a, -1, axis), xp.roll(b, -2, axis)
     return x * y - xp.roll(a, -2, axis) * xp.roll(b, -1, axis)
@@ -469,6 +478,7 @@ def _matrix_power(xp: Any, self: Array, n: int) -> Array:
             f"{self.shape[-2]} by {self.shape[-1]} matrices"
         )
     square, result = self, None
+    is_inverse = n == -1
     if n < 0:
         inverse = find("aten::linalg_inv")
         assert inverse is not None
@@ -480,6 +490,8 @@ def _matrix_power(xp: Any, self: Array, n: int) -> Array:
         square = xp.matmul(square, square) if n else square
     if result is None:
         return xp.zeros_like(self) + xp.eye(self.shape[-1], dtype=self.dtype)
+    if is_inverse:
+        return with_result_strides(xp, "columns", result, ())
     return self.copy() if result is self else result.astype(self.dtype, copy=False)
 
 

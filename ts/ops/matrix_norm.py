@@ -6,6 +6,7 @@ Input: an array, the order of the norm, the two matrix dimensions, and `keepdim`
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from ts.ops import common, cost_model
@@ -14,7 +15,7 @@ from ts.ops.out_variants import COPIED_OUT
 from ts.ops.registry import op, shared_fields
 from ts.ops.svd import apply_to_finite
 from ts.ops.unsupported_dtypes import LOW_PRECISION
-from ts.ops.vector_norm import vector_norm
+from ts.ops.vector_norm import check_norm_dtype, vector_norm
 
 Array = common.Array
 
@@ -30,9 +31,20 @@ Array = common.Array
 def _norm(
     xp: Any, self: Array, ord: Any = None, dim: Any = None, keepdim: bool = False, dtype: int | None = None
 ) -> Array:
+    check_dims(self, ord, dim)
     if ord is not None and ((dim is not None and len(dim) == 2) or (dim is None and self.ndim == 2)):
         return matrix_norm(xp, self, ord, (-2, -1) if dim is None else dim, keepdim, dtype)
     return vector_norm(xp, self, 2 if ord is None else ord, dim, keepdim, dtype)
+
+
+def check_dims(self: Array, ord: Any, dim: Any) -> None:
+    """Raise a RuntimeError if the number of dimensions does not select a vector norm or a matrix norm."""
+    if dim is not None and len(dim) not in (1, 2):
+        raise RuntimeError(f"linalg.norm: If dim is specified, it must be of length 1 or 2. Got {list(dim)}")
+    if dim is None and ord is not None and self.ndim > 2:
+        raise RuntimeError(
+            f"linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got {self.ndim}D."
+        )
 
 
 @op(
@@ -46,13 +58,34 @@ def _norm(
 def _norm_str(
     xp: Any, self: Array, ord: str, dim: Any = None, keepdim: bool = False, dtype: int | None = None
 ) -> Array:
+    check_dims(self, ord, dim)
     return matrix_norm(xp, self, ord, (-2, -1) if dim is None else dim, keepdim, dtype)
+
+
+_ORDERS = (1, -1, 2, -2, math.inf, -math.inf, "fro", "nuc")
+
+
+def _check_matrix_norm(self: Array, ord: Any, dim: Any, dtype: common.DType) -> None:
+    """Raise a RuntimeError if a matrix norm does not support the order, dimensions or dtypes."""
+    name = "linalg.matrix_norm"
+    if ord not in _ORDERS:
+        raise RuntimeError(f"{name}: Order {ord} not supported.")
+    matrix(name, self)
+    if ord in (2, -2, "nuc") and self.dtype in common.HALF_DTYPES:
+        raise RuntimeError(f"{name}: {LOW_PRECISION.format(dtype=common.NAME_OF[self.dtype])}")
+    if len(dim) != 2:
+        raise RuntimeError(f"{name}: dim must be a 2-tuple. Got {' '.join(map(str, dim))}")
+    check_norm_dtype(name, self.dtype, dtype)
+    first, second = (common.wrap_dim(d, self.ndim) for d in dim)
+    if first == second:
+        raise RuntimeError(f"{name}: dims must be different. Got ({dim[0]}, {dim[1]})")
 
 
 def matrix_norm(xp: Any, self: Array, ord: Any, dim: Any, keepdim: bool, dtype: int | None) -> Array:
     """Return a norm of the matrices in the two dimensions `dim`."""
-    matrix("linalg.matrix_norm", self)
-    x = common.cast(xp, self, common.dtype_from(dtype, self.dtype))
+    computed = common.dtype_from(dtype, self.dtype)
+    _check_matrix_norm(self, ord, dim, computed)
+    x = common.cast(xp, self, computed)
     axes = common.wrap_dims(list(dim), self.ndim)
     if ord == "fro":
         return vector_norm(xp, x, 2, axes, keepdim)
@@ -101,6 +134,8 @@ def _matrix_norm(
     **COPIED_OUT,
 )
 def _frobenius_norm(xp: Any, self: Array, dim: Any, keepdim: bool = False) -> Array:
+    if len(dim) > 2:
+        raise RuntimeError(f"Expected at most 2 dimensions, but got {len(dim)} dimensions instead.")
     return vector_norm(xp, self, 2, dim, keepdim)
 
 
@@ -109,7 +144,6 @@ def _frobenius_norm(xp: Any, self: Array, dim: Any, keepdim: bool = False) -> Ar
     out="out",
     where="f",
     layout="contiguous",
-    dtype_errors={"h": f"linalg.matrix_norm: {LOW_PRECISION}"},
     work=0.2,
     out_dtype_error="linalg.matrix_norm expected out tensor dtype {want} but got: {got}",
     autocast={"cuda": "float32"},
@@ -123,7 +157,6 @@ def _nuclear_norm(xp: Any, self: Array, keepdim: bool = False) -> Array:
     out="dim_out",
     where="f",
     layout="contiguous",
-    dtype_errors={"h": f"linalg.matrix_norm: {LOW_PRECISION}"},
     work=0.2,
     out_dtype_error="linalg.matrix_norm expected out tensor dtype {want} but got: {got}",
     autocast={"cuda": "float32"},

@@ -272,11 +272,13 @@ NAMES: Final[dict[str, str]] = {
         fft_irfft2 fft_irfftn fft_rfft fft_rfft2 fft_rfftfreq fft_rfftn
     """,
     "factorizations": """
-        _cholesky_solve_helper cholesky cholesky_inverse cholesky_solve det inverse linalg_cholesky
-        linalg_cholesky_ex linalg_cond linalg_det linalg_eig linalg_eigh linalg_eigvals linalg_eigvalsh
-        linalg_inv linalg_inv_ex linalg_matrix_exp linalg_qr linalg_slogdet linalg_solve linalg_solve_ex
-        linalg_solve_triangular linalg_svd linalg_svdvals linalg_tensorinv linalg_tensorsolve logdet
-        matrix_exp qr slogdet svd triangular_solve
+        cholesky cholesky_inverse det linalg_cholesky linalg_cholesky_ex linalg_cond linalg_det linalg_eig
+        linalg_eigh linalg_eigvals linalg_eigvalsh linalg_matrix_exp linalg_qr linalg_slogdet linalg_svd
+        linalg_svdvals logdet matrix_exp qr slogdet svd
+    """,
+    "solvers": """
+        _cholesky_solve_helper cholesky_solve inverse linalg_inv linalg_inv_ex linalg_solve linalg_solve_ex
+        linalg_solve_triangular linalg_tensorinv linalg_tensorsolve triangular_solve
     """,
     "matrix_norm": """
         _weight_norm _weight_norm_interface _weight_norm_interface_backward frobenius_norm

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from ts.ops import common
-from ts.ops.factorizations import matrix, transpose_matrices
+from ts.ops.factorizations import transpose_matrices
 from ts.ops.out_variants import castable
 from ts.ops.registry import op, shared_fields
 from ts.ops.svd import decompose, singular_values
@@ -18,13 +18,11 @@ Array = common.Array
 
 
 _EXPECTED_INPUT = "expected a tensor with 2 or more dimensions of float, double, cfloat or cdouble types"
-_NO_HALF = {"h": f"linalg.pinv({{dtype}}): {_EXPECTED_INPUT}"}
 
 
 def _check_matrix(A: Array) -> None:
-    if A.ndim < 2:
+    if A.ndim < 2 or A.dtype not in (common.FLOAT, common.DOUBLE, common.CFLOAT, common.CDOUBLE):
         raise RuntimeError(f"linalg.pinv({common.NAME_OF[A.dtype]}{{{list(A.shape)}}}): {_EXPECTED_INPUT}")
-    matrix("linalg.pinv", A)
 
 
 def _cutoff(xp: Any, A: Array, largest: Array, atol: Any, rtol: Any) -> Array:
@@ -67,13 +65,18 @@ def _largest(xp: Any, values: Array) -> Array:
 )
 @shared_fields(
     layout="contiguous",
-    dtype_errors={"h": "This function doesn't handle types other than float and double"},
     work=0.1,
     autocast={"cpu": "float32"},
 )
 def _matrix_rank(xp: Any, A: Array, atol: Any = None, rtol: Any = None, hermitian: bool = False) -> Array:
     _check_tolerances("matrix_rank", atol=atol, rtol=rtol)
-    values = _spectrum(xp, matrix("linalg.matrix_rank", A), hermitian)
+    if A.ndim < 2:
+        raise RuntimeError(
+            "torch.linalg.matrix_rank: The input tensor input must have at least 2 dimensions."
+        )
+    if A.dtype not in (common.FLOAT, common.DOUBLE, common.CFLOAT, common.CDOUBLE):
+        raise RuntimeError("This function doesn't handle types other than float and double")
+    values = _spectrum(xp, A, hermitian)
     above_cutoff = values > _cutoff(xp, A, _largest(xp, values), atol, rtol)
     return xp.asarray(above_cutoff.sum(axis=-1, dtype=common.INT64))
 
@@ -100,14 +103,12 @@ def _matrix_rank_tol(xp: Any, A: Array, tol: Any, hermitian: bool = False) -> Ar
     "aten::linalg_pinv.atol_rtol_tensor(Tensor self, *, Tensor? atol=None, Tensor? rtol=None, bool "
     "hermitian=False) -> Tensor",
     out="atol_rtol_tensor_out",
-    dtype_errors=_NO_HALF,
     out_cast_error=castable("linalg.pinv"),
 )
 @op(
     "aten::linalg_pinv.atol_rtol_float(Tensor self, *, float? atol=None, float? rtol=None, bool "
     "hermitian=False) -> Tensor",
     out="atol_rtol_float_out",
-    dtype_errors={"h": "This function doesn't handle types other than float and double"},
     out_cast_error=castable("linalg.pinv"),
 )
 @shared_fields(layout="contiguous", work=0.2)
@@ -145,7 +146,6 @@ def _pinv(xp: Any, A: Array, atol: Any = None, rtol: Any = None, hermitian: bool
 @op("aten::pinverse(Tensor self, float rcond=1.0000000000000001e-15) -> Tensor", autocast={"cpu": "float32"})
 @shared_fields(
     layout="contiguous",
-    dtype_errors=_NO_HALF,
     work=0.2,
 )
 def _pinv_rcond(xp: Any, A: Array, rcond: Any = 1e-15, hermitian: bool = False) -> Array:

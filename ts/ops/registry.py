@@ -62,7 +62,7 @@ FAMILIES = (
     "dropout", "activation", "activation_backward", "normalization", "batch_norm", "embedding", "loss",
     "loss_backward", "classification_loss", "ctc", "distance", "unfold", "conv", "pad", "pooling",
     "fractional_pool", "upsample", "interpolate", "grid_sample", "attention", "packed_sequence", "rnn",
-    "lstm_layer", "polynomial", "copy_variants", "fft", "factorizations", "matrix_norm", "lu",
+    "lstm_layer", "polynomial", "copy_variants", "fft", "factorizations", "solvers", "matrix_norm", "lu",
     "linalg_helpers", "householder", "pseudo_inverse", "covariance", "least_squares", "stft",
     "finite_differences", "histogram", "window_functions", "script_only_ops", "assert_ops", "profiling", "to",
     "autograd_ops", "quantizer", "packed_params", "quantized", "quantized_rnn", "foreach", "fused_optimizers",

@@ -224,8 +224,9 @@ def with_result_strides(xp: Any, rule: str, x: Array, arrays: Sequence[Array]) -
             step *= shape[d]
     else:
         return x
-    if not x.size:
-        return x
+    if not x.size:  # NumPy sets the strides of new empty arrays to zero
+        steps = (s * x.dtype.itemsize for s in strides.strides_in_order(shape, order))
+        return xp.lib.stride_tricks.as_strided(x, shape, tuple(steps))
     inverse = tuple(sorted(range(len(order)), key=order.__getitem__))
     reordered = xp.empty([shape[d] for d in order], dtype=x.dtype).transpose(inverse)
     reordered[...] = x

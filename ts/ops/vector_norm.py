@@ -38,15 +38,33 @@ def _check_not_empty(self: Array, p: float, axes: Sequence[int], dim: Dims) -> N
             )
 
 
+def check_norm_dtype(name: str, dtype: common.DType, computed: common.DType) -> None:
+    """Raise a RuntimeError if a norm of elements of `dtype` cannot be computed in the dtype `computed`."""
+    if computed == dtype:
+        return
+    if common.CATEGORY_OF[computed] < common.FLOATING:
+        raise RuntimeError(
+            f"{name}: dtype should be floating point or complex, but got {common.NAME_OF[computed]}"
+        )
+    if (computed.kind == "c") != (dtype.kind == "c"):
+        kind = "complex" if dtype.kind == "c" else "real"
+        raise RuntimeError(
+            f"{name}: dtype should be {kind} for {kind} inputs, but got {common.NAME_OF[computed]}"
+        )
+    if common.promote_types(dtype, computed) != computed:
+        raise RuntimeError(
+            f"{name}: the dtype of the input ({common.NAME_OF[dtype]}) should be convertible without "
+            f"narrowing to the specified dtype ({common.NAME_OF[computed]})"
+        )
+
+
 def vector_norm(xp: Any, self: Array, p: float, dim: Dims, keepdim: bool, dtype: int | None = None) -> Array:
     """Return the p-norm of the elements along `dim`, for any p including 0 and the infinities."""
-    axes = common.wrap_dims(dim, self.ndim)
     source = common.dtype_from(dtype, self.dtype)
-    if common.CATEGORY_OF[source] < common.FLOATING:
-        raise RuntimeError(
-            f"linalg.vector_norm: Expected a floating point or complex tensor as input. Got "
-            f"{common.NAME_OF[source]}"
-        )
+    if common.CATEGORY_OF[self.dtype] < common.FLOATING:
+        raise RuntimeError(f"linalg.vector_norm: {INEXACT.format(dtype=common.NAME_OF[self.dtype])}")
+    check_norm_dtype("linalg.vector_norm", self.dtype, source)
+    axes = common.wrap_dims(dim, self.ndim)
     if p < 0 or p == math.inf:
         _check_not_empty(self, p, axes, dim)
     size = xp.abs(common.cast(xp, self, common.opmath(source)))

@@ -395,9 +395,9 @@ cdef class Tensor:
         """Return the strides in elements, or the stride of dimension `dim`."""
         itemsize = self.array.dtype.itemsize
         steps = tuple([s // itemsize for s in self.array.strides])
-        # NumPy sets the strides of a new empty array to zero. Return the strides that the array would have in
-        # PyTorch.
-        if self.array.size == 0 and self.array.base is None and not any(steps):
+        # NumPy sets the strides of a new empty array to zero, and views of it have zero strides, too. Return the
+        # row-major strides that a new tensor has in PyTorch.
+        if self.array.size == 0 and not any(steps):
             steps = strides.contiguous(self.array.shape)
         return steps if dim is None else steps[self._dimension(dim)]
 
