@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import itertools
 import textwrap
+import threading
 from typing import Any
 
 from ts._core.autograd.views import gather_view, scatter_view
@@ -38,39 +39,91 @@ from ts._core.tensor.tensor_metadata import (
     share_memory,
     sunk,
 )
-from ts._core.thread.context import current_tracer
+from ts._core.thread.context import current_tracer, is_inference_mode_enabled
+from ts.dtypes import strided
 from ts.errors import UserError
+
+
+class _Switch(threading.local):
+    enabled = True
+
+
+_switch = _Switch()
+
+
+def set_forward_mode(enabled: bool) -> None:
+    """Enable or disable the computation of tangents by the operators of this thread."""
+    _switch.enabled = enabled
+
+
+def is_forward_mode_enabled() -> bool:
+    """Return whether operators of this thread compute tangents, unless inference mode is enabled."""
+    return _switch.enabled
+
+
+def computes_tangents(level: Level) -> bool:
+    """Return whether operators of this thread compute tangents at a level.
+
+    They do not inside of an inference mode that was enabled after the start of the transform. The levels of
+    `make_dual` have no tangents in inference mode.
+    """
+    if not _switch.enabled:
+        return False
+    return not is_inference_mode_enabled() or (level.hides_elements and level.in_inference)
 
 
 class Dual(Layer):
     """Layer of a dual tensor, with its primal and its tangent (None if the tangent is zero).
 
+    base           for a view: the tensor whose tangent contains the tangent of the view, or None. A result of
+                   `make_dual` has no such base: it is a view of a tensor with another tangent.
     writes         number of writes to the tangent
     synced_writes  for a view: value of `writes` of the base at the last update of the view's tangent
     """
 
     def __init__(
-        self, level: Level, inner: Tensor, tangent: Tensor | None, writes: int = 0, synced_writes: int = 0
+        self,
+        level: Level,
+        inner: Tensor,
+        tangent: Tensor | None,
+        base: Tensor | None = None,
+        writes: int = 0,
+        synced_writes: int = 0,
     ) -> None:
         super().__init__(level.level_id, inner)
         self.tangent = tangent
+        self.base = base
         self.writes = writes
         self.synced_writes = synced_writes
         self.hides_elements = level.hides_elements or has_hidden_elements(inner)
-        self.is_open = level.is_open
+        self.opened_level = level
 
     def describe(self) -> str:
         """Return the `repr` of a tensor at an open level of `jvp`, or "" for other dual tensors."""
         if not self.hides_elements:
             return ""
         inner = textwrap.indent(repr(self.inner), "    ")
-        level_depth = depth(self.level) if self.is_open() else -2
+        level_depth = depth(self.level) if self.opened_level.is_open() else -2
         return f"GradTrackingTensor(lvl={level_depth}, value=\n{inner}\n)"
 
     def check_memory(self) -> None:
         """Raise RuntimeError for an access to the memory of a tensor while the level is open."""
-        if self.is_open():
+        if self.opened_level.is_open():
             super().check_memory()
+
+    def data(self, x: Tensor) -> Tensor:
+        """Return the value of `x.data`: a tensor without tangent that shares the elements of `x`."""
+        inner: Tensor = self.inner.data
+        if not self.hides_elements:
+            return inner
+        return layered(inner, Dual(self.opened_level, inner, None))
+
+    def suffixes(self, x: Tensor) -> list[str]:
+        """Return the text about the tangent in the `repr` of `x`, as a list of at most one item."""
+        if not self.opened_level.is_open() or not computes_tangents(self.opened_level):
+            return []
+        tangent = unwrap_dual(self.opened_level, x)[1]
+        return [] if tangent is None else [f"tangent={tangent!r}"]
 
 
 def raise_recording_unsupported() -> None:
@@ -88,37 +141,85 @@ def without_tangent(level: Level, x: Tensor) -> Dual:
     return Dual(level, x, None)
 
 
-def with_tangent(level: Level, x: Any, tangent: Tensor | None, viewed: Tensor | None = None) -> Any:
+def with_tangent(
+    level: Level, x: Any, tangent: Tensor | None, viewed: Tensor | None = None, is_constant: bool = False
+) -> Any:
     """Return a tensor that shares the elements of `x`, has a tangent, and is a view of `viewed` if given.
 
     Return `x` itself if `viewed` is None and no tangent is set. No tangent is set if `tangent` is None, or
-    `x` is not a floating or complex tensor.
+    `x` is not a floating or complex tensor. If `is_constant`, later writes to `viewed` do not change the
+    tangent of the result.
     """
     if not isinstance(x, Tensor) or not (x.is_floating_point() or x.is_complex()):
         tangent = None
     if not isinstance(x, Tensor) or (tangent is None and viewed is None):
         return x
     layer_of_result = Dual(level, x, None if tangent is None else convert_tangent(tangent, x))
-    if viewed is not None:
-        layer_of_result.synced_writes = writes(level, viewed)
+    if viewed is not None and not is_constant:
+        base = tangent_base(level, viewed)
+        layer_of_result.base = viewed if base is None else base
+        layer_of_result.synced_writes = _writes(level, layer_of_result.base)
     return layered(x, layer_of_result, viewed)
 
 
-def writes(level: Level, x: Tensor) -> int:
-    """Return the number of writes to the tangent of `x`, or of its base if `x` is a view."""
-    layer = of_level(x if x._base is None else x._base, level)
+def tangent_base(level: Level, x: Tensor) -> Tensor | None:
+    """Return the tensor whose tangent contains the tangent of the view `x`, or None if `x` is no view."""
+    layer: Any = of_level(x, level)
+    return x._base if layer is None else layer.base
+
+
+def _writes(level: Level, base: Tensor) -> int:
+    """Return the number of writes to the tangent of `base`."""
+    layer = of_level(base, level)
     return 0 if layer is None else layer.writes  # type: ignore[attr-defined,no-any-return]
 
 
 def convert_tangent(tangent: Tensor, x: Tensor) -> Tensor:
-    """Convert a tangent to the shape and dtype of `x`, and to contiguous memory if `x` is contiguous."""
+    """Convert a tangent to the shape, dtype and strides of `x`."""
     if tangent.dtype is not x.dtype:
         tangent = tangent.real if tangent.is_complex() and not x.is_complex() else tangent.to(x.dtype)
     if tangent.shape != x.shape:
         tangent = tangent.expand(x.shape)
-    if tangent.stride() != x.stride() and x.is_contiguous():
-        tangent = tangent.contiguous()
-    return tangent
+    return tangent if _has_strides(tangent, x) else _copy_to_layout(tangent, x)
+
+
+def lay_out_tangent(tangent: Tensor, x: Tensor) -> Tensor:
+    """Return `tangent` itself if it has the strides and the storage size of `x`, else a copy that has them.
+
+    Then an operator that creates a view of `x` is valid for the tangent, too. The tensors have equal shapes.
+    """
+    if _has_strides(tangent, x) and (
+        not (_has_memory(tangent) and _has_memory(x)) or storage_elements(tangent) == storage_elements(x)
+    ):
+        return tangent
+    return _copy_to_layout(tangent, x)
+
+
+def _has_strides(tangent: Tensor, x: Tensor) -> bool:
+    """Return whether two tensors of equal shape have equal strides in all dimensions of several elements."""
+    if tangent.layout is not strided or x.layout is not strided or tangent.stride() == x.stride():
+        return True
+    return all(n < 2 or a == b for n, a, b in zip(x.shape, tangent.stride(), x.stride(), strict=True))
+
+
+def _has_memory(x: Tensor) -> bool:
+    return not has_hidden_elements(x) and x.layout is strided and not x.is_meta
+
+
+def storage_elements(x: Tensor) -> int:
+    """Return the number of elements of the storage of `x`."""
+    return int(x.untyped_storage().nbytes()) // x.element_size()
+
+
+def _copy_to_layout(tangent: Tensor, x: Tensor) -> Tensor:
+    """Return a copy of `tangent` in a new storage with the size, the strides and the offset of `x`."""
+    if not (_has_memory(tangent) and _has_memory(x)):
+        return tangent.contiguous() if x.is_contiguous() else tangent
+    if any(step == 0 and n > 1 for n, step in zip(x.shape, x.stride(), strict=True)):
+        return tangent
+    storage = tangent.new_zeros([storage_elements(x)])
+    copy: Tensor = operator("as_strided")(storage, x.shape, x.stride(), x.storage_offset())
+    return copy.copy_(tangent)
 
 
 def unwrap_dual(level: Level, x: Any) -> tuple[Tensor, Tensor | None]:
@@ -127,15 +228,15 @@ def unwrap_dual(level: Level, x: Any) -> tuple[Tensor, Tensor | None]:
     The tangent of a view is updated if its base was written.
     """
     layer: Any = of_level(x, level)
-    base = x._base if isinstance(x, Tensor) else None
-    now = 0 if base is None else writes(level, x)
+    base = tangent_base(level, x) if isinstance(x, Tensor) else None
+    now = 0 if base is None else _writes(level, base)
     if base is None or now == (0 if layer is None else layer.synced_writes):
         return (x, None) if layer is None else (layer.inner, layer.tangent)
     base_layer: Any = of_level(base, level)
     inner = sunk(x, base_layer.inner) if layer is None else layer.inner
     with below_level(level):
         tangent = gather_view(inner, base_layer.inner, base_layer.tangent)
-    _replace_layer(x, Dual(level, inner, tangent, 0, now))
+    _replace_layer(x, Dual(level, inner, tangent, base, 0, now))
     return inner, tangent
 
 
@@ -153,17 +254,25 @@ def run(level: Level, op: Any, args: list[Any]) -> Any:
     decomposition = forward.composite(record)
     if decomposition is not None:
         return call_decomposition(decomposition, args)
-    if record.variant == "out":
-        raise RuntimeError(
-            f"{record.name.removeprefix('aten::')}(): functions with out=... arguments don't support "
-            "automatic differentiation, but one of the arguments requires grad."
-        )
     pairs = [
         [unwrap_dual(level, y) for y in x] if isinstance(x, list) else unwrap_dual(level, x) for x in args
     ]
     primals = [[p for p, _ in x] if isinstance(x, list) else x[0] for x in pairs]
     tangents = [[t for _, t in x] if isinstance(x, list) else x[1] for x in pairs]
     declared = op.signature
+    returns = declared.returns
+    viewed = args[returns[0].view_of] if len(returns) == 1 and returns[0].view_of >= 0 else None
+    has_tangents = computes_tangents(level) and any(
+        t is not None for x in tangents for t in (x if isinstance(x, list) else [x])
+    )
+    if has_tangents and record.variant == "out":
+        raise NotImplementedError(
+            f"Trying to use forward AD with {record.name.removeprefix('aten::')}_out that does not support "
+            "it because it is an out= function"
+        )
+    if has_tangents and record.variant == "inplace" and tangents[0] is not None:
+        forward.check_write(record)
+    is_detached = record.name == "aten::detach_"
     # Indices of the arguments that the operator modifies and also returns. A modified argument that the
     # operator does not return gets a tangent only if the operator returns nothing.
     given_back = {r.alias_of for r in declared.returns}
@@ -178,7 +287,10 @@ def run(level: Level, op: Any, args: list[Any]) -> Any:
         outputs = op.call_list(primals)
         several = isinstance(outputs, (tuple, list))
         results = list(outputs) if several else [outputs]
-        output_tangents = forward.tangents_of(record, before, tangents, results)
+        if computes_tangents(level) or viewed is not None or record.reshapes:
+            output_tangents = forward.tangents_of(record, before, tangents, results)
+        else:
+            output_tangents = [None] * len(results)
         if not written:
             output_tangents = [
                 _copy_if_shared(r, t, pairs) for r, t in zip(results, output_tangents, strict=True)
@@ -186,16 +298,20 @@ def run(level: Level, op: Any, args: list[Any]) -> Any:
     if written:
         for i in written:
             tangent = output_tangents[0] if output_tangents else None
-            if record.reshapes and args[i] is not primals[i]:
+            if is_detached:
+                _remove_tangent(level, args[i])
+            elif record.reshapes and args[i] is not primals[i]:
                 _update_in_place(level, args[i], primals[i], tangent)
-            else:
+            elif computes_tangents(level):
                 _write_tangent(level, args[i], primals[i], tangent)
-        alias = [r.alias_of for r in declared.returns]
+        alias = [r.alias_of for r in returns]
         values = [args[a] if a >= 0 else r for a, r in zip(alias, results, strict=True)]
         return tuple(values) if len(values) > 1 else values[0] if values else None
-    returns = declared.returns
-    viewed = args[returns[0].view_of] if len(returns) == 1 and returns[0].view_of >= 0 else None
-    values = [with_tangent(level, r, t, viewed) for r, t in zip(results, output_tangents, strict=True)]
+    is_constant = forward.is_constant(record)
+    values = [
+        with_tangent(level, r, t, viewed, is_constant)
+        for r, t in zip(results, output_tangents, strict=True)
+    ]
     if not several:
         return values[0]
     return values if isinstance(outputs, list) else type(outputs)(values)
@@ -215,10 +331,17 @@ def _copy_if_shared(result: Any, tangent: Tensor | None, pairs: list[Any]) -> Te
     return tangent
 
 
+def _remove_tangent(level: Level, target: Tensor) -> None:
+    """Remove the tangent of `target`, without a change of the tangents of its views."""
+    layer: Any = of_level(target, level)
+    if layer is not None:
+        layer.tangent = None
+
+
 def _update_in_place(level: Level, target: Tensor, inner: Any, tangent: Tensor | None) -> None:
     """Set inner tensor and tangent of `target` after an operator such as `t_` has changed its shape."""
     layer: Any = of_level(target, level)
-    layer_of_result = Dual(level, inner, tangent, layer.writes, layer.synced_writes)
+    layer_of_result = Dual(level, inner, tangent, layer.base, layer.writes, layer.synced_writes)
     if not layer_of_result.hides_elements:
         rebind_array(target, inner.array)
     _replace_layer(target, layer_of_result)
@@ -232,7 +355,7 @@ def _write_tangent(level: Level, target: Tensor, x: Any, tangent: Tensor | None)
     _, old = unwrap_dual(level, target)
     if tangent is None and old is None:
         return
-    base = target._base
+    base = tangent_base(level, target)
     with below_level(level):
         tangent = convert_tangent(operator("zeros_like")(x) if tangent is None else tangent, x)
         if (

@@ -35,6 +35,9 @@ cdef class Layer:
     def check_data(self):
         """Raise RuntimeError if the tensor has no attribute `data`."""
 
+    def data(self, x):
+        """Return the value of `x.data` for the tensor `x` with this layer, or None for `x` without history."""
+
     @property
     def layout(self):
         """Return the layout that the tensor reports."""

@@ -22,6 +22,7 @@ from ts._core.dispatch_layers.layer import Layer
 from ts._core.late_binding import resolve
 from ts._core.tensor.tensor import Tensor
 from ts._core.tensor.tensor_metadata import detached, detached_array, hide_elements, layer_of, set_layer
+from ts._core.thread.context import is_inference_mode_enabled
 
 Run = Callable[["Level", Any, list[Any]], Any]
 # The next two numbers are reserved levels. Levels of function transforms have higher numbers.
@@ -38,6 +39,7 @@ class Level:
     size            batch size
     random          randomness mode: "error", "same", "different", or "" for no special handling
     hides_elements  True if the arrays of tensors with this level have no elements (function transforms)
+    in_inference    True if the level was opened in inference mode
     """
 
     def __init__(self, level_id: int, run: Run, wrap: Callable[[Level, Tensor], Layer]) -> None:
@@ -47,6 +49,7 @@ class Level:
         self.size = 0
         self.random = ""
         self.hides_elements = True
+        self.in_inference = is_inference_mode_enabled()
         self.is_closed = False
 
     def is_open(self) -> bool:

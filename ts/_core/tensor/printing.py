@@ -266,14 +266,16 @@ def tensor_text(x: Tensor) -> str:
 
 
 def _autograd_suffix(x: Tensor) -> list[str]:
-    """Return the text about the gradient of `x`, as a list of at most one item."""
+    """Return the texts about the gradient and the tangent of `x`."""
+    layer = layer_of(x)
+    suffixes = layer.suffixes(x) if layer is not None and hasattr(layer, "suffixes") else []
     try:
         node = x.grad_fn
     except RuntimeError:  # a view that cannot be used after a write to its base
-        return ["grad_fn=<Invalid>"]
+        return ["grad_fn=<Invalid>", *suffixes]
     if node is not None:
-        return [f"grad_fn=<{node.name()}>"]
-    return ["requires_grad=True"] if x.requires_grad else []
+        return [f"grad_fn=<{node.name()}>", *suffixes]
+    return ["requires_grad=True", *suffixes] if x.requires_grad else suffixes
 
 
 _PARTS: Final = {  # sparse layout -> names of the methods that return its index tensors

@@ -204,6 +204,8 @@ cdef class AutogradAttributes(Tensor):
             self.history.layer.check_data()
         if let_go != NULL:
             let_go(<PyObject *>self.array, False)
+        if is_layered(self) and (result := self.history.layer.data(self)) is not None:
+            return result
         return detached_from(self) if is_layered(self) else alias_detached(self)
 
     @data.setter

@@ -62,7 +62,7 @@ def tangents_of(
         return [None] * len(results)
     if derivative is None:
         raise NotImplementedError(
-            f"Trying to use forward AD with {record.functional.name.removeprefix('aten::')} that does not "
+            f"Trying to use forward AD with {record.name.removeprefix('aten::')} that does not "
             "support it because it has not been implemented yet."
         )
     if derivative.decomposition:
@@ -78,6 +78,19 @@ def tangents_of(
     if derivative.forward is not None:
         return _by_formula(record, inputs, derivative, input_indices, primals, tangents, results)
     return _by_two_passes(record, primals, tangents, results)
+
+
+def is_constant(record: OperatorRecord) -> bool:
+    """Return whether the results of an operator have no tangents, although they may be views: `detach`."""
+    derivative = derivative_of(record)
+    return derivative is not None and bool(derivative.reason)
+
+
+def check_write(record: OperatorRecord) -> None:
+    """Raise RuntimeError if an in-place operator is not allowed for a tensor with a tangent."""
+    derivative = derivative_of(record)
+    if derivative is not None and derivative.rejects_grad:
+        raise RuntimeError(derivative.reason.replace("require grad", "has a forward grad"))
 
 
 def _continuous(x: Tensor) -> bool:
