@@ -25,6 +25,7 @@ cdef inline int set_history(Tensor t, Node node, int output) except -1:
 
 # Set the history of `t` after an in-place write: it becomes result number `output` of `node`. `edge` is the number
 # of the node's edge for the previous value of `t`, or -1 if there is none.
+cdef int set_history_of_reshaped(Tensor t, Node node, int output) except -1
 cdef int rebase_history(Tensor t, Node node, int output, int edge) except -1
 # Raise RuntimeError for in-place writes to a leaf that requires grad, or to a view that forbids in-place
 # writes.

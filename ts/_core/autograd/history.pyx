@@ -147,6 +147,16 @@ cdef int check_write_by_function(Tensor t, int results) except -1:
     return 0
 
 
+cdef int set_history_of_reshaped(Tensor t, Node node, int output) except -1:
+    """Record that `t` is result number `output` of `node` after an in-place view operator such as `t_`.
+
+    The operator changes only the sizes and strides of `t`, so the history of a base of `t` does not change.
+    """
+    set_history_of_written(t, node, output)
+    t.version = version_of(t)
+    return 0
+
+
 cdef int rebase_history(Tensor t, Node node, int output, int edge) except -1:
     cdef Tensor base = t.base
     cdef Node base_node

@@ -26,7 +26,7 @@ cpdef enum FormulaInputKind:
     RESULT = 3
     RESULTS = 4                        # all results, as a list
     REQUIRES_GRAD = 5                         # list of bool, for a formula with several gradients: whether each of its arguments requires grad
-    # The kinds from SIZE (list of sizes) to COMPLEX are properties of an argument or result, which
+    # The kinds from SIZE (list of sizes) to OFFSET are properties of an argument or result, which
     # `Source.at` identifies. Numbers from 0 to n - 1 are arguments, and number n + i is result i.
     SIZE = 6
     STRIDE = 7
@@ -34,6 +34,7 @@ cpdef enum FormulaInputKind:
     DTYPE = 9
     COUNT = 10                         # the number of elements
     COMPLEX = 11                       # whether the dtype is complex
+    OFFSET = 12                        # the storage offset
 
 
 cdef enum:
@@ -70,6 +71,7 @@ cdef class Rule:
     cdef readonly tuple results        # numbers of the results that have gradients
     # number of the argument that the operator modifies in place and returns, or -1 if it modifies none
     cdef readonly int written
+    cdef readonly bint reshapes        # True for the in-place variant of a view operator, such as `t_`
     cdef readonly bint lists           # True if the only result is a list of tensors
     cdef readonly bint absent          # True if formulas receive None instead of zeros for undefined gradients
     cdef readonly Function decomposition       # for BY_DECOMPOSITION: function that runs instead of the operator

@@ -25,6 +25,7 @@ class FormulaInputKind(IntEnum):
     DTYPE = 9
     COUNT = 10
     COMPLEX = 11
+    OFFSET = 12
 
 class Formula:
     def __init__(
@@ -45,6 +46,7 @@ class Rule:
         results: Any = (),
         *,
         written: int = -1,
+        reshapes: bool = False,
         lists: bool = False,
         absent: bool = False,
         decomposition: Any = None,

@@ -39,11 +39,11 @@ cdef class Rule:
     """Differentiation rule of an operator. By default, no gradient flows to the arguments."""
 
     def __init__(
-        self, DifferentiationKind how=PLAIN, str name not None="", inputs=(), results=(), *, int written=-1, bint lists=False,
-        bint absent=False, Function decomposition=None, str error_message not None="", build=None,
+        self, DifferentiationKind how=PLAIN, str name not None="", inputs=(), results=(), *, int written=-1, bint reshapes=False,
+        bint lists=False, bint absent=False, Function decomposition=None, str error_message not None="", build=None,
     ):
         self.how, self.name, self.inputs, self.results = how, name, tuple(inputs), tuple(results)
-        self.written, self.lists, self.absent = written, lists, absent
+        self.written, self.reshapes, self.lists, self.absent = written, reshapes, lists, absent
         self.decomposition, self.error_message, self.build = decomposition, error_message, build
         self.formulas = {}
         if len(self.inputs) > MAX_INPUTS:

@@ -16,11 +16,11 @@ from libc.stdlib cimport calloc
 
 from ts._core.autograd cimport rule as rules
 from ts._core.autograd.anomaly cimport save_traceback, searching
-from ts._core.autograd.history cimport check_write_to, connect_to, is_differentiable, rebase_history, set_history
+from ts._core.autograd.history cimport check_write_to, connect_to, is_differentiable, rebase_history, set_history, set_history_of_reshaped
 from ts._core.autograd.node cimport Node, expect, make_results, make_room, next_sequence
 from ts._core.autograd.operator_node cimport MAX_PARAMETERS, OperatorNode, missing_node, operator_node, run_formula
 from ts._core.autograd.rule cimport (
-    ARGUMENT, BY_FORMULA, BY_DECOMPOSITION, COMPLEX, COUNT, Formula, GRADIENT, GRAPH, INSIDE, LEFT, PLAIN, RANK, UNSUPPORTED, RESULT, RESULTS, Rule, SIZE, STRIDE,
+    ARGUMENT, BY_FORMULA, BY_DECOMPOSITION, COMPLEX, COUNT, Formula, GRADIENT, GRAPH, INSIDE, LEFT, OFFSET, PLAIN, RANK, UNSUPPORTED, RESULT, RESULTS, Rule, SIZE, STRIDE,
     Source, REQUIRES_GRAD, rule_of,
 )
 from ts._core.autograd.saved cimport NO_RESULT, Saved, save_several, save_tensor
@@ -328,7 +328,7 @@ cdef Tensor number_tensor(IValue *x):
 
 
 cdef int save_fact(int what, IValue *x, IValue *out) except -1:
-    """Store the property `what` (SIZE, STRIDE, RANK, DTYPE, COUNT, COMPLEX) of a tensor in `out`, for a formula."""
+    """Store the property `what` (SIZE, STRIDE, RANK, DTYPE, COUNT, COMPLEX, OFFSET) of a tensor in `out`, for a formula."""
     cdef Tensor t
     if is_list(x):
         unbox([list((<Tensor?>y).array.shape) for y in box(x)], list_spec(list_spec(INT_SPEC)), out)
@@ -349,6 +349,8 @@ cdef int save_fact(int what, IValue *x, IValue *out) except -1:
         set_int(out, t.array.size)
     elif what == COMPLEX:
         set_bool(out, t.dtype.is_complex)
+    elif what == OFFSET:
+        set_int(out, t.storage_offset())
     else:
         set_int(out, t.scalar_type)
     return 0
@@ -398,6 +400,8 @@ cdef int adopt(Rule rule, Node node, Tensor t, Py_ssize_t output, Tensor first) 
         return 0
     expect(node, output, t)
     if rule.written >= 0:
+        if rule.reshapes:
+            return set_history_of_reshaped(t, node, output)
         return rebase_history(t, node, output, edge_of_input(rule, node))
     # A result that already requires grad is an argument of the operator. Its autograd history must not be
     # changed.

@@ -33,8 +33,10 @@ cdef enum BaseViewRelation:
 cdef class ViewNode(Node):
     """Base class of backward nodes that map the elements of a view to its base by strides."""
 
+    # Offsets count elements from the first element of the base or of the view, whichever is first in memory.
+    # The view can begin before its base, because `as_strided_` can change the base.
     cdef list base_size, base_stride, size, stride
-    cdef Py_ssize_t offset
+    cdef Py_ssize_t base_offset, offset
     cdef BaseViewRelation reading
 
     cdef int set_geometry(self, Tensor view, Tensor base) except -1:
@@ -50,6 +52,12 @@ cdef class ViewNode(Node):
             self.offset -= base.storage_offset() // 2
         else:
             self.offset -= base.storage_offset()
+        self.base_offset = 0
+        if self.offset < 0:
+            self.base_offset = (1 - self.offset) // 2 if self.reading == AS_PAIRS else -self.offset
+            self.offset += 2 * self.base_offset if self.reading == AS_PAIRS else self.base_offset
+            if self.reading == AS_COMPLEX:
+                self.base_offset *= 2
         return 0
 
     cdef object for_view(self, flat):
@@ -74,13 +82,19 @@ cdef class ViewNode(Node):
         return operator_function("reshape")(operator_function("as_strided")(numbers, size, stride, offset), [-1])
 
     cdef Py_ssize_t length(self) except -1:
-        """Return the number of elements that the memory of the base spans, rounded up to an even number."""
-        cdef Py_ssize_t last = 0
-        for n, step in zip(self.base_size, self.base_stride):
-            if n == 0:
-                return 0
-            last += (n - 1) * step
-        return last + 2 - last % 2     # AS_COMPLEX needs pairs of elements
+        """Return the number of base elements in the memory of base and view, rounded up to an even number."""
+        cdef Py_ssize_t of_base = span(self.base_offset, self.base_size, self.base_stride)
+        cdef Py_ssize_t of_view = span(self.offset, self.size, self.stride)
+        if self.reading == AS_PAIRS:
+            of_view = (of_view + 1) // 2
+        elif self.reading == AS_COMPLEX:
+            of_view *= 2
+        of_base = max(of_base, of_view)
+        return of_base + of_base % 2   # AS_COMPLEX needs pairs of elements
+
+    cdef bint is_inside_base(self) except -1:
+        """Return whether the memory of the base contains the memory of the view."""
+        return self.base_offset == 0 and self.length() <= span(0, self.base_size, self.base_stride) + 1
 
     cdef object in_memory(self, base_like):
         """Return the elements of `base_like` in the base's memory order, reinterpreted in the view's dtype.
@@ -89,7 +103,7 @@ cdef class ViewNode(Node):
         """
         run = operator_function
         flat = run("zeros")([self.length()], dtype=base_like.dtype, device=base_like.device)
-        indices = self.element_indices(self.base_size, self.base_stride, 0, base_like)
+        indices = self.element_indices(self.base_size, self.base_stride, self.base_offset, base_like)
         return self.for_view(run("scatter")(flat, 0, indices, run("reshape")(base_like, [-1])))
 
     cdef object gather_view_from(self, flat):
@@ -102,28 +116,39 @@ cdef class ViewNode(Node):
         run = operator_function
         indices = self.element_indices(self.size, self.stride, self.offset, flat)
         flat = self.for_base(run("scatter")(flat, 0, indices, run("reshape")(view_values, [-1])))
-        indices = self.element_indices(self.base_size, self.base_stride, 0, flat)
+        indices = self.element_indices(self.base_size, self.base_stride, self.base_offset, flat)
         return run("reshape")(run("index_select")(flat, 0, indices), self.base_size)
-
-    cdef bint may_overlap(self):
-        """Return whether elements of the view may overlap in memory, as its sizes and strides determine.
-
-        They do not overlap if each stride is greater than the range of all dimensions with smaller strides.
-        """
-        if 0 in self.size:
-            return False
-        furthest = 0
-        for step, n in sorted([(step, n) for n, step in zip(self.size, self.stride) if n != 1]):
-            if step <= furthest:
-                return True
-            furthest += step * (n - 1)
-        return False
 
     cdef object empty_base_like(self, object gradient):
         """Return an uninitialized gradient with the sizes and strides of the base."""
         return operator_function("empty_strided")(
             self.base_size, self.base_stride, dtype=gradient.dtype, device=gradient.device
         )
+
+
+cdef Py_ssize_t span(Py_ssize_t offset, list size, list stride) except -1:
+    """Return the storage size that a strided tensor needs, in elements. An empty tensor needs none."""
+    cdef Py_ssize_t last = offset
+    for n, step in zip(size, stride):
+        if n == 0:
+            return 0
+        last += (n - 1) * step
+    return last + 1
+
+
+cdef bint may_overlap(list size, list stride):
+    """Return whether elements of a strided tensor may overlap in memory, as its sizes and strides determine.
+
+    They do not overlap if each stride is greater than the range of all dimensions with smaller strides.
+    """
+    if 0 in size:
+        return False
+    furthest = 0
+    for step, n in sorted([(step, n) for n, step in zip(size, stride) if n != 1]):
+        if step <= furthest:
+            return True
+        furthest += step * (n - 1)
+    return False
 
 
 @cython.final
@@ -136,7 +161,9 @@ cdef class AsStridedBackward(ViewNode):
         gradient = gradients[0]
         if gradient is None:
             return [None]
-        if self.reading == AS_IT_IS and not self.may_overlap():
+        base_overlaps = may_overlap(self.base_size, self.base_stride)
+        overlaps = base_overlaps or may_overlap(self.size, self.stride)
+        if self.reading == AS_IT_IS and not overlaps and self.is_inside_base():
             base_gradient = operator_function("zero_")(self.empty_base_like(gradient))
             return [operator_function("as_strided_scatter")(base_gradient, gradient, self.size, self.stride, self.offset)]
         run = operator_function
@@ -144,8 +171,12 @@ cdef class AsStridedBackward(ViewNode):
         flat = run("zeros")([count], dtype=gradient.dtype, device=gradient.device)
         of_view = self.element_indices(self.size, self.stride, self.offset, gradient)
         flat = run("index_add")(flat, 0, of_view, run("reshape")(gradient, [-1]))
-        of_base = self.element_indices(self.base_size, self.base_stride, 0, gradient)
-        return [run("reshape")(run("index_select")(self.for_base(flat), 0, of_base), self.base_size)]
+        flat = self.for_base(flat)
+        of_base = self.element_indices(self.base_size, self.base_stride, self.base_offset, gradient)
+        if base_overlaps:  # Base elements at one location get equal parts of the gradient of this location.
+            counts = run("bincount")(of_base, minlength=self.length())
+            flat = run("div")(flat, run("clamp")(counts, min=1))
+        return [run("reshape")(run("index_select")(flat, 0, of_base), self.base_size)]
 
 
 @cython.final
@@ -168,7 +199,7 @@ cdef class CopySlices(ViewNode):
         gradient = gradients[0]
         if gradient is None:
             return [None] * self.edge_count
-        if self.reading != AS_IT_IS or context_flags() & (LAYERED | GRAD_DISABLED) != GRAD_DISABLED:
+        if self.reading != AS_IT_IS or not self.is_inside_base() or context_flags() & (LAYERED | GRAD_DISABLED) != GRAD_DISABLED:
             return self.apply_elsewhere(gradient)
         base_gradient = operator_function("copy_")(self.empty_base_like(gradient), gradient)
         view_gradient = operator_function("as_strided")(base_gradient, self.size, self.stride, self.offset)
@@ -185,7 +216,8 @@ cdef class CopySlices(ViewNode):
     cdef list apply_elsewhere(self, gradient):
         """Compute the gradients without in-place writes.
 
-        `apply` calls this for `create_graph`, tensors with layers, and views between real and complex dtypes.
+        `apply` calls this for `create_graph`, tensors with layers, views between real and complex dtypes, and
+        views outside of the base.
         """
         cdef list output_gradients, results
         flat = self.in_memory(gradient)

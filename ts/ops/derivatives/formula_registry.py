@@ -53,6 +53,7 @@ class Derivative:
     """Derivative of an operator.
 
     name            name of the backward node if PyTorch's name depends on the overload: "SumBackward1"
+    inplace_name    name of the backward node of the in-place variant if PyTorch's name differs from `name`
     formulas        dict from a tuple of argument names to a formula for the gradients of these arguments. For
                     several names, the formula returns a tuple
     forward         ELEMENTWISE, LINEAR, a formula, a dict from result to formula, or None if unknown
@@ -70,6 +71,7 @@ class Derivative:
         module_name: str,
         *,
         name: str = "",
+        inplace_name: str = "",
         forward: str | Mapping[str, str] | None = None,
         absent: bool = False,
         differentiable: tuple[str, ...] = (),
@@ -79,6 +81,7 @@ class Derivative:
     ) -> None:
         self.key = key
         self.name = name
+        self.inplace_name = inplace_name
         self.formulas = formulas
         self.module_name = module_name
         self.forward = forward
@@ -132,6 +135,7 @@ def derive(
     *,
     result: str | Mapping[str, str] | None = None,
     name: str = "",
+    inplace_name: str = "",
     absent: bool = False,
     differentiable: str = "",
     **formulas: str,
@@ -146,8 +150,8 @@ def derive(
         by_inputs: dict[tuple[str, ...], str] = {(name,): formula for name, formula in formulas.items()}
         by_inputs |= {tuple(names.split(", ")): formula for names, formula in (joint or {}).items()}
         derivative = Derivative(
-            key, by_inputs, _caller(), name=name, forward=result, absent=absent,
-            differentiable=tuple(differentiable.split()),
+            key, by_inputs, _caller(), name=name, inplace_name=inplace_name, forward=result,
+            absent=absent, differentiable=tuple(differentiable.split()),
         )  # fmt: skip
         _add(derivative)
 
@@ -224,8 +228,9 @@ def _renamed(
         tuple(names[i] for i in inputs): rename(formula) for inputs, formula in derivative.formulas.items()
     }
     return Derivative(
-        derivative.key, formulas, derivative.module_name, name=derivative.name, forward=forward,
-        absent=derivative.absent, differentiable=derivative.differentiable,
+        derivative.key, formulas, derivative.module_name, name=derivative.name,
+        inplace_name=derivative.inplace_name, forward=forward, absent=derivative.absent,
+        differentiable=derivative.differentiable,
         decomposition=rename(derivative.decomposition), reason=derivative.reason,
         rejects_grad=derivative.rejects_grad,
     )  # fmt: skip

@@ -50,6 +50,7 @@ FACTS: Final = {
     "dtype": ("int", r"dtype\b"),
     "numel": ("int", r"numel\(\)"),
     "is_complex": ("bool", r"is_complex\(\)"),
+    "storage_offset": ("int", r"storage_offset\(\)"),
 }
 _FACT: Final = re.compile(
     r"\b([A-Za-z_]\w*)\.(?:" + "|".join(f"(?P<{fact}>{text})" for fact, (_, text) in FACTS.items()) + ")"
@@ -217,6 +218,8 @@ def _order(inputs: Inputs, read: set[str]) -> list[str]:
 def node_name(record: OperatorRecord) -> str:
     """Return PyTorch's name for the backward node of an operator, such as MulBackward0."""
     derivative = derivative_of(record)
+    if derivative is not None and record.variant == "inplace" and derivative.inplace_name:
+        return derivative.inplace_name
     if derivative is not None and derivative.name:
         return derivative.name
     base = (

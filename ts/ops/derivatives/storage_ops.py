@@ -56,7 +56,10 @@ def of_storage(
 
 _START = "self.storage_offset() if storage_offset is None else storage_offset"
 _MINE = "(self.size(), self.stride(), self.storage_offset())"
-derive("aten::as_strided", self=f"of_storage(grad, {_MINE}, (size, stride, {_START}))", result=LINEAR)
+derive(
+    "aten::as_strided aten::as_strided_", self=f"of_storage(grad, {_MINE}, (size, stride, {_START}))",
+    result=LINEAR, inplace_name="AsStridedBackward1",
+)  # fmt: skip
 
 
 def in_storage(grad: Tensor, sizes: list[int], strides: list[int]) -> Tensor:

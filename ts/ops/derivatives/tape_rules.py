@@ -22,6 +22,7 @@ _FACTS = {
     "dtype": FormulaInputKind.DTYPE,
     "numel": FormulaInputKind.COUNT,
     "is_complex": FormulaInputKind.COMPLEX,
+    "storage_offset": FormulaInputKind.OFFSET,
 }
 
 
@@ -67,6 +68,7 @@ def _forms(record: OperatorRecord) -> dict[str, Any]:
 
     results    indices of the results that are tensors or lists of tensors
     written    index of the tensor argument that an in-place operator writes to, or -1
+    reshapes   True for the in-place variant of a view operator
     lists      True if a result is a list of tensors
     """
     schema = signature(record.schema_text)
@@ -75,6 +77,7 @@ def _forms(record: OperatorRecord) -> dict[str, Any]:
     return {
         "results": [i for i, r in enumerate(schema.returns) if r.kind.startswith("Tensor")],
         "written": written[0] if written else -1,
+        "reshapes": record.is_inplace_view,
         "lists": any(r.kind == "Tensor[]" for r in schema.returns),
     }
 

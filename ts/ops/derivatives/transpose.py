@@ -14,8 +14,10 @@ def undone(dims: list[int]) -> list[int]:
 
 
 derive("aten::permute", self="grad.permute(undone(dims))", result=LINEAR)
-derive("aten::transpose.int", self="grad.transpose(dim0, dim1)", result=LINEAR)
-derive("aten::t", self="grad.t()", result=LINEAR)
+derive(
+    "aten::transpose.int", self="grad.transpose(dim0, dim1)", result=LINEAR, inplace_name="TransposeBackward1"
+)
+derive("aten::t", self="grad.t()", result=LINEAR, inplace_name="TBackward1")
 derive("aten::numpy_T aten::numpy_T.a", self="grad.T", result=LINEAR, name="PermuteBackward0")
 derive("aten::mT aten::mT.a", self="grad.mT", result=LINEAR, name="TransposeBackward0")
 derive(

@@ -66,7 +66,9 @@ derive("aten::sign", self="ts.zeros_like(grad)", result=ELEMENTWISE)
 derive("aten::reciprocal", self="-grad * (result * result).conj()", result=ELEMENTWISE)
 derive("aten::sqrt", self="grad / (result.conj() * 2)", result=ELEMENTWISE)
 derive("aten::rsqrt", self="grad * (result ** 3).conj() * -0.5", result=ELEMENTWISE)
-derive("aten::conj_physical", self="grad.conj_physical()", result=LINEAR)
+derive(
+    "aten::conj_physical", self="grad.conj_physical()", result=LINEAR, inplace_name="ConjPhysicalBackward1"
+)
 derive("aten::_conj_physical", self="grad.conj_physical()", name="ConjPhysicalBackward0", result=LINEAR)
 derive("aten::deg2rad", self="grad * RADIANS", result=LINEAR)
 derive("aten::rad2deg", self="grad * (1 / RADIANS)", result=LINEAR)

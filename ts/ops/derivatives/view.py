@@ -16,10 +16,12 @@ derive(
     self="grad.reshape(self.size())", result=LINEAR, name="ViewBackward0",
 )  # fmt: skip
 derive("aten::expand aten::broadcast_to aten::expand_as", self="grad", result=LINEAR, name="ExpandBackward0")
-derive("aten::squeeze", self="grad.reshape(self.size())", result=LINEAR)
-derive("aten::squeeze.dim", self="grad.reshape(self.size())", result=LINEAR, name="SqueezeBackward1")
-derive("aten::squeeze.dims", self="grad.reshape(self.size())", result=LINEAR, name="SqueezeBackward2")
-derive("aten::unsqueeze", self="grad.squeeze(dim)", result=LINEAR)
+for _i, _key in enumerate(("aten::squeeze", "aten::squeeze.dim", "aten::squeeze.dims")):
+    derive(
+        _key, self="grad.reshape(self.size())", result=LINEAR,
+        name=f"SqueezeBackward{_i}", inplace_name=f"SqueezeBackward{_i + 3}",
+    )  # fmt: skip
+derive("aten::unsqueeze", self="grad.squeeze(dim)", result=LINEAR, inplace_name="UnsqueezeBackward1")
 
 # ------------------------------------------------------------------------------------- views of some elements
 
