@@ -153,13 +153,29 @@ def test_summands_of_packed_products():
         assert packed_operand_cache.cache_size()[0] == 1
 
 
+@NEEDS_PACKING
+@pytest.mark.parametrize("grad", (True, False), ids=("recorded", "no_grad"))
+def test_weights_of_modules_are_packed(grad):
+    """The weight of a Linear module is packed, also while autograd records the product with its transposed view."""
+    module, x = ts.nn.Linear(64, 48), ts.randn(20, 64)
+    packed_operand_cache.forget()
+    with ts.set_grad_enabled(grad):
+        results = [module(x) for _ in range(3)]
+        assert packed_operand_cache.cache_size()[0] == 1
+        with ts.no_grad():
+            module.weight.mul_(2)
+        changed = module(x)
+    assert ts.equal(results[0], results[2])
+    assert ts.allclose(changed - module.bias, 2 * (results[0] - module.bias), atol=1e-5)
+
+
 WRITES = {
     "in place": lambda w: w.mul_(2),
     "a view": lambda w: w[3:].t().add_(1),
     "its data": lambda w: w.data.mul_(2),
     "detached": lambda w: w.detach().zero_(),
     "NumPy": lambda w: w.numpy().fill(3),
-    "DLPack": lambda w: np.from_dlpack(w).__iadd__(1),
+    "DLPack": lambda w: np.from_dlpack(w.detach()).__iadd__(1),
     "its storage": lambda w: w.untyped_storage().fill_(0),
     "an index": lambda w: w.__setitem__((2, slice(None)), 7.0),
     "out=": lambda w: ts.add(w, 1, out=w),
@@ -168,11 +184,12 @@ WRITES = {
 }
 
 
+@pytest.mark.parametrize("make", (ts.Tensor.detach, ts.nn.Parameter), ids=("tensor", "parameter"))
 @pytest.mark.parametrize("write", WRITES)
-def test_packed_weights_are_invalidated_by_writes(write):
+def test_packed_weights_are_invalidated_by_writes(write, make):
     """A write to a factor invalidates its packed weights."""
     for m in (1, 20):
-        x, weight = ts.randn(m, 64), ts.randn(48, 64)
+        x, weight = ts.randn(m, 64), make(ts.randn(48, 64))
         for _ in range(3):
             ts.nn.functional.linear(x, weight)
             product = ts.nn.functional.linear(x, weight)

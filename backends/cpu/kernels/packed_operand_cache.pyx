@@ -98,13 +98,20 @@ cdef int drop(CacheEntry entry) except -1:
 
 
 cdef bint is_unshared(PyObject *root, Tensor t, Tensor owner, Py_ssize_t reference_count) except -1:
-    """Return whether only `t` and the owner of its version counter refer to the array of `t`.
+    """Return whether only `t`, its base and the owner of its version counter refer to the array of `t`.
 
+    The base is another tensor than the owner if it was created by `detach`, as every Parameter is.
     `reference_count` is the number of references that the caller holds.
     """
     cdef PyObject *mine = <PyObject *>t.array
     cdef PyObject *counting = <PyObject *>owner.array
+    cdef PyObject *array
     reference_count += 1
+    if t.base is not None and t.base is not owner and root_of(t.base.array) is <object>root:
+        array = <PyObject *>t.base.array
+        if array != root and Py_REFCNT(array) > 1:
+            return False
+        reference_count += 1
     if t is not owner:
         if mine != root and Py_REFCNT(mine) > 1:
             return False
