@@ -12,7 +12,6 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from ts import dtypes
 from ts._core.autograd.engine import run_backward
 from ts._core.late_binding import resolve
 from ts._core.tensor.python_operators import operator
@@ -51,7 +50,7 @@ def _gradient(root: Any, gradient: Any, i: int) -> Any:
             raise RuntimeError(
                 f"grad can be implicitly created only for real scalar outputs but got {root.dtype}"
             )
-        return operator("ones_like")(root, memory_format=dtypes.preserve_format)
+        return operator("ones_like")(root)
     if not isinstance(gradient, Tensor):
         raise TypeError(f"gradients can be either Tensors or None, but got {type(gradient).__name__}")
     if gradient.shape != root.shape:

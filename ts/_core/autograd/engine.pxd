@@ -21,6 +21,7 @@ cdef class GraphTask:
     cdef list answer
     cdef bint accumulate               # True if gradients are also accumulated into the leaves in `captured`
     cdef int64_t task_id
+    cdef int depth  # number of nested passes of the thread, including this pass
     cdef list final_callbacks                   # functions to call at the end of the backward pass
     cdef Node current                  # the node that is running
 

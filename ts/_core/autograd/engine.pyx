@@ -455,7 +455,8 @@ def run_backward(list roots not None, list gradients not None, bint keep, bint c
         run.needed = nodes_towards(nodes, run.captured)
     run.task_id = next_task_id()
     del nodes
-    depth = getattr(here, "depth", 0) + 1
+    cdef GraphTask outer = getattr(here, "run", None)
+    cdef int depth = 1 if outer is None else outer.depth + 1
     if depth > MAX_NESTED:
         run_on_new_thread(partial(work_within, run, starts, create, 1), "ts-nested-pass")
     else:
@@ -466,8 +467,9 @@ def run_backward(list roots not None, list gradients not None, bint keep, bint c
 def work_within(GraphTask run not None, list starts not None, bint create, int depth):
     """Run the pass `run`, then its final callbacks. `depth` is the number of passes on this thread's stack."""
     cdef bint before
-    outer = getattr(here, "run", None), getattr(here, "depth", 0)
-    here.run, here.depth = run, depth
+    outer = getattr(here, "run", None)
+    run.depth = depth
+    here.run = run
     before = set_flag(GRAD_DISABLED, not create)
     try:
         run.begin(starts)
@@ -476,13 +478,12 @@ def work_within(GraphTask run not None, list starts not None, bint create, int d
             callback()
     finally:
         set_flag(GRAD_DISABLED, before)
-        here.run, here.depth = outer
+        here.run = outer
 
 
 # ---------------------------------------------------------------- state of the current pass
 
-# Thread-local attributes: `run` is the innermost running backward pass of this thread, and `depth` is the
-# number of nested passes.
+# Thread-local attribute `run`: the innermost running backward pass of this thread, or None.
 cdef object here = threading.local()
 cdef int64_t passes = 0
 

@@ -36,9 +36,9 @@ def backward(
     `gradient` is the gradient with respect to this tensor and has its shape. It may be omitted if the tensor
     has one element.
     """
-    from ts._core.autograd import backward
+    from ts._core.autograd.backward import backward as backward_of
 
-    backward.backward(self, gradient, retain_graph, create_graph, inputs=inputs)
+    backward_of(self, gradient, retain_graph, create_graph, inputs=inputs)
 
 
 def register_hook(self: Tensor, hook: Callable[[Tensor], Tensor | None]) -> Any:
