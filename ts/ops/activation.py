@@ -123,7 +123,7 @@ def _prelu_kernel(xp: Any, self: Array, weight: Array) -> Array:
     return xp.where(self > 0, self, self * weight)
 
 
-@op("aten::prelu(Tensor self, Tensor weight) -> Tensor", dtype_errors={"bic": "prelu_cpu"}, autocast="lower")
+@op("aten::prelu(Tensor self, Tensor weight) -> Tensor", autocast="lower")
 def _prelu(xp: Any, self: Array, weight: Array) -> Array:
     if weight.ndim > 1:
         raise RuntimeError(
@@ -134,6 +134,8 @@ def _prelu(xp: Any, self: Array, weight: Array) -> Array:
             f"prelu: Type promoting not supported. Got {common.NAME_OF[self.dtype]} and "
             f"{common.NAME_OF[weight.dtype]}"
         )
+    if common.CATEGORY_OF[self.dtype] != common.FLOATING:
+        common.raise_unsupported_dtype("prelu_cpu", self.dtype)
     if weight.size != 1:
         if self.ndim == 0:
             raise RuntimeError("Not allow zero-dim input tensor.")

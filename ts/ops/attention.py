@@ -53,7 +53,11 @@ def _scaled_dot_product_attention(
 ) -> Array:
     """Compute attention, or grouped-query attention with repeated keys and values if `enable_gqa` is True."""
     if not query.dtype == key.dtype == value.dtype:
-        raise RuntimeError("Expected query, key, and value to have the same dtype")
+        names = [common.CPP_NAME_OF[x.dtype] for x in (query, key, value)]
+        raise RuntimeError(
+            f"Expected query, key, and value to have the same dtype, but got query.dtype: {names[0]} "
+            f"key.dtype: {names[1]} and value.dtype: {names[2]} instead."
+        )
     if min(query.ndim, key.ndim, value.ndim) < 2:
         raise RuntimeError("Expected query, key, and value to all be at least 2 dimensional")
     if is_causal and attn_mask is not None:

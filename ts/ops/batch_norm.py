@@ -64,7 +64,7 @@ def batch_norm_kernel(
         if value is not None and not size_guards.equal(value.size, channels):
             raise RuntimeError(f"{name} should contain {channels} elements not {value.size}")
     wide = floating_wide(xp, "batch_norm", input)
-    check_parameters(input, weight, bias, running_mean, running_var)
+    check_parameters(input, "batch_norm", weight, bias, running_mean, running_var)
     dtype = moment_dtype(input, weight, bias, running_mean, running_var)
     axes = (0, *range(2, input.ndim))
     per = [-1 if d == 1 else 1 for d in range(input.ndim)] if channels else [1, 0, *(1,) * (input.ndim - 2)]

@@ -51,7 +51,8 @@ def _nll_and_weight(
             f"expected target dtype to be Long or Byte, but got {common.NAME_OF[target.dtype]}"
         )
     if common.CATEGORY_OF[logp.dtype] != common.FLOATING:
-        common.raise_unsupported_dtype("nll_loss_out_frame", logp.dtype)
+        name = "nll_loss2d_forward_out_frame" if logp.ndim > 2 else "nll_loss_out_frame"
+        common.raise_unsupported_dtype(name, logp.dtype)
     single = logp.ndim == 1
     x, t = (logp[None], target.reshape(1)) if single else (logp, target)
     expected_shape = (x.shape[0], *x.shape[2:])

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import Any, NoReturn
+from typing import Any, Final, NoReturn
 
 import numpy as np
 
@@ -259,6 +259,25 @@ def dtype_message(template: str, expected: DType, actual: DType) -> str:
         want_cpp=CPP_NAME_OF[expected],
         got_cpp=CPP_NAME_OF[actual],
     )
+
+
+_LEGACY_DTYPES: Final = frozenset(
+    d.numpy_dtype
+    for d in (
+        dtypes.float32, dtypes.float64, dtypes.float16, dtypes.uint8, dtypes.int8, dtypes.int16, dtypes.int32,
+        dtypes.int64,
+    )
+)  # fmt: skip
+
+
+def legacy_type_name(x: Array) -> str:
+    """Return PyTorch's name of the tensor type in some error messages, such as `torch.FloatTensor`.
+
+    The names of bool, bfloat16 and complex tensors have another form, such as `CPUBoolType`.
+    """
+    name = NAME_OF[x.dtype]
+    has_class = x.dtype in _LEGACY_DTYPES
+    return f"torch.{name}Tensor" if has_class else f"CPU{name}Type"
 
 
 def raise_unsupported_dtype(name: str, dtype: DType) -> NoReturn:

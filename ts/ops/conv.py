@@ -19,6 +19,7 @@ from typing import Any, Final
 from ts._core.tensor import size_guards
 from ts._core.thread.warnings import warn
 from ts.ops import common, cost_model
+from ts.ops.conv_dtypes import check_bias, check_operands
 from ts.ops.out_variants import COPIED
 from ts.ops.registry import op
 from ts.ops.shape_functions import ShapeAndDtype
@@ -67,14 +68,8 @@ def _checked(name: str, x: Array, weight: Array, bias: Array | None, groups: int
             f"Expected {n + 1}D (unbatched) or {n + 2}D (batched) input to {name}, but got input of size: "
             f"{list(x.shape)}"
         )
-    if x.dtype != weight.dtype:
-        raise RuntimeError(
-            f"Input type ({_type_name(x)}) and weight type ({_type_name(weight)}) should be the same"
-        )
-    if bias is not None and bias.dtype != x.dtype:
-        raise RuntimeError(
-            f"Input type ({_type_name(x)}) and bias type ({_type_name(bias)}) should be the same"
-        )
+    if not transposed:
+        check_bias(x, bias)
     if groups <= 0:
         raise RuntimeError("non-positive groups is not supported")
     if size_guards.evaluate_guard(weight.shape[0] < groups):
@@ -102,6 +97,7 @@ def _checked(name: str, x: Array, weight: Array, bias: Array | None, groups: int
             f"elements, but got bias of size {list(bias.shape)} instead"
         )
     _check_extents(x.shape, weight.shape, groups, transposed)
+    check_operands(x, weight, bias, groups)
 
 
 def _check_extents(x: Sequence[int], weight: Sequence[int], groups: int, transposed: bool) -> None:
@@ -128,10 +124,6 @@ def _check_extents(x: Sequence[int], weight: Sequence[int], groups: int, transpo
         if n == 3:
             sizes = f": {' x '.join(map(str, kernel))} (TxHxW)"
         raise RuntimeError(f"kernel size should be greater than zero, but got{sizes}")
-
-
-def _type_name(x: Array) -> str:
-    return f"torch.{common.NAME_OF[x.dtype]}Tensor"
 
 
 def described(
@@ -398,6 +390,7 @@ def conv_transpose(
 ) -> Array:
     """Check the arguments of conv_transpose1d, 2d or 3d, and call `compute`."""
     geometry = described(input, weight, bias, stride, padding, dilation, groups, True, output_padding)
+    bias = None if bias is None else common.cast(xp, bias, input.dtype)
     return compute(xp, geometry, input, weight, bias)
 
 
@@ -417,6 +410,7 @@ def convolution(
 ) -> Array:
     """Compute `aten::convolution`, which includes transposed and grouped convolutions, by `compute`."""
     geometry = described(input, weight, bias, stride, padding, dilation, groups, transposed, output_padding)
+    bias = None if bias is None else common.cast(xp, bias, input.dtype)
     return compute(xp, geometry, input, weight, bias)
 
 

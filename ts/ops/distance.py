@@ -9,8 +9,9 @@ from typing import Any
 
 from ts._core.tensor.size_guards import equal, evaluate_guard
 from ts.ops import common, cost_model
-from ts.ops.loss import MEAN, check_not_both_bool, promote_pair, reduce_loss, wide
-from ts.ops.out_variants import COPIED_OUT
+from ts.ops.loss import MEAN, promote_pair, reduce_loss, wide
+from ts.ops.numpy_arithmetic import check_no_bool_subtraction
+from ts.ops.out_variants import COPIED_OUT, SCALAR
 from ts.ops.registry import op
 from ts.ops.unsupported_dtypes import NotImplementedMessage
 from ts.ops.vector_norm import vector_norm
@@ -23,10 +24,14 @@ _MIN_NORM = 1e-12  # lower bound of norms, so that the cosine of a zero vector i
 @op(
     "aten::cosine_similarity(Tensor x1, Tensor x2, int dim=1, float eps=1e-08) -> Tensor",
     layout="contiguous",
-    dtype_errors={"c": "expected common dtype to be floating point, yet common dtype is {dtype}"},
     autocast={"cuda": "float32"},
 )
 def _cosine_similarity(xp: Any, x1: Array, x2: Array, dim: int = 1, eps: float = 1e-08) -> Array:
+    dtype = common.result_type(x1, x2)
+    if common.CATEGORY_OF[dtype] != common.FLOATING:
+        raise RuntimeError(
+            f"expected common dtype to be floating point, yet common dtype is {common.NAME_OF[dtype]}"
+        )
     a, b = promote_pair(xp, x1, x2)
     shape = common.broadcast_shapes(a.shape, b.shape)
     axis = common.wrap_dim(dim, len(shape))
@@ -45,7 +50,7 @@ def _cosine_similarity(xp: Any, x1: Array, x2: Array, dim: int = 1, eps: float =
 def _pairwise_distance(
     xp: Any, x1: Array, x2: Array, p: float = 2, eps: float = 1e-06, keepdim: bool = False
 ) -> Array:
-    check_not_both_bool(x1, x2)
+    check_no_bool_subtraction(x1, x2)
     gap = xp.subtract(*promote_pair(xp, x1, x2))
     gap = common.cast(xp, gap, common.float_dtype(gap.dtype))
     return vector_norm(xp, gap + common.real_dtype(gap.dtype).type(eps), p, -1, keepdim)
@@ -54,7 +59,6 @@ def _pairwise_distance(
 @op(
     "aten::cdist(Tensor x1, Tensor x2, float p=2., int? compute_mode=None) -> Tensor",
     layout="contiguous",
-    dtype_errors={"bic": "cdist only supports floating-point dtypes, X1 got: {dtype}", "h": "cdist"},
     work=cost_model.pairs,
     autocast="float32",
 )
@@ -63,7 +67,7 @@ def _cdist(xp: Any, x1: Array, x2: Array, p: float = 2, compute_mode: int | None
         if x.ndim < 2:
             raise RuntimeError(f"cdist only supports at least 2D tensors, {name} got: {x.ndim}D")
     for name, x in (("X1", x1), ("X2", x2)):
-        if x.dtype.kind in "biu":
+        if common.CATEGORY_OF[x.dtype] != common.FLOATING:
             raise RuntimeError(
                 f"cdist only supports floating-point dtypes, {name} got: {common.NAME_OF[x.dtype]}"
             )
@@ -71,6 +75,10 @@ def _cdist(xp: Any, x1: Array, x2: Array, p: float = 2, compute_mode: int | None
         raise RuntimeError(
             f"X1 and X2 must have the same number of columns. X1: {x1.shape[-1]} X2: {x2.shape[-1]}"
         )
+    if x1.dtype in common.HALF_DTYPES:
+        common.raise_unsupported_dtype("cdist", x1.dtype)
+    if x1.dtype != x2.dtype:
+        raise RuntimeError(common.dtype_message(SCALAR, x1.dtype, x2.dtype))
     if p == 2 and not compute_mode:
         _by_products(x1, x2)
     return vector_norm(xp, x1[..., :, None, :] - x2[..., None, :, :], p, -1, False)

@@ -19,16 +19,13 @@ Array = common.Array
 SUM, MEAN, MAX = 0, 1, 2
 
 
-def _type_name(x: Array) -> str:
-    return f"torch.{common.NAME_OF[x.dtype]}Tensor"
-
-
 def _check_indices(operator: str, ordinal: int, **indices: Array) -> None:
     for name, x in indices.items():
         if x.dtype not in (common.INT64, common.INT32):
             raise RuntimeError(
                 f"Expected tensor for argument #{ordinal} '{name}' to have one of the following scalar "
-                f"types: Long, Int; but got {_type_name(x)} instead (while checking arguments for {operator})"
+                f"types: Long, Int; but got {common.legacy_type_name(x)} instead (while checking arguments "
+                f"for {operator})"
             )
 
 
@@ -253,8 +250,8 @@ def _check_bags(weight: Array, indices: Array, offsets: Array, mode: int, scales
     if common.CATEGORY_OF[weight.dtype] != common.FLOATING:
         raise RuntimeError(
             "Expected tensor for argument #1 'weight' to have one of the following scalar types: Half, "
-            f"BFloat16, Float, Double; but got {_type_name(weight)} instead (while checking arguments for "
-            "embedding_bag)"
+            f"BFloat16, Float, Double; but got {common.legacy_type_name(weight)} instead (while checking "
+            "arguments for embedding_bag)"
         )
     if scales is None:
         return
@@ -263,8 +260,8 @@ def _check_bags(weight: Array, indices: Array, offsets: Array, mode: int, scales
     if scales.dtype != weight.dtype:
         raise RuntimeError(
             "Expected tensor for argument #1 'weight' to have the same type as tensor for argument #1 "
-            f"'per_sample_weights'; but type {_type_name(weight)} does not equal {_type_name(scales)} "
-            "(while checking arguments for embedding_bag)"
+            f"'per_sample_weights'; but type {common.legacy_type_name(weight)} does not equal "
+            f"{common.legacy_type_name(scales)} (while checking arguments for embedding_bag)"
         )
     if not size_guards.equal_shapes(scales.shape, indices.shape):
         raise RuntimeError("embedding_bag: per_sample_weights must have the same shape as the indices")

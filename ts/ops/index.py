@@ -448,7 +448,10 @@ def _masked_select(xp: Any, self: Array, mask: Array) -> Array:
 )
 def _masked_scatter(xp: Any, self: Array, mask: Array, source: Array) -> Array:
     if self.dtype != source.dtype:
-        raise RuntimeError("masked_scatter: expected self and source to have same dtypes")
+        raise RuntimeError(
+            "masked_scatter: expected self and source to have same dtypes but got"
+            f"{common.NAME_OF[self.dtype]} and {common.NAME_OF[source.dtype]}"
+        )
     shape = common.broadcast_shapes(self.shape, mask.shape)
     result = xp.array(xp.broadcast_to(self, shape))
     full_mask = xp.broadcast_to(_mask(mask), shape)

@@ -54,15 +54,6 @@ def _check_output_shape(target: Sequence[int], other: Sequence[int]) -> None:
         )
 
 
-def check_not_both_bool(a: Array, b: Array) -> None:
-    """Raise RuntimeError if both arrays are bool, because bools have no subtraction."""
-    if a.dtype == b.dtype == common.BOOL:
-        raise RuntimeError(
-            "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or "
-            "`logical_xor()` operator instead."
-        )
-
-
 def wide(xp: Any, x: Array) -> Array:
     """Cast x to its computation dtype, which is float32 for 16-bit floats."""
     return common.cast(xp, x, common.opmath(x.dtype))
@@ -143,6 +134,11 @@ def _huber_loss(xp: Any, self: Array, target: Array, reduction: int = MEAN, delt
     autocast="float32",
 )
 def _soft_margin_loss(xp: Any, self: Array, target: Array, reduction: int = MEAN) -> Array:
+    if self.dtype == common.BOOL:
+        raise RuntimeError(
+            "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a "
+            "mask, use the `~` or `logical_not()` operator instead."
+        )
     common.check_cast(common.float_dtype(common.result_type(self, target)), self.dtype)
     _check_output_shape(self.shape, target.shape)
     # as in PyTorch, each step is rounded to the dtype, so that 16-bit floats may overflow
@@ -160,7 +156,7 @@ def _hinge_embedding_loss(
 ) -> Array:
     if self.dtype.kind == "c":
         raise NotImplementedError("clamp is not supported for complex types")
-    check_not_both_bool(self, self)
+    check_no_bool_subtraction(self, self)
     zero = xp.zeros((), dtype=self.dtype)  # 0 in the input's dtype, to which the margin is also converted
     apart = xp.maximum(common.cast(xp, margin, self.dtype) - self, zero)
     loss = xp.where(target != 1, apart, zero) + xp.where(target != -1, self, zero)
@@ -181,7 +177,7 @@ def _margin_ranking_loss(
     check_no_bool_subtraction(input1, input2)
     for a, b in ((input1, input2), (input1, target)):
         common.broadcast_shapes(a.shape, b.shape)
-    check_not_both_bool(target, target)
+    check_no_bool_subtraction(target, target)
     # Integers are not converted to floats, and differences of unsigned integers wrap.
     gap = xp.subtract(*promote_pair(xp, input1, input2))
     gap = xp.multiply(*promote_pair(xp, -target, gap))
@@ -195,10 +191,11 @@ def _margin_ranking_loss(
     autocast="float32",
 )
 def _kl_div(xp: Any, self: Array, target: Array, reduction: int = MEAN, log_target: bool = False) -> Array:
-    for v in (self, target):
-        if common.CATEGORY_OF[v.dtype] != common.FLOATING:
-            kind = "Complex" if v.dtype.kind == "c" else "Integral"
-            raise RuntimeError(f"kl_div: {kind} inputs not supported.")
+    categories = [common.CATEGORY_OF[v.dtype] for v in (self, target)]
+    if common.COMPLEX in categories:
+        raise RuntimeError("kl_div: Complex inputs not supported.")
+    if min(categories) < common.FLOATING:
+        raise RuntimeError("kl_div: Integral inputs not supported.")
     dtype = common.result_type(self, target)
     x, y = (wide(xp, v) for v in promote_pair(xp, self, target))
     loss = xp.exp(y) * (y - x) if log_target else xp.special("xlogy")(y, y) - y * x
@@ -214,8 +211,8 @@ def _poisson_nll_loss(
     xp: Any, input: Array, target: Array, log_input: bool, full: bool, eps: float, reduction: int
 ) -> Array:
     common.broadcast_shapes(input.shape, target.shape)
-    if not log_input:
-        check_not_both_bool(input, input)
+    if input.dtype == target.dtype == common.BOOL or (not log_input and input.dtype == common.BOOL):
+        check_no_bool_subtraction(True, input.dtype)
     dtype = common.float_dtype(common.result_type(input, target))
     x, y = (wide(xp, common.cast(xp, v, dtype)) for v in (input, target))
     loss = xp.exp(x) - y * x if log_input else x - y * xp.log(x + eps)
@@ -240,9 +237,10 @@ def _check_probabilities(xp: Any, **arrays: Array) -> None:
 def _binary_cross_entropy(
     xp: Any, self: Array, target: Array, weight: Array | None = None, reduction: int = MEAN
 ) -> Array:
-    dtype = _real("binary_cross_entropy", self.dtype)
+    dtype = self.dtype
     if target.dtype != dtype:
         raise RuntimeError(f"Found dtype {common.NAME_OF[target.dtype]} but expected {common.NAME_OF[dtype]}")
+    _real("binary_cross_entropy", dtype)
     _check_probabilities(xp, input=self, target=target)
     x, y = wide(xp, self), wide(xp, target)
     loss = -(y * xp.maximum(xp.log(x), -100) + (1 - y) * xp.maximum(xp.log1p(-x), -100))
@@ -268,8 +266,9 @@ def _binary_cross_entropy_with_logits(
     check_no_bool_subtraction(True, target) if target.dtype == common.BOOL else None
     dtype = common.result_type(self, target)
     _check_output_shape(target.shape, self.shape)
-    # PyTorch writes the loss to a buffer with the target's dtype, so the loss must be convertible to it
+    # PyTorch writes the loss to a buffer with the target's dtype, so the loss is converted to it
     common.check_cast(dtype, target.dtype)
+    dtype = target.dtype
     _real("log_sigmoid_cpu", self.dtype)
     x, y = wide(xp, self), wide(xp, target)
     softplus = xp.log1p(xp.exp(-xp.abs(x))) + xp.maximum(-x, 0)

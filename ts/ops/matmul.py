@@ -13,13 +13,25 @@ from typing import Any
 
 from ts._core.tensor import size_guards
 from ts.ops import common, cost_model
+from ts.ops.matmul_checks import (
+    OTHER_DTYPE,
+    check_addmm_dtypes,
+    check_addmv_dtypes,
+    check_bmm_dtypes,
+    check_bmm_shapes,
+    check_dot,
+    check_matmul,
+    check_mm_dtypes,
+    check_mm_shapes,
+    check_mv,
+    check_not_bool,
+)
 from ts.ops.out_variants import COPIED_OUT, EXPECTED_DTYPE_ERROR, SAME_DTYPE_OUT, castable
 from ts.ops.registry import find, op, shared_fields
 from ts.ops.result_strides import with_result_strides
 from ts.ops.unsupported_dtypes import INEXACT
 
 Array = common.Array
-_OTHER_DTYPE = "expected m1 and m2 to have the same dtype, but got: {want_cpp} != {got_cpp}"
 
 
 def _shape(x: Array) -> str:
@@ -29,7 +41,7 @@ def _shape(x: Array) -> str:
 def product(xp: Any, a: Array, b: Array) -> Array:
     """Return the matrix product of two arrays of one dtype. 16-bit floats are computed in 32 bits."""
     if a.dtype != b.dtype:
-        raise RuntimeError(common.dtype_message(_OTHER_DTYPE, a.dtype, b.dtype))
+        raise RuntimeError(common.dtype_message(OTHER_DTYPE, a.dtype, b.dtype))
     wide = common.opmath(a.dtype)
     result = xp.products(common.cast(xp, a, wide), common.cast(xp, b, wide))
     return common.cast(xp, xp.asarray(result), a.dtype)
@@ -42,7 +54,6 @@ def _need(x: Array, ndim: int, message: str) -> None:
 
 @op(
     "aten::mm(Tensor self, Tensor mat2) -> Tensor",
-    dtype_errors={"b": "addmm_impl_cpu_"},
     **SAME_DTYPE_OUT,
     autocast="lower",
     sparse="matmul.mm",
@@ -52,14 +63,13 @@ def _need(x: Array, ndim: int, message: str) -> None:
 def _mm(xp: Any, self: Array, mat2: Array) -> Array:
     _need(self, 2, "self must be a matrix")
     _need(mat2, 2, "mat2 must be a matrix")
-    if not size_guards.equal(self.shape[1], mat2.shape[0]):
-        raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({_shape(self)} and {_shape(mat2)})")
+    check_mm_shapes(self.shape, mat2.shape)
+    check_mm_dtypes(self.dtype, mat2.dtype)
     return product(xp, self, mat2)
 
 
 @op(
     "aten::bmm(Tensor self, Tensor mat2) -> Tensor",
-    dtype_errors={"b": "bmm"},
     **SAME_DTYPE_OUT,
     autocast="lower",
     sparse="matmul.bmm",
@@ -69,18 +79,14 @@ def _mm(xp: Any, self: Array, mat2: Array) -> Array:
 def _bmm(xp: Any, self: Array, mat2: Array) -> Array:
     _need(self, 3, "batch1 must be a 3D tensor")
     _need(mat2, 3, "batch2 must be a 3D tensor")
-    if not size_guards.equal_shapes((self.shape[0], self.shape[2]), mat2.shape[:2]):
-        raise RuntimeError(
-            f"Expected size for first two dimensions of batch2 tensor to be: [{self.shape[0]}, "
-            f"{self.shape[2]}] but got: [{mat2.shape[0]}, {mat2.shape[1]}]."
-        )
+    check_bmm_shapes(self.shape, mat2.shape)
+    check_bmm_dtypes(self.dtype, mat2.dtype)
     return product(xp, self, mat2)
 
 
 @op(
     "aten::mv(Tensor self, Tensor vec) -> Tensor",
     out="out",
-    dtype_errors={"b": "addmv_impl_cpu"},
     autocast={"cuda": "lower"},
     sparse="matmul.mv",
     graph_autodiff=True,
@@ -88,50 +94,31 @@ def _bmm(xp: Any, self: Array, mat2: Array) -> Array:
 def _mv(xp: Any, self: Array, vec: Array) -> Array:
     if self.ndim != 2 or vec.ndim != 1:
         raise RuntimeError(f"vector + matrix @ vector expected, got 1, {self.ndim}, {vec.ndim}")
-    if not size_guards.equal(self.shape[1], vec.shape[0]):
-        raise RuntimeError(
-            f"size mismatch, got input ({self.shape[0]}), mat ({_shape(self)}), vec ({vec.shape[0]})"
-        )
+    check_mv(self.shape, vec.shape)
+    check_addmv_dtypes(vec.dtype, self.dtype, vec.dtype)
     return product(xp, self, vec)
-
-
-def _check_dot(name: str, self: Array, other: Array) -> None:
-    if self.ndim != 1 or other.ndim != 1:
-        raise RuntimeError(f"1D tensors expected, but got {self.ndim}D and {other.ndim}D tensors")
-    if self.dtype != other.dtype:
-        raise RuntimeError(
-            f"dot : expected both vectors to have same dtype, but found {common.NAME_OF[self.dtype]} and "
-            f"{common.NAME_OF[other.dtype]}"
-        )
-    if not size_guards.equal_shapes(self.shape, other.shape):
-        raise RuntimeError(
-            f"inconsistent tensor size, expected tensor [{self.size}] and src [{other.size}] to have the "
-            f"same number of elements, but got {self.size} and {other.size} elements respectively"
-        )
 
 
 @op(
     "aten::dot(Tensor self, Tensor tensor) -> Tensor",
     out="out",
-    dtype_errors={"b": "dot"},
     out_dtype_error="result dtype {got} does not match input dtype {want}",
     autocast={"cuda": "widest"},
     graph_autodiff=True,
 )
 def _dot(xp: Any, self: Array, tensor: Array) -> Array:
-    _check_dot("dot", self, tensor)
+    check_dot(self, tensor)
     return product(xp, self, tensor)
 
 
 @op(
     "aten::vdot(Tensor self, Tensor other) -> Tensor",
     out="out",
-    dtype_errors={"b": "dot"},
     out_dtype_error="result dtype {got} does not match input dtype {want}",
     autocast={"cuda": "widest"},
 )
 def _vdot(xp: Any, self: Array, other: Array) -> Array:
-    _check_dot("vdot", self, other)
+    check_dot(self, other)
     return product(xp, xp.conj(self), other)
 
 
@@ -178,16 +165,14 @@ def _outer(xp: Any, self: Array, vec2: Array) -> Array:
     copies_sizes=True, graph_autodiff=True,
 )  # fmt: skip
 @op("aten::linalg_matmul(Tensor self, Tensor other) -> Tensor", same_as="aten::matmul", **COPIED_OUT)
-@shared_fields(layout="contiguous", dtype_errors={"b": "addmm_impl_cpu_"}, autocast="lower")
+@shared_fields(layout="contiguous", autocast="lower")
 def _matmul(xp: Any, self: Array, other: Array) -> Array:
     if self.ndim == 0 or other.ndim == 0:
         raise RuntimeError("both arguments to matmul need to be at least 1D, but they are "
                            f"{self.ndim}D and {other.ndim}D")  # fmt: skip
     inner = other.shape[-2] if other.ndim > 1 else other.shape[0]
-    if self.shape[-1] != inner:
-        if self.ndim == 1 and other.ndim == 1:
-            _check_dot("dot", self, other)
-        raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({_shape(self)} and {_shape(other)})")
+    if self.shape[-1] != inner or self.dtype != other.dtype or self.dtype == common.BOOL:
+        check_matmul(self, other)
     common.broadcast_shapes(self.shape[:-2], other.shape[:-2])
     return product(xp, self, other)
 
@@ -219,7 +204,6 @@ def blend(xp: Any, self: Array, result: Array, beta: Any, alpha: Any) -> Array:
 @op(
     "aten::addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
     inplace=True,
-    dtype_errors={"b": "addmm_impl_cpu_"},
     **SAME_DTYPE_OUT,
     autocast="lower",
     sparse="matmul.addmm",
@@ -227,18 +211,25 @@ def blend(xp: Any, self: Array, result: Array, beta: Any, alpha: Any) -> Array:
     graph_autodiff=True,
 )
 def _addmm(xp: Any, self: Array, mat1: Array, mat2: Array, beta: Any = 1, alpha: Any = 1) -> Array:
-    return blend(xp, self, _mm(xp, mat1, mat2), beta, alpha)
+    _need(mat1, 2, f"mat1 must be a matrix, got {mat1.ndim}-D tensor")
+    _need(mat2, 2, f"mat2 must be a matrix, got {mat2.ndim}-D tensor")
+    check_mm_shapes(mat1.shape, mat2.shape)
+    check_addmm_dtypes(self.dtype, mat1.dtype, mat2.dtype)
+    return blend(xp, self, product(xp, mat1, mat2), beta, alpha)
 
 
 @op(
     "aten::addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
     inplace=True,
-    dtype_errors={"b": "addmv_impl_cpu"},
     **SAME_DTYPE_OUT,
     autocast={"cuda": "lower"},
 )
 def _addmv(xp: Any, self: Array, mat: Array, vec: Array, beta: Any = 1, alpha: Any = 1) -> Array:
-    return blend(xp, self, _mv(xp, mat, vec), beta, alpha)
+    if mat.ndim != 2 or vec.ndim != 1 or self.ndim > 1:
+        raise RuntimeError(f"vector + matrix @ vector expected, got {self.ndim}, {mat.ndim}, {vec.ndim}")
+    check_mv(mat.shape, vec.shape)
+    check_addmv_dtypes(self.dtype, mat.dtype, vec.dtype)
+    return blend(xp, self, product(xp, mat, vec), beta, alpha)
 
 
 @op(
@@ -258,28 +249,38 @@ def _addr(xp: Any, self: Array, vec1: Array, vec2: Array, beta: Any = 1, alpha: 
 @op(
     "aten::baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
     inplace=True,
-    dtype_errors={"b": "baddbmm"},
     **SAME_DTYPE_OUT,
     autocast="lower",
 )
 def _baddbmm(xp: Any, self: Array, batch1: Array, batch2: Array, beta: Any = 1, alpha: Any = 1) -> Array:
-    return blend(xp, self, _bmm(xp, batch1, batch2), beta, alpha)
+    _need(batch1, 3, "batch1 must be a 3D tensor")
+    _need(batch2, 3, "batch2 must be a 3D tensor")
+    if self.dtype != batch1.dtype:
+        names = [common.CPP_NAME_OF[x.dtype] for x in (self, batch1, batch2)]
+        raise RuntimeError(
+            f"Input dtypes must be the same, got: input {names[0]}, batch1: {names[1]}, batch2: {names[2]}"
+        )
+    check_bmm_shapes(batch1.shape, batch2.shape)
+    check_bmm_dtypes(batch1.dtype, batch2.dtype, "baddbmm")
+    return blend(xp, self, product(xp, batch1, batch2), beta, alpha)
 
 
 @op(
     "aten::addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
     inplace=True,
     out="out",
-    dtype_errors={"b": "addmm_impl_cpu_"},
     autocast="lower",
 )
 def _addbmm(xp: Any, self: Array, batch1: Array, batch2: Array, beta: Any = 1, alpha: Any = 1) -> Array:
-    return blend(xp, self, xp.sum(_bmm(xp, batch1, batch2), axis=0, dtype=batch1.dtype), beta, alpha)
+    _need(batch1, 3, "batch1 must be a 3D tensor")
+    _need(batch2, 3, "batch2 must be a 3D tensor")
+    check_bmm_shapes(batch1.shape, batch2.shape)
+    check_addmm_dtypes(self.dtype, batch1.dtype, batch2.dtype)
+    return blend(xp, self, xp.sum(product(xp, batch1, batch2), axis=0, dtype=batch1.dtype), beta, alpha)
 
 
 @op(
     "aten::linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor",
-    dtype_errors={"b": "addmm_impl_cpu_"},
     **SAME_DTYPE_OUT,
     work=cost_model.linear,
     autocast="lower",
@@ -293,6 +294,12 @@ def _linear(xp: Any, input: Array, weight: Array, bias: Array | None = None) -> 
         flat = f"{math.prod(input.shape[:-1])}x{input.shape[-1]}"
         turned = f"{weight.shape[-1]}x{weight.shape[0]}"
         raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({flat} and {turned})")
+    if bias is not None:
+        check_addmm_dtypes(bias.dtype, input.dtype, weight.dtype)
+    elif weight.ndim == 1:
+        check_addmv_dtypes(weight.dtype, input.dtype, weight.dtype)
+    else:
+        check_mm_dtypes(input.dtype, weight.dtype)
     result = product(xp, input, weight.T)
     return result if bias is None else xp.add(result, bias)
 
@@ -323,9 +330,14 @@ def _bilinear(xp: Any, input1: Array, input2: Array, weight: Array, bias: Array 
             f"bilinear(): bias size does not match weight size: got {bias.shape[0] if bias.ndim else 0} but "
             f"expected {outputs}"
         )
-    dtype = common.result_type(input1, input2, weight)
-    if dtype == common.BOOL:
-        common.raise_unsupported_dtype("bmm", dtype)
+    dtype = weight.dtype
+    if not input1.dtype == input2.dtype == dtype:
+        names = [common.CPP_NAME_OF[x.dtype] for x in (input1, input2, weight)]
+        raise RuntimeError(
+            f"All tensors must have the same dtype, got input1: {names[0]}, input2: {names[1]}, weight: "
+            f"{names[2]}"
+        )
+    check_not_bool("bmm", dtype)
     a, b, w = (common.cast(xp, x, common.opmath(dtype)) for x in (input1, input2, weight))
     halfway = xp.matmul(a.reshape(-1, first), w.transpose(1, 0, 2).reshape(first, outputs * second))
     result = xp.matmul(halfway.reshape(-1, outputs, second), b.reshape(-1, second, 1))
@@ -336,7 +348,6 @@ def _bilinear(xp: Any, input1: Array, input2: Array, weight: Array, bias: Array 
 @op(
     "aten::inner(Tensor self, Tensor other) -> Tensor",
     out="out",
-    dtype_errors={"b": "addmm_impl_cpu_"},
     out_dtype_error="tensordot: Expected the output tensor to have dtype {want}, but got an output tensor "
     "with dtype {got}",
     autocast={"cpu": "lower", "cuda": "widest"},
@@ -346,6 +357,7 @@ def _inner(xp: Any, self: Array, other: Array) -> Array:
         return xp.multiply(self, other)
     if self.dtype != other.dtype:
         raise RuntimeError("both inputs should have same dtype")
+    check_not_bool("addmm_impl_cpu_", self.dtype)
     if self.shape[-1] != other.shape[-1]:
         raise RuntimeError(
             "inner() the last dimension must match on both input tensors but got shapes "
@@ -358,7 +370,6 @@ def _inner(xp: Any, self: Array, other: Array) -> Array:
     "aten::tensordot(Tensor self, Tensor other, int[] dims_self, int[] dims_other) -> Tensor",
     out="out",
     where="f",
-    dtype_errors={"b": "addmm_impl_cpu_"},
     out_dtype_error="tensordot: Expected the output tensor to have dtype {want}, but got an output tensor "
     "with dtype {got}",
     work=cost_model.contraction,
@@ -371,6 +382,7 @@ def _tensordot(
         raise RuntimeError("both dimension lists should have same length")
     if self.dtype != other.dtype:
         raise RuntimeError("both inputs should have same dtype")
+    check_not_bool("addmm_impl_cpu_", self.dtype)
     first = [common.wrap_dim(d, self.ndim) for d in dims_self]
     second = [common.wrap_dim(d, other.ndim) for d in dims_other]
     x, y = self, other
@@ -406,14 +418,13 @@ def _cross(xp: Any, self: Array, other: Array, dim: int | None = None) -> Array:
                 f"{other.shape[at]}"
             )
     shape = common.broadcast_shapes(self.shape, other.shape)
+    check_bmm_dtypes(self.dtype, other.dtype, "cross")
     if dim is None:
         axis = next((i for i, n in enumerate(self.shape) if size_guards.evaluate_guard(n == 3)), None)
         if axis is None:
             raise RuntimeError("no dimension of size 3 in input")
     else:
         axis = common.wrap_dim(dim, len(shape))
-    if self.dtype == common.BOOL:
-        common.raise_unsupported_dtype("cross", self.dtype)
     a, b = xp.broadcast_to(self, shape), xp.broadcast_to(other, shape)
     x, y = xp.roll(a, -1, axis), xp.roll(b, -2, axis)
     return x * y - xp.roll(a, -2, axis) * xp.roll(b, -1, axis)
@@ -429,7 +440,7 @@ def _cross(xp: Any, self: Array, other: Array, dim: int | None = None) -> Array:
     out="out",
     out_dtype_error="multi_dot(): expected out tensor to have dtype {want_cpp} but got {got_cpp}",
 )
-@shared_fields(dtype_errors={"b": "addmm_impl_cpu_"}, work=cost_model.chain, autocast="lower")
+@shared_fields(work=cost_model.chain, autocast="lower")
 def _multi_dot(xp: Any, tensors: Sequence[Array]) -> Array:
     if len(tensors) < 2:
         raise RuntimeError("multi_dot(): expected at least 2 tensors but got " + str(len(tensors)))
@@ -445,6 +456,7 @@ def _multi_dot(xp: Any, tensors: Sequence[Array]) -> Array:
             template += f"tensor {i} {{got_cpp}}"
             raise RuntimeError(common.dtype_message(template, tensors[0].dtype, t.dtype))
     dtype = tensors[0].dtype
+    check_not_bool("addmm_impl_cpu_", dtype)
     result = common.cast(xp, tensors[0], common.opmath(dtype))
     for i, t in enumerate(tensors[1:]):
         if not size_guards.equal(result.shape[-1], t.shape[0]):
@@ -508,6 +520,24 @@ def _expand_summed_ellipsis(equation: str, tensors: Sequence[Array]) -> str:
     return ",".join(operands) + "->" + output
 
 
+def _check_product_dtypes(equation: str, tensors: Sequence[Array]) -> None:
+    """Check dtypes like PyTorch, which contracts the operands from left to right.
+
+    Contractions with a sum are matrix products, and require equal dtypes other than bool. Contractions
+    without a sum are pointwise products, which promote dtypes.
+    """
+    inputs, arrow, output = equation.partition("->")
+    operands = inputs.split(",")
+    if not arrow:
+        output = "".join(c for c in inputs if inputs.count(c) == 1)
+    left, dtype = set(operands[0]), tensors[0].dtype
+    for i, (letters, x) in enumerate(zip(operands[1:], tensors[1:], strict=True), 2):
+        later = set("".join(operands[i:]) + output)
+        if (left & set(letters)) - later - {"."}:
+            check_bmm_dtypes(dtype, x.dtype)
+        left, dtype = (left | set(letters)) & later, common.promote_types(dtype, x.dtype)
+
+
 def _check_equation(equation: str, tensors: Sequence[Array]) -> None:
     """Raise RuntimeError if the equation's subscripts do not match the operands."""
     inputs, _, output = equation.partition("->")
@@ -547,7 +577,6 @@ def _check_equation(equation: str, tensors: Sequence[Array]) -> None:
 @op(
     "aten::einsum(str equation, Tensor[] tensors, *, int[]? path=None) -> Tensor",
     layout="contiguous",
-    dtype_errors={"b": "bmm"},
     work=cost_model.einsum,
     autocast="lower",
 )
@@ -559,6 +588,7 @@ def _einsum(xp: Any, equation: str, tensors: Sequence[Array], path: Sequence[int
     if not tensors:
         raise RuntimeError("einsum(): must provide at least one operand")
     _check_equation(compact, tensors)
+    _check_product_dtypes(compact, tensors)
     compact = _expand_summed_ellipsis(compact, tensors)
     dtype = common.result_type(*tensors)
     wide = common.opmath(dtype)

@@ -12,7 +12,7 @@ from typing import Any
 
 from ts._core.tensor import size_guards
 from ts.ops import common
-from ts.ops.out_variants import COPIED_OUT
+from ts.ops.out_variants import COPIED_OUT, SCALAR
 from ts.ops.registry import op
 
 Array = common.Array
@@ -60,20 +60,24 @@ def moment_dtype(x: Array, *parameters: Array | None) -> common.DType:
     return next((p.dtype for p in parameters if p is not None), x.dtype)
 
 
-def check_parameters(x: Array, *parameters: Array | None) -> None:
-    """Raise RuntimeError for invalid parameter dtypes.
+def check_parameters(x: Array, kernel: str, *parameters: Array | None) -> None:
+    """Raise PyTorch's error for invalid dtypes of the input or the parameters.
 
-    All parameters must have the dtype of `x`, or all float32 if `x` has a 16-bit dtype.
+    All parameters must have the dtype of `x`, or all float32 if `x` has a 16-bit dtype. As in PyTorch, the
+    first parameter decides which of the two rules applies. `kernel` is the name of PyTorch's kernel.
     """
-    parameter_dtypes = [p.dtype for p in parameters if p is not None]
-    if all(dtype == x.dtype for dtype in parameter_dtypes):
+    given = [p.dtype for p in parameters if p is not None]
+    if given and given[0] != x.dtype:
+        if any(dtype != common.FLOAT for dtype in given):
+            raise RuntimeError("mixed dtype (CPU): expect parameter to have scalar type of Float")
+        if x.dtype not in common.HALF_DTYPES:
+            raise RuntimeError("mixed dtype (CPU): all inputs must share same datatype.")
         return
-    wide = common.opmath(x.dtype)
-    if wide == x.dtype:
-        raise RuntimeError("mixed dtype (CPU): all inputs must share same datatype.")
-    if any(dtype != wide for dtype in parameter_dtypes):
-        expected = common.NAME_OF[wide]
-        raise RuntimeError(f"mixed dtype (CPU): expect parameter to have scalar type of {expected}")
+    if common.CATEGORY_OF[x.dtype] != common.FLOATING:
+        common.raise_unsupported_dtype(kernel, x.dtype)
+    for dtype in given[1:]:
+        if dtype != x.dtype:
+            raise RuntimeError(common.dtype_message(SCALAR, x.dtype, dtype))
 
 
 # --------------------------------------------------------------------- normalization over the last dimensions
@@ -147,7 +151,7 @@ def _native_layer_norm(
     eps: float,
 ) -> Three:
     axes = _last_axes(input, normalized_shape, weight, bias)
-    check_parameters(input, weight, bias)
+    check_parameters(input, "LayerNormKernelImpl", weight, bias)
     wide = floating_wide(xp, "LayerNormKernelImpl", input)
     result, mean, variance = normalize(xp, wide, axes, eps)
     dtype = moment_dtype(input, weight, bias)
@@ -328,7 +332,7 @@ def _native_group_norm(
             )
     if min(N, C, HxW) < 0 or not size_guards.equal(N * C * HxW, input.size):
         raise RuntimeError(f"shape '[{N}, {C}, {HxW}]' is invalid for input of size {input.size}")
-    check_parameters(input, weight, bias)
+    check_parameters(input, "GroupNormKernelImpl", weight, bias)
     wide = floating_wide(xp, "GroupNormKernelImpl", input)
     grouped = wide.reshape(N, group, C // group * HxW)
     result, mean, variance = normalize(xp, grouped, (2,), eps)

@@ -183,6 +183,19 @@ def _along(
     return result, (slice(None),) * axis + (i,)
 
 
+def _check_dtypes(name: str, self: Array, index: Array, source: Array) -> None:
+    """Raise a RuntimeError if the index is not int32 or int64, or if the dtypes of self and source differ."""
+    if index.dtype not in (common.INT64, common.INT32):
+        raise RuntimeError(
+            f"{name}(): Expected dtype int32/int64 for index but got: {common.NAME_OF[index.dtype]}"
+        )
+    if source.dtype != self.dtype:
+        raise RuntimeError(
+            f"{name}(): self ({common.NAME_OF[self.dtype]}) and source ({common.NAME_OF[source.dtype]}) "
+            "must have the same scalar type"
+        )
+
+
 def _check_index_add_source(self: Array, axis: int, index: Array, source: Array) -> None:
     """Raise an error if the slices of `source` along `axis` have a wrong number or a wrong shape."""
     if axis >= max(source.ndim, 1):
@@ -215,8 +228,7 @@ def _check_index_add_source(self: Array, axis: int, index: Array, source: Array)
     work=cost_model.of(cost_model.named_rows, 0.3),
 )
 def _index_add(xp: Any, self: Array, dim: int, index: Array, source: Array, alpha: Any = 1) -> Array:
-    if source.dtype != self.dtype:
-        raise RuntimeError("index_add_(): self and source expected to have the same dtype")
+    _check_dtypes("index_add_", self, index, source)
     axis = common.wrap_dim(dim, self.ndim)
     _check_index_add_source(self, axis, index, source)
     beyond = RuntimeError(_BOUNDS) if self.ndim == 2 else IndexError(_INDEX_OUT_OF_RANGE)
@@ -237,6 +249,7 @@ def _index_add(xp: Any, self: Array, dim: int, index: Array, source: Array, alph
 def _index_reduce(
     xp: Any, self: Array, dim: int, index: Array, source: Array, reduce: str, include_self: bool = True
 ) -> Array:
+    _check_dtypes("index_reduce_", self, index, source)
     result, key = _along(xp, self, dim, index, IndexError(_INDEX_OUT_OF_RANGE))
     _combine(xp, result, key, source, reduce, include_self)
     return result.reshape(self.shape)
@@ -250,8 +263,15 @@ def _index_reduce(
     autocast={"cpu": "widest"},
 )
 def _index_copy(xp: Any, self: Array, dim: int, index: Array, source: Array) -> Array:
+    if index.dtype != common.INT64:
+        raise RuntimeError(
+            f"index_copy_(): Expected a long tensor for index, but got {common.NAME_OF[index.dtype]}"
+        )
     if source.dtype != self.dtype:
-        raise RuntimeError("index_copy_(): self and source expected to have the same dtype")
+        raise RuntimeError(
+            "index_copy_(): self and source expected to have the same dtype, but got (self) "
+            f"{common.NAME_OF[self.dtype]} and (source) {common.NAME_OF[source.dtype]}"
+        )
     result, key = _along(xp, self, dim, index, IndexError(f"index_copy_(): {_BOUNDS}"))
     result[key] = source
     return result.reshape(self.shape)
@@ -286,6 +306,8 @@ def _index_fill(xp: Any, self: Array, dim: int, index: Array, value: Any) -> Arr
         value = common.number_in(xp, value)
     if isinstance(value, complex) and self.dtype.kind != "c":
         raise RuntimeError("index_fill_(): Converting complex Scalar to non-complex type is not supported")
+    if index.dtype != common.INT64:
+        raise IndexError("index_fill_(): Expected dtype int64 for index.")
     result, key = _along(xp, self, dim, index, IndexError(_BOUNDS), negative=True)
     result[key] = common.cast_checked(xp, value, self.dtype)
     return result.reshape(self.shape)

@@ -319,7 +319,7 @@ def _insertion_index_shape(
     work=_SEARCH_COST,
     out_dtype_error=_INDEX_DTYPE_ERROR,
 )
-@shared_fields(dtype_errors={"bc": "searchsorted_out_cpu"}, shape=_insertion_index_shape)
+@shared_fields(shape=_insertion_index_shape)
 def _searchsorted(
     xp: Any,
     sorted_sequence: Array,
@@ -330,6 +330,9 @@ def _searchsorted(
     sorter: Array | None = None,
 ) -> Array:
     search_side = "right" if right or side == "right" else "left"
+    dtype = common.result_type(sorted_sequence, self)
+    if dtype == common.BOOL or dtype.kind == "c":
+        common.raise_unsupported_dtype("searchsorted_out_cpu", dtype)
     _, code = _insertion_index_shape(sorted_sequence, self, out_int32)
     values = xp.asarray(self)
     order = sorted_sequence if sorter is None else xp.take_along_axis(sorted_sequence, sorter, -1)
@@ -373,7 +376,6 @@ def _insertion_indices(xp: Any, row: Array, values: Array, side: str) -> Array:
     work=_SEARCH_COST,
     **COPIED,
 )
-@shared_fields(dtype_errors={"bc": "searchsorted_out_cpu"})
 def _bucketize(xp: Any, self: Any, boundaries: Array, out_int32: bool = False, right: bool = False) -> Array:
     if boundaries.ndim != 1:
         raise RuntimeError(f"boundaries tensor must be 1 dimension, but got dim({boundaries.ndim})")
@@ -398,14 +400,15 @@ def _bucketize(xp: Any, self: Any, boundaries: Array, out_int32: bool = False, r
     out="Scalar_Tensor_out",
     work=_SEARCH_COST,
 )
-@shared_fields(
-    dtype_errors={"bc": "Unsupported input type encountered for isin(): {dtype}"},
-    out_dtype_error=EXPECTED_DTYPE_ERROR,
-)
+@shared_fields(out_dtype_error=EXPECTED_DTYPE_ERROR)
 def _isin(
     xp: Any, elements: Any, test_elements: Any, assume_unique: bool = False, invert: bool = False
 ) -> Array:
-    return xp.isin(xp.asarray(elements), xp.asarray(test_elements), invert=invert)
+    elements, test_elements = xp.asarray(elements), xp.asarray(test_elements)
+    for x in (elements, test_elements):
+        if x.dtype == common.BOOL or x.dtype.kind == "c":
+            raise RuntimeError(f"Unsupported input type encountered for isin(): {common.NAME_OF[x.dtype]}")
+    return xp.isin(elements, test_elements, invert=invert)
 
 
 def _bincount_shape(self: Array, weights: Array | None = None, minlength: int = 0) -> ShapeAndDtype:

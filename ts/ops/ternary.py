@@ -28,12 +28,13 @@ Array = common.Array
     out="out",
     cuda="a + d * b * c",
     layout="like_all",
-    dtype_errors={"b": "addcmul_cpu_out"},
     autocast={"cuda": "widest"},
     graph_autodiff=True,
 )
 def _addcmul(xp: Any, self: Array, tensor1: Array, tensor2: Array, value: Any = 1) -> Array:
     x, a, b = promote(xp, SAME, self, tensor1, tensor2)
+    if x.dtype == common.BOOL:
+        common.raise_unsupported_dtype("addcmul_cpu_out", x.dtype)
     return common.cast(xp, x + common.cast_checked(xp, value, x.dtype) * a * b, x.dtype)
 
 
@@ -46,12 +47,15 @@ def _addcmul(xp: Any, self: Array, tensor1: Array, tensor2: Array, value: Any = 
     autocast={"cuda": "widest"},
 )
 def _addcdiv(xp: Any, self: Array, tensor1: Array, tensor2: Array, value: Any = 1) -> Array:
-    x, a, b = promote(xp, SAME, self, tensor1, tensor2)
-    if a.dtype.kind in "iub":
+    if tensor1.dtype.kind in "iub" and tensor2.dtype.kind in "iub":
         raise RuntimeError(
             "Integer division with addcdiv is no longer supported, and in a future  release addcdiv will "
-            "perform a true division of tensor1 and tensor2."
+            "perform a true division of tensor1 and tensor2. The historic addcdiv behavior can be "
+            "implemented as (input + value * torch.trunc(tensor1 / tensor2)).to(input.dtype) for integer "
+            "inputs and as (input + value * tensor1 / tensor2) for float inputs. The future addcdiv "
+            "behavior is just the latter implementation: (input + value * tensor1 / tensor2), for all dtypes."
         )
+    x, a, b = promote(xp, SAME, self, tensor1, tensor2)
     return common.cast(xp, x + common.cast_checked(xp, value, x.dtype) * a / b, x.dtype)
 
 
@@ -72,28 +76,19 @@ def _addcdiv(xp: Any, self: Array, tensor1: Array, tensor2: Array, value: Any = 
 )
 @shared_fields(layout="like_all")
 def _lerp(xp: Any, self: Array, end: Array, weight: Any) -> Array:
-    if self.dtype.kind in "biu":
-        kind = "scalar" if isinstance(weight, (int, float)) else "tensor"
-        common.raise_unsupported_dtype(f"lerp_kernel_{kind}", self.dtype)
-    common.check_number(weight, self.dtype)
     for other in (end, weight):
         if not isinstance(other, (int, float, complex)) and other.dtype != self.dtype:
             raise RuntimeError(
-                f"expected dtype {NAMES[self.dtype]} for `{'end' if other is end else 'weight'}` but got "
-                f"dtype {common.CPP_NAME_OF[other.dtype]}"
+                f"expected dtype {common.CPP_NAME_OF[self.dtype]} for "
+                f"`{'end' if other is end else 'weight'}` but got dtype {common.CPP_NAME_OF[other.dtype]}"
             )
+    if self.dtype.kind in "biu":
+        kind = "scalar" if isinstance(weight, (int, float, complex)) else "tensor"
+        common.raise_unsupported_dtype(f"lerp_kernel_{kind}", self.dtype)
+    common.check_number(weight, self.dtype)
     w = common.cast(xp, weight, self.dtype)
     near = self + w * (end - self)
     return xp.where(xp.abs(w) < 0.5, near, end - (end - self) * (1 - w)).astype(self.dtype)
-
-
-NAMES = {
-    common.HALF: "c10::Half",
-    common.FLOAT: "float",
-    common.DOUBLE: "double",
-    common.INT64: "long int",
-    common.BOOL: "bool",
-}
 
 
 @op(
@@ -181,7 +176,6 @@ def _limited(limit_by: Any, x: Array, limit: Any) -> Array:
     inplace=True,
     out="Tensor_out",
     cuda="min(max(a, b), c)",
-    dtype_errors={"b": "clamp_cpu"},
     graph_autodiff=True,
 )
 @op(
@@ -194,10 +188,13 @@ def _limited(limit_by: Any, x: Array, limit: Any) -> Array:
     "aten::clip.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor",
     inplace=True,
     out="Tensor_out",
-    dtype_errors={"b": "clamp_cpu"},
     same_as="aten::clamp",
 )
 def _clamp(xp: Any, self: Array, min: Any = None, max: Any = None) -> Array:
+    has_both = min is not None and max is not None
+    if has_both and self.dtype == common.BOOL and common.result_type(self, min, max) == common.BOOL:
+        name = "clamp_scalar_cpu" if isinstance(min, bool) else "clamp_cpu"
+        common.raise_unsupported_dtype(name, common.BOOL)
     return clamp_kernel(xp, self, min, max)
 
 
@@ -430,9 +427,9 @@ def _complex(xp: Any, real: Array, imag: Array) -> Array:
 )
 def _polar(xp: Any, abs: Array, angle: Array) -> Array:
     _check_parts(abs, angle)
-    if common.HALF in (abs.dtype, angle.dtype):
-        common.raise_unsupported_dtype("polar_cpu", common.HALF)
     _check_same(abs, angle)
+    if abs.dtype == common.HALF:
+        common.raise_unsupported_dtype("polar_cpu", common.HALF)
     return _complex(xp, abs * xp.cos(angle), abs * xp.sin(angle))
 
 

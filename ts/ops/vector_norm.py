@@ -12,6 +12,7 @@ from typing import Any
 
 from ts._core.tensor import size_guards
 from ts.ops import common
+from ts.ops.numpy_arithmetic import check_no_bool_subtraction
 from ts.ops.out_variants import COPIED, COPIED_OUT, EXPECTED_DTYPE_ERROR, SAME_DTYPE_OUT
 from ts.ops.registry import op
 from ts.ops.unsupported_dtypes import INEXACT
@@ -175,15 +176,19 @@ def _norm_dtype(xp: Any, self: Array, p: Any, dtype: int) -> Array:
 
 @op(
     "aten::dist(Tensor self, Tensor other, Scalar p=2) -> Tensor",
-    dtype_errors={
-        "b": "Subtraction, the `-` operator, with two bool tensors is not supported. "
-        "Use the `^` or `logical_xor()` operator instead."
-    },
     autocast={"cuda": "float32"},
     **COPIED_OUT,
 )
 def _dist(xp: Any, self: Array, other: Array, p: Any = 2) -> Array:
-    return vector_norm(xp, xp.subtract(self, other), p, None, False)
+    check_no_bool_subtraction(self, other)
+    dtype = common.result_type(self, other)
+    if common.CATEGORY_OF[dtype] < common.FLOATING:
+        raise RuntimeError(
+            "norm(): input dtype should be either floating point or complex. Got "
+            f"{common.NAME_OF[dtype]} instead."
+        )
+    x, y = common.cast(xp, self, dtype), common.cast(xp, other, dtype)
+    return vector_norm(xp, xp.subtract(x, y), p, None, False)
 
 
 @op(
