@@ -326,9 +326,9 @@ def test_exported_at_other_sizes():
             i, w = while_loop(lambda i, y: i < n, lambda i, y: (i + 1, y + c), (0, x))
             return a, c, ys, i, w, ts.cond(flag, lambda x: x[1:] * 1, lambda x: x * 2, (x,))
 
-    n = ts.export.Dim("n", min=2)
+    n = ts.export.Dim("n", min=3)
     program = ts.export.export(Loops(), (ts.rand(4, 3), YES), dynamic_shapes=({0: n}, None))
-    for size in (2, 3, 7):
+    for size in (3, 4, 7):
         for flag in (YES, NO):
             x = ts.rand(size, 3)
             ts.testing.assert_close(program.module()(x, flag), Loops()(x, flag))

@@ -30,10 +30,10 @@ RANGES = {
     "a check": (checked, 0, 9),
     "int(n)": (lambda x, n: x + int(n), 4, 4),
     "tensor_split": (lambda x, n: x.tensor_split(n), 4, 4),
-    "x[1:n]": (lambda x, n: x[1:n], 1, 9),
+    "x[1:n]": (lambda x, n: x[1:n], 3, 9),
     "x[n : n + 2]": (lambda x, n: x[n : n + 2], 0, 7),
-    "x[n:]": (lambda x, n: x[n:], 0, 9),
-    "x[-n:]": (lambda x, n: x[-n:], 1, 9),
+    "x[n:]": (lambda x, n: x[n:], 0, 7),
+    "x[-n:]": (lambda x, n: x[-n:], 2, 9),
     "x[n]": (lambda x, n: x[n], 0, 8),
     "x[:n] of as many": (lambda x, n: x[:n] + ts.ones(4), 4, 4),
 }

@@ -34,15 +34,16 @@ def test_smallest_inputs(layer, minimum):
 
 
 def test_number_of_parts():
-    """The number of results of `split` is fixed; the size of the last part may vary."""
+    """The number of results of `split` is fixed, and whether the last part has fewer than 2 elements."""
 
     class Parts(nn.Module):
         def forward(self, x):
             return [p.sum() for p in x.split(2)]
 
     program = export(Parts(), (ts.ones(5),), dynamic_shapes=({0: Dim.AUTO},))
-    assert [int(n) for n in program.module()(ts.ones(6))] == [2, 2, 2]
-    for n in (3, 7):
+    assert [int(n) for n in program.module()(ts.ones(5))] == [2, 2, 1]
+    assert [str(r) for r in program.range_constraints.values()] == ["VR[4, 5]"]
+    for n in (3, 6, 7):
         with pytest.raises(AssertionError, match="Guard failed"):
             program.module()(ts.ones(n))
 

@@ -14,7 +14,7 @@ def rows(n):
 FROM_THE_END = {
     "-s:": lambda x, y: x[-y.shape[0] :],
     ":-s": lambda x, y: x[: -y.shape[0]],
-    "s-5:": lambda x, y: x[y.shape[0] - 5 :],
+    "s-6:": lambda x, y: x[y.shape[0] - 6 :],
     ":s-5": lambda x, y: x[: y.shape[0] - 5],
     "-s:-1": lambda x, y: x[-y.shape[0] : -1],
     "-s:2-s": lambda x, y: x[-y.shape[0] : 2 - y.shape[0]],

@@ -120,7 +120,6 @@ def test_a_slice_up_to_a_number_of_data():
         (lambda self, x: x * max(x.shape[0], 2), 0),
         (lambda self, x: x * ts.sym_min(x.shape[0], 1), 1),
         (lambda self, x: x + x.shape[0] // x.shape[0], 1),
-        (lambda self, x: (x + 1, x[1:].shape[0]), 1),
         (lambda self, x: (x + 1, x[:2].shape[0]), 2),
         (lambda self, x: x * 2 if x.shape[0] else x.sum(), 1),
         (lambda self, x: x * 3, 0),

@@ -74,6 +74,27 @@ PROGRAMS = {
         x.take(y.long()) | 4,2:0 | 7:0
         F.one_hot(x.long(),4) | 3:0
     """,
+    "contiguity": r"""
+        x[1:] | 6:0
+        x[1:-1] | 6:0
+        x[::3] | 7:0
+        x[:,1:] | 4,6:1
+        x[:,:x.shape[1]//2] | 4,6:1
+        x[:x.shape[0]//2] | 6:0
+        x.view(-1,2) | 8:0
+        x[:-1].view(-1,2) | 5:0
+        x.chunk(2) | 7:0
+        x.split(2) | 7:0
+        x.unfold(1,2,2) | 3,8:0,1
+        x.new_zeros(x.shape[0]-2) | 4:0
+        x.new_zeros(2,x.shape[0]//2) | 5:0
+        F.conv1d(x,torch.ones(3,2,3),stride=2) | 2,2,9:0,2
+        F.avg_pool2d(x,2) | 2,2,8,9:0,2,3
+        F.interpolate(x,scale_factor=0.5) | 2,2,8,9:0,2,3
+        torch.diff(x,n=2) | 6:0
+        x+1 if x.shape[0]!=2 else x-1 | 5:0
+        x+1 if x.shape[0]*2>7 else x-1 | 5:0
+    """,
     "others": r"""
         x.var(0) | 3,4:0
         x.var() | 3,4:0

@@ -176,8 +176,11 @@ class ShapeEnv:
     def _between_of_quotients(self, expression: Any) -> ValueRange:
         """Return bounds of a sum with floor divisions, or no bounds for other expressions.
 
-        Each `x // n` is rewritten as `(x - remainder) / n`, with a symbol for the remainder.
+        Each `x // n` is rewritten as `(x - remainder) / n`, with a symbol for the remainder. As in PyTorch,
+        an export does not use these bounds for sizes of arguments, and adds guards instead.
         """
+        if self._is_of_arguments(expression):
+            return ValueRange()
         quotients = [q for q in expression.atoms(e.FloorDiv) if q.args[1].is_Integer and q.args[1] > 0]
         if not 0 < len(quotients) <= _MAX_QUOTIENTS or not isinstance(expression, sympy.Add):
             return ValueRange()
@@ -198,7 +201,7 @@ class ShapeEnv:
         The bounds are computed from the bounds of the sums in which `Min` or `Max` is replaced by one
         argument.
         """
-        if not isinstance(expression, sympy.Add):
+        if not isinstance(expression, sympy.Add) or self._is_of_arguments(expression):
             return ValueRange()
         for extreme in expression.atoms(sympy.Min, sympy.Max):
             factor = expression.coeff(extreme)
@@ -208,6 +211,13 @@ class ShapeEnv:
                 choose = min if isinstance(extreme, sympy.Min) == bool(factor > 0) else max
                 return ValueRange(choose(x.low for x in each), choose(x.high for x in each))
         return ValueRange()
+
+    def _is_of_arguments(self, expression: Any) -> bool:
+        """Return True if an export evaluates `expression`, and it depends only on arguments, not on data.
+
+        To decide conditions on such expressions, PyTorch uses fewer facts and adds guards instead.
+        """
+        return not self.frozen and all(symbol in self.hints for symbol in expression.free_symbols)
 
     def evaluate_static(self, condition: Any) -> bool | None:
         """Return True or False if known facts decide the condition, otherwise None."""
@@ -229,8 +239,8 @@ class ShapeEnv:
         truth = self._evaluate_relation(condition)
         if truth is None and (multiple := as_multiple(condition)) != condition:
             truth = self._evaluate_relation(multiple)
-        if truth is None and (others := self._in_multiples(condition)) != condition:
-            truth = self._evaluate_relation(others)
+        if truth is None and not self._is_of_arguments(condition):
+            truth = self._evaluate_relation(self._in_multiples(condition))
         return truth
 
     def is_provably_equal(self, x: Any, y: Any) -> bool:
@@ -511,7 +521,7 @@ class ShapeEnv:
         else:
             if isinstance(condition, sympy.Lt | sympy.Le):
                 difference = -difference
-            strict = isinstance(condition, sympy.Lt | sympy.Gt) and difference.is_integer
+            strict = isinstance(condition, sympy.Lt | sympy.Gt) and bool(difference.is_integer)
             self._learn_lower_bound(sympy.expand(difference), 1 if strict else 0, strict)
 
     def _learn_lower_bound(self, difference: Any, lower_bound: int, strict: bool = False) -> None:
@@ -523,10 +533,11 @@ class ShapeEnv:
         lower_bound = lower_bound - constant
         self._lower_bounds[rest] = max(self._lower_bounds.get(rest, -math.inf), lower_bound)
         factor, symbol = rest.as_coeff_Mul()
-        if symbol.is_Symbol and factor.is_Integer and symbol.is_integer:
+        is_integer = bool(factor.is_Integer and symbol.is_integer)
+        if is_integer and not math.isinf(lower_bound) and (lower_bound - strict) % int(factor):
+            return  # PyTorch ignores fractional bounds
+        if symbol.is_Symbol and is_integer:
             factor = int(factor)
-            if symbol not in self.hints and (lower_bound - strict) % factor:
-                return  # PyTorch ignores fractional bounds of unbacked symbols
             before = self.ranges.get(symbol, ValueRange())
             limit = (
                 ValueRange(-(-lower_bound // factor))
@@ -553,6 +564,7 @@ class ShapeEnv:
                 or not factor.is_Integer
                 or not symbol.is_integer
                 or symbol in self.replaced
+                or symbol in (rest - term).free_symbols
             ):
                 continue
             upper_bound = value_range(rest - term, self.ranges).high
@@ -575,14 +587,9 @@ class ShapeEnv:
             self._learn_implied_bound(symbol)
 
     def _record_not_equal(self, difference: Any) -> None:
-        """Record `difference != 0`. If this excludes the first or last value of a range, narrow the range."""
+        """Record `difference != 0`. As in PyTorch, this does not narrow ranges."""
         rest, constant = without_constant(difference)
         self._other.setdefault(rest, set()).add(-constant)
-        factor, symbol = rest.as_coeff_Mul()
-        if symbol in self.hints and factor in (1, -1):
-            n = -constant * int(factor)
-            bounds = self.ranges.get(symbol, ValueRange())
-            self._narrow(symbol, ValueRange(bounds.low + (n == bounds.low), bounds.high - (n == bounds.high)))
 
     def _learn_zero(self, difference: Any) -> None:
         """Record the equality constraint `difference == 0`.

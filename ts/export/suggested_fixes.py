@@ -15,16 +15,20 @@ import math
 from typing import Any, NamedTuple
 
 import sympy
+from sympy.printing.precedence import PRECEDENCE, precedence
 
 from ts.errors import UserError, UserErrorType
 from ts.export import sympy_functions as e
 from ts.export.canonical_conditions import is_linear
+from ts.export.dim_constraints import SizeConstraints
 from ts.export.dim_relations import DimRelations
 from ts.export.expr_parser import Source
 from ts.export.guards import format_condition
 from ts.export.intervals import ValueRange
 from ts.export.shape_env import ShapeEnv
+from ts.export.value_ranges import evaluate_by_ranges, simplify_max
 
+_MORE_INFORMATION = 'For more information, run with TORCH_LOGS="+dynamic".'
 _SPECIALIZED = (
     "You marked {0} as dynamic but your code specialized it to be a constant ({1}). If you're using "
     "mark_dynamic, either remove it or use maybe_mark_dynamic. If you're using Dim.DYNAMIC, replace it with "
@@ -49,6 +53,7 @@ class Named(NamedTuple):
     source: Source
     range: ValueRange  # range of sizes that the user specified
     kind: SpecKind
+    root_name: str = ""  # name of the `Dim` from which the size is computed, or "" if there is no `Dim`
 
     @property
     def is_dim(self) -> bool:
@@ -86,6 +91,11 @@ class Fixes:
             expression = environment.simplify(n.symbol)
             if expression.is_Symbol:
                 self.by_symbol.setdefault(expression, []).append(n)
+        # Symbol of a size -> guards on this size
+        self.constraints = {
+            symbol: SizeConstraints(symbol, environment.hints[symbol], environment.ranges[symbol])
+            for symbol in self.by_symbol
+        }
 
     def raise_if_any(self) -> None:
         """Raise UserError if a guard contradicts the spec of a dimension."""
@@ -96,13 +106,14 @@ class Fixes:
         self._check_conditions()
         for symbol, dimensions in self.by_symbol.items():
             self._check_range(symbol, dimensions)
-        if not self.violated:
+        if not self.violated and not self._specialized():
             return
-        names = ", ".join(sorted(self.violated))
-        lines = "\n".join(f"  - {line}" for line in self.conditions)
-        message = (
-            f'Constraints violated ({names})! For more information, run with TORCH_LOGS="+dynamic".\n{lines}'
-        )
+        message = ""
+        if self.violated:
+            names = ", ".join(sorted(self.violated))
+            lines = "\n".join(f"  - {line}" for line in self.conditions)
+            message = f"Constraints violated ({names})! {_MORE_INFORMATION}\n{lines}"
+        message += self._describe_specializations()
         if fixes := self._suggest_fixes():
             message += "\nSuggested fixes:\n" + "\n".join(f"  {fix}" for fix in fixes)
         message += (
@@ -160,20 +171,44 @@ class Fixes:
         self._record_violation(n, condition)
 
     def _check_conditions(self) -> None:
-        """Check the guards on one size. Guards that bound the size are checked by `_check_range`."""
+        """Check the guards on one size, except those that the ranges imply."""
         checked: set[Any] = set()
         for guard in self.environment.guards:
-            condition = self.environment.simplify(guard.condition)
+            ranges = self.environment.ranges
+            condition = simplify_max(self.environment.simplify(guard.condition), ranges)
             if len(condition.free_symbols) != 1 or condition in checked:
                 continue
             checked.add(condition)
             (symbol,) = condition.free_symbols
             dimensions = self.by_symbol.get(symbol, [])
-            if self.is_in_range(condition, symbol) or not any(m.is_dim for m in dimensions):
+            if not dimensions or evaluate_by_ranges(condition, ranges) is not None:
+                continue
+            if self.constraints[symbol].add(condition):
                 continue
             for limits in dict.fromkeys(m.range for m in dimensions if m.is_dim):
                 n = dimensions[0]._replace(range=limits)
                 self._record_violation(n, n.not_all(f"{_of(n, condition)}."))
+
+    def _specialized(self) -> list[tuple[Named, Any]]:
+        """Return the dimensions with a `Dim` whose guards only one size satisfies, and this size."""
+        return [
+            (self.by_symbol[symbol][0], constraints.value)
+            for symbol, constraints in self.constraints.items()
+            if constraints.value is not None and any(n.is_dim for n in self.by_symbol[symbol])
+        ]
+
+    def _describe_specializations(self) -> str:
+        """Return the lines of the error message for dimensions whose guards only one size satisfies."""
+        specialized = sorted(self._specialized(), key=lambda pair: pair[0].size)
+        if not specialized:
+            return ""
+        names = ", ".join(sorted({n.root_name for n, _ in specialized}))
+        lines = "".join(
+            f"  - solving the guards generated for {n.name} = {n.size} resulted in a specialized value of "
+            f"{value}.\n"
+            for n, value in specialized
+        )
+        return f"Specializations unexpectedly required ({names})! {_MORE_INFORMATION}\n{lines}"
 
     def _check_range(self, symbol: Any, dimensions: list[Named]) -> None:
         """Check that the program accepts the specified ranges of the dimensions whose size is `symbol`."""
@@ -216,60 +251,63 @@ class Fixes:
 
     def _suggest_range(self, n: Named, symbol: Any) -> tuple[list[str], list[str]]:
         """Return the `Dim` that satisfies the guards, and the definition of `n` by another `Dim`, if any."""
-        for guard in self.environment.guards:
-            condition = self.environment.simplify(guard.condition)
-            if condition.free_symbols != {symbol}:
-                continue
-            if fixes := self._fixes_of_multiple(n, symbol, condition):
-                return fixes[:1], fixes[1:]
-        bounds = self.environment.ranges[symbol]
-        if bounds.low <= max(n.range.low, 2) and bounds.high >= n.range.high:
+        constraints = self.constraints[symbol]
+        if constraints.value is not None:
+            return [], [f"{n.name} = {constraints.value}"]
+        low, high = constraints.bounds
+        if (multiple := constraints.multiple()) is not None:
+            factor, offset = multiple
+            lower = -(-(low - offset) // factor)
+            upper = high if math.isinf(high) else (high - offset) // factor
+            bounds = [f"min={lower}"] if lower != 2 else []
+            bounds.append(f"max={'oo' if math.isinf(upper) else upper}")
+            root = f"_{n.name} = Dim('_{n.name}', {', '.join(bounds)})"
+            return [root], [f"{n.name} = {factor}*_{n.name}{f' - {-offset}' if offset else ''}"]
+        if low <= max(n.range.low, 2) and high >= n.range.high:
             return [], []
-        return [_dim(n.name, bounds.low if bounds.low > 2 else None, bounds.high)], []
-
-    def is_in_range(self, condition: Any, symbol: Any) -> bool:
-        """Return True if `condition` is an inequality that narrows the range of `symbol`."""
-        if isinstance(condition, sympy.Eq | sympy.Ne) or not condition.is_Relational:
-            return False
-        if condition.free_symbols != {symbol}:
-            return False
-        difference = sympy.expand(condition.lhs - condition.rhs)
-        return difference.as_independent(symbol)[1].as_coeff_Mul()[1] == symbol  # type: ignore[no-any-return]
-
-    def _fixes_of_multiple(self, n: Named, symbol: Any, condition: Any) -> list[str]:
-        """Return the fixes for a guard that requires a multiple of k: `(size + offset) % k == 0`.
-
-        They are `_n = Dim('_n', ...)` and `n = k*_n - offset`, or nothing for other guards.
-        """
-        if not isinstance(condition, sympy.Eq) or not isinstance(condition.lhs, e.Mod) or condition.rhs != 0:
-            return []
-        inside, by = condition.lhs.args
-        rest = sympy.expand(inside - symbol)
-        if not by.is_Integer or not rest.is_Integer:
-            return []
-        by, rest = int(by), int(rest)
-        low, high = self.environment.ranges[symbol]
-        lower = -(-(low + rest) // by)
-        upper = high if math.isinf(high) else (high + rest) // by
-        less = "" if not rest else f" - {rest}" if rest > 0 else f" + {-rest}"
-        bounds = [f"min={lower}"] if lower != 2 else []
-        bounds.append(f"max={'oo' if math.isinf(upper) else upper}")
-        return [f"_{n.name} = Dim('_{n.name}', {', '.join(bounds)})", f"{n.name} = {by}*_{n.name}{less}"]
+        return [_dim(n.name, low if low > 2 else None, high)], []
 
 
 def _of(n: Named, condition: Any) -> str:
-    """Format a condition on the symbol of `n` as Python, with parentheses around products and quotients."""
-
-    def side(x: Any) -> str:
-        written = format_condition(x, lambda s: n.size)
-        operation, _ = e.FUNCTIONS.get(x.func, (None, None))
-        has_parentheses = operation is not None and operation.sign in ("*", "//", "%", "&", "|", "^")
-        return f"({written})" if has_parentheses else written
-
+    """Format a condition on the symbol of `n` as Python, with parentheses around nested operations."""
     if not condition.is_Relational:
         return format_condition(condition, lambda s: n.size)
     operation, _ = e.FUNCTIONS[condition.func]
-    return f"{side(condition.lhs)} {operation.sign} {side(condition.rhs)}"
+    is_equality = isinstance(condition, sympy.Eq | sympy.Ne)
+    lhs, rhs = (
+        f"({_format(x, n.size)})"
+        if (_is_nested(x) if is_equality else isinstance(x, e.FloorDiv | e.Mod))
+        else _format(x, n.size)
+        for x in condition.args
+    )
+    return f"{lhs} {operation.sign} {rhs}"
+
+
+def _is_nested(x: Any) -> bool:
+    """Return whether an operand gets parentheses."""
+    return isinstance(x, sympy.Add | sympy.Mul | e.FloorDiv | e.Mod) or (x.is_Integer and x < 0)
+
+
+def _precedence(x: Any) -> int:
+    """Return the operator precedence of an operand in sympy's order, in which quotients bind weakest."""
+    return PRECEDENCE["Relational"] if isinstance(x, e.FloorDiv | e.Mod) else int(precedence(x))
+
+
+def _format(x: Any, size: str) -> str:
+    """Format a size expression as Python. `size` replaces the symbol of the expression."""
+    if isinstance(x, sympy.Add | sympy.Mul):
+        level = PRECEDENCE[type(x).__name__]
+        operands = [
+            f"({_format(y, size)})" if _precedence(y) <= level else _format(y, size) for y in x.args
+        ]
+        return (" + " if isinstance(x, sympy.Add) else "*").join(operands)
+    if isinstance(x, e.FloorDiv | e.Mod):
+        operands = [f"({_format(y, size)})" if _is_nested(y) else _format(y, size) for y in x.args]
+        return (" // " if isinstance(x, e.FloorDiv) else " % ").join(operands)
+    if isinstance(x, sympy.Max | sympy.Min):
+        name = "max" if isinstance(x, sympy.Max) else "min"
+        return f"{name}({', '.join(_format(y, size) for y in x.args)})"
+    return format_condition(x, lambda s: size)
 
 
 def _dim(name: str, low: Any, high: Any) -> str:

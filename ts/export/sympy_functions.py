@@ -19,6 +19,7 @@ from typing import Any
 
 import sympy
 from sympy.logic.boolalg import Boolean
+from sympy.printing.precedence import PRECEDENCE
 
 from ts.export.size_operations import OPERATIONS, Kind, SizeOperation, SymbolicFunction
 
@@ -97,7 +98,7 @@ class FloorDiv(sympy.Function):
 
     nargs = (2,)
     is_integer = True
-    precedence = 35  # precedence for sympy's printer, equal to that of a product
+    precedence = 35  # precedence for sympy's printer, lower than that of a sum
 
     @classmethod
     def eval(cls, a: Any, b: Any) -> Any:
@@ -127,7 +128,7 @@ class FloorDiv(sympy.Function):
         return True if a.is_nonnegative and b.is_positive else None
 
     def _sympystr(self, printer: Any) -> str:
-        a, b = (printer.parenthesize(x, 49) for x in self.args)
+        a, b = (printer.parenthesize(x, PRECEDENCE["Atom"] - 0.5) for x in self.args)
         return f"({a}//{b})"
 
 

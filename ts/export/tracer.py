@@ -30,6 +30,7 @@ from ts._core.value.objects import Object
 from ts._functorch import predispatch
 from ts._higher_order_ops.subgraph_checks import no_side_effects
 from ts.export.autocast_on_fakes import cast_dtype, is_cast
+from ts.export.contiguity_guards import guard_contiguity
 from ts.export.data_dependent_bools import BOOL_OPERATORS
 from ts.export.fake import Fake, device_of, fake_for, is_fake, plain, substitute_constants, tensors_in
 from ts.export.gradients import ExportTape
@@ -389,6 +390,9 @@ class ExportTracer(FxGraphBuilder):
         if isinstance(result, Tensor):
             self._tensors[id(result)] = result, node
             self._layers[id(result)] = layer_of(result)
+            if not self.environment.frozen:
+                source = node.args[0] if node.target is python_operator.getitem else node
+                guard_contiguity(self.environment, result, is_view=_is_view(source.target))
         elif isinstance(result, SymNumber):
             self._size_nodes.setdefault(result.node.expression, node)
         elif isinstance(result, list | tuple):

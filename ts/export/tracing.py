@@ -371,7 +371,8 @@ class Export:
             raise ConstraintViolationError(f"{n} not in range [{max(dim.min, 2)}, {end}]")
         symbol = environment.size(source, n, max(dim.min, 2), dim.max)
         kind = SpecKind.DIM if dim.root is dim else SpecKind.DERIVED_DIM
-        self.named.append(Named(dim.__name__, symbol, source, ValueRange(dim.min, dim.max), kind))
+        limits = ValueRange(dim.min, dim.max)
+        self.named.append(Named(dim.__name__, symbol, source, limits, kind, dim.root.__name__))
         self.relations.add(dim, symbol, source)
         if n < 2:
             environment.assume(sympy.Eq(symbol, n))

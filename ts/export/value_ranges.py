@@ -106,3 +106,30 @@ def value_range(expression: Any, ranges: Mapping[Any, ValueRange]) -> ValueRange
     except (ArithmeticError, ValueError):  # a bound is undefined or too large
         return EVERYTHING
     return bounds if not any(isinstance(x, float) and math.isnan(x) for x in bounds) else EVERYTHING
+
+
+def simplify_max(expression: Any, ranges: Mapping[Any, ValueRange]) -> Any:
+    """Replace each `max(1, n)` in `expression` by n if the ranges imply that n is at least 1."""
+    replacements = {}
+    for x in expression.atoms(sympy.Max):
+        size = sympy.Max(*(n for n in x.args if n != 1))
+        if value_range(size, ranges).low >= 1:
+            replacements[x] = size
+    return expression.xreplace(replacements)
+
+
+def evaluate_by_ranges(condition: Any, ranges: Mapping[Any, ValueRange]) -> bool | None:
+    """Return True or False if the ranges of the symbols decide a condition, otherwise None."""
+    if condition in (sympy.true, sympy.false):
+        return bool(condition)
+    if not isinstance(condition, sympy.core.relational.Relational):
+        return None
+    low, high = value_range(sympy.expand(condition.lhs - condition.rhs), ranges)
+    if isinstance(condition, sympy.Eq | sympy.Ne):
+        return isinstance(condition, sympy.Ne) if low > 0 or high < 0 else None
+    if isinstance(condition, sympy.Lt | sympy.Le):
+        low, high = -high, -low
+    strict = isinstance(condition, sympy.Lt | sympy.Gt)
+    if low > 0 or (low == 0 and not strict):
+        return True
+    return False if high < 0 or (high == 0 and strict) else None
