@@ -255,6 +255,10 @@ class StackExceeded(LimitExceeded):
     """Raised if a program exceeds the maximum call depth."""
 
 
+class MissingSympyError(ImportError):
+    """Raised if an operation on exported programs needs SymPy, and SymPy is not installed."""
+
+
 class LinAlgError(TsError):
     """Raised if a matrix in `ts.linalg` is singular or not positive definite."""
 

@@ -233,11 +233,37 @@ def test_a_static_program_needs_no_sympy(tmp_path):
     assert done.stdout.split("]) ")[1].split() == ["False", "False"]
 
 
-def test_symbols_need_sympy(saved, monkeypatch):
-    """Without sympy, the error names the package extra to install."""
-    monkeypatch.setitem(sys.modules, "sympy", None)
-    with pytest.raises(ImportError, match=r"torchscript-ts\[export\]"):
-        loaded(saved)
+WITHOUT_SYMPY = """
+import sys
+sys.modules["sympy"] = None
+import ts, ts.export
+static = ts.export.load(sys.argv[1])
+print(static.module()(ts.ones(2, 3)).shape)
+ts.export.save(static, sys.argv[1])
+calls = [
+    lambda: ts.export.load(sys.argv[2]),
+    lambda: ts.export.export,
+    lambda: ts.export.draft_export,
+    lambda: static.run_decompositions(),
+]
+for call in calls:
+    try:
+        call()
+    except ImportError as error:
+        print(str(error).partition(":")[2].strip())
+"""
+
+
+def test_errors_without_sympy_name_the_extra(saved, tmp_path):
+    """Without SymPy, exporting and loading symbolic sizes raise errors that name the package extra to install."""
+    static, dynamic = tmp_path / "static.pt2", tmp_path / "dynamic.pt2"
+    save(export(Linear(3, 2), (ts.ones(2, 3),)), static)
+    save(export(Linear(3, 2), (ts.ones(2, 3),), dynamic_shapes=({0: Dim("batch")},)), dynamic)
+    command = [sys.executable, "-c", WITHOUT_SYMPY, static, dynamic]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    first, *errors = done.stdout.splitlines()
+    assert first == "torch.Size([2, 2])"
+    assert errors == ["pip install 'torchscript-ts[export]'"] * 4
 
 
 # ---- invalid files ---------------------------------------------------------------------------------------------

@@ -22,8 +22,9 @@ from typing import Any, Final, NamedTuple
 from ts._core.tensor.tensor import Tensor
 from ts.cli import console
 from ts.cli.errors import UsageError, report_read_errors
+from ts.errors import MissingSympyError
 from ts.export import ExportedProgram, load
-from ts.export.pt2_format.symbols import MissingSympyError, require_sympy
+from ts.export.pt2_format.symbols import require_sympy
 from ts.export.signature import InputKind
 from ts.ir import types
 from ts.ir.schema import Argument

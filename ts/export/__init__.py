@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any, Final
 
+from ts.errors import MissingSympyError
 from ts.export.dim import Dim, dims
 from ts.export.module_calls import ModuleCallEntry, ModuleCallSignature
 from ts.export.program import ExportedProgram
@@ -62,8 +63,6 @@ def __getattr__(name: str) -> Any:
         return _absent(name)
     try:
         value = globals()[name] = getattr(importlib.import_module(module_name), name)
-    except ModuleNotFoundError as error:
-        if error.name != "sympy":
-            raise
-        raise ImportError(f"ts.export.{name} needs sympy: pip install 'torchscript-ts[export]'") from None
+    except MissingSympyError:
+        raise ImportError(f"ts.export.{name} needs SymPy: pip install 'torchscript-ts[export]'") from None
     return value

@@ -20,8 +20,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import sympy
-
 import ts
 from ts._core.tensor.sym_types import SymNumber
 from ts._core.tensor.tensor import Tensor
@@ -33,6 +31,7 @@ from ts.export.fake import fake_array, fake_for, is_fake
 from ts.export.program import ExportedProgram
 from ts.export.shape_env import ShapeEnv
 from ts.export.sym_node import symbol_of
+from ts.export.sympy_import import sympy
 from ts.export.tracer import ExportTracer
 from ts.export.tracing import Export
 from ts.export.user_frames import UserFrame, stack

@@ -11,9 +11,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import sympy
-
 from ts.export import sympy_functions as e
+from ts.export.sympy_import import sympy
 
 
 def canonical_inequality(condition: Any) -> Any:

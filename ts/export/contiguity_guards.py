@@ -14,11 +14,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-import sympy
-
 from ts._core.tensor.tensor import Tensor
 from ts.export.shape_env import ShapeEnv
 from ts.export.sym_node import expression_of
+from ts.export.sympy_import import sympy
 from ts.export.value_ranges import evaluate_by_ranges, simplify_max
 
 # number of dimensions -> dimensions of the channels-last format, from the innermost to the outermost

@@ -11,11 +11,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import sympy
-
 from ts.errors import GuardOnDataDependentSymNode
 from ts.export import sympy_functions as e
 from ts.export.canonical_conditions import as_multiple, canonical_equality, is_simple_guard
+from ts.export.sympy_import import sympy
 from ts.export.user_frames import UserFrame, current_user_frame, is_in_assert
 
 if TYPE_CHECKING:

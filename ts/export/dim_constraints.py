@@ -13,11 +13,9 @@ from __future__ import annotations
 import math
 from typing import Any, Final
 
-import sympy
-from sympy.ntheory.modular import solve_congruence
-
 from ts.export import sympy_functions as e
 from ts.export.intervals import ValueRange
+from ts.export.sympy_import import solve_congruence, sympy
 
 _SOLVED_FUNCTIONS: Final = (sympy.Add, sympy.Mul, sympy.Pow, e.FloorDiv, e.Mod)
 

@@ -10,12 +10,11 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import sympy
-
 from ts.errors import UserError, UserErrorType
 from ts.export.dim import Dim
 from ts.export.expr_parser import Source
 from ts.export.shape_env import ShapeEnv
+from ts.export.sympy_import import sympy
 
 
 class _Dimension(NamedTuple):

@@ -13,8 +13,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from typing import Any
 
-import sympy
-
 import ts
 from ts._core.dispatch.operator import expect_symbols
 from ts._core.dispatch.overloads import overloads
@@ -34,6 +32,7 @@ from ts.export.node_metadata import FunctionCounter
 from ts.export.shape_env import ShapeEnv
 from ts.export.size_operations import TARGETS
 from ts.export.sym_node import symbol_of
+from ts.export.sympy_import import sympy
 from ts.export.user_frames import UserFrame, stack
 from ts.fx.graph import Graph
 from ts.fx.node import Node

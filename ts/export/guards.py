@@ -10,13 +10,12 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-import sympy
-
 from ts.export import sympy_functions as e
 from ts.export.expr_parser import Constant, FunctionCall, Name, Operation, Source
 from ts.export.input_guards import InputGuard, Line, guard_bound
 from ts.export.shape_env import ShapeEnv
 from ts.export.size_operations import RELATIONS
+from ts.export.sympy_import import sympy
 
 # operator -> (precedence of the operator, minimum precedence of its first operand, minimum precedence of its
 # other operands). An operand below the minimum precedence gets parentheses.

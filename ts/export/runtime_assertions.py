@@ -12,8 +12,6 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-import sympy
-
 from ts._core.tensor.sym_types import SymBool, SymInt, SymNumber
 from ts._core.tensor.tensor import Tensor
 from ts.export import sympy_functions
@@ -22,6 +20,7 @@ from ts.export.node_arguments import origin_of
 from ts.export.shape_env import MAX_UNBACKED_SIZE, ShapeEnv
 from ts.export.size_operations import TARGETS
 from ts.export.sym_node import SymNode, symbol_of
+from ts.export.sympy_import import sympy
 from ts.export.tracer import ExportTracer
 from ts.fx.node import Node
 from ts.ops.namespace import OpOverload, overload_named

@@ -13,8 +13,6 @@ import random
 from collections.abc import Callable, Iterator
 from typing import Any, Final, NamedTuple
 
-import sympy
-
 import ts
 from ts._core.tensor.sym_types import SymInt, SymNumber
 from ts._core.tensor.tensor import Tensor
@@ -30,6 +28,7 @@ from ts.export.shape_env import ShapeEnv
 from ts.export.signature import InputKind
 from ts.export.size_operations import RELATIONS
 from ts.export.sym_node import symbol_of
+from ts.export.sympy_import import sympy
 from ts.export.tracer import ExportTracer
 from ts.export.value_ranges import value_range
 from ts.fx.node import Node

@@ -21,8 +21,6 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import sympy
-
 from ts.errors import GuardOnDataDependentSymNode
 from ts.export import sympy_functions as e
 from ts.export.canonical_conditions import as_multiple, canonical_inequality, is_linear, without_constant
@@ -31,6 +29,7 @@ from ts.export.expr_parser import Source
 from ts.export.input_guards import Line
 from ts.export.intervals import ValueRange
 from ts.export.size_operations import BY_NAME
+from ts.export.sympy_import import sympy
 from ts.export.user_frames import current_user_frame
 from ts.export.value_ranges import value_range
 

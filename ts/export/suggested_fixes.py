@@ -14,9 +14,6 @@ import functools
 import math
 from typing import Any, NamedTuple
 
-import sympy
-from sympy.printing.precedence import PRECEDENCE, precedence
-
 from ts.errors import UserError, UserErrorType
 from ts.export import sympy_functions as e
 from ts.export.canonical_conditions import is_linear
@@ -26,6 +23,7 @@ from ts.export.expr_parser import Source
 from ts.export.guards import format_condition
 from ts.export.intervals import ValueRange
 from ts.export.shape_env import ShapeEnv
+from ts.export.sympy_import import PRECEDENCE, precedence, sympy
 from ts.export.value_ranges import evaluate_by_ranges, simplify_max
 
 _MORE_INFORMATION = 'For more information, run with TORCH_LOGS="+dynamic".'

@@ -9,13 +9,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import sympy
-
 from ts._core.tensor.sym_types import SymBool, SymFloat, SymInt, SymNumber
 from ts.errors import UserError
 from ts.export import sympy_functions as e
 from ts.export.shape_env import ShapeEnv
 from ts.export.size_operations import BY_NAME, TARGETS, Kind
+from ts.export.sympy_import import sympy
 
 
 class SymNode:

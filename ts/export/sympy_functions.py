@@ -17,11 +17,8 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any
 
-import sympy
-from sympy.logic.boolalg import Boolean
-from sympy.printing.precedence import PRECEDENCE
-
 from ts.export.size_operations import OPERATIONS, Kind, SizeOperation, SymbolicFunction
+from ts.export.sympy_import import PRECEDENCE, Boolean, sympy
 
 Expression = sympy.Basic  # type of all expressions, for numbers and for booleans
 

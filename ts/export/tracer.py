@@ -15,8 +15,6 @@ import operator as python_operator
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-import sympy
-
 import ts
 from ts import devices, dtypes
 from ts._core.dispatch.overloads import overloads
@@ -42,6 +40,7 @@ from ts.export.python_operators import OPERATOR_SYMBOLS, is_sign
 from ts.export.result_devices import result_device
 from ts.export.shape_env import ShapeEnv
 from ts.export.sym_node import symbol_of
+from ts.export.sympy_import import sympy
 from ts.fx.graph import Graph
 from ts.fx.node import Node
 from ts.ops import registry

@@ -9,8 +9,6 @@ import operator
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-import sympy
-
 import ts
 from ts._core.tensor.sym_types import SymNumber
 from ts._core.tensor.tensor import Tensor
@@ -58,6 +56,7 @@ from ts.export.signature import (
 )
 from ts.export.suggested_fixes import Fixes, Named, SpecKind
 from ts.export.sym_node import symbol_of
+from ts.export.sympy_import import sympy
 from ts.export.tracer import ExportTracer
 from ts.export.value_ranges import ValueRanges
 from ts.fx.graph_module import GraphModule

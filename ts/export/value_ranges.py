@@ -11,10 +11,9 @@ import math
 from collections.abc import Mapping
 from typing import Any, Final
 
-import sympy
-
 from ts.export import sympy_functions as e
 from ts.export.intervals import EVERYTHING, ValueRange
+from ts.export.sympy_import import sympy
 
 
 class _Infinity:

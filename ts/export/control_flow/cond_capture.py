@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-import sympy
-
 from ts._core.tensor.sym_types import SymInt
 from ts._core.tensor.tensor import Tensor
 from ts._higher_order_ops.cond import check_branches, check_calls, cond_op
@@ -21,6 +19,7 @@ from ts.export.control_flow.subgraph_capture import Branch
 from ts.export.control_flow.subgraphs import attributes, call, module_of
 from ts.export.fake import device_of, fake_for
 from ts.export.sym_node import expression_of, symbol_of
+from ts.export.sympy_import import sympy
 from ts.fx.node import Node
 from ts.utils import _pytree as pytree
 

@@ -11,6 +11,7 @@ Only programs with symbols require sympy.
 
 from __future__ import annotations
 
+import importlib
 import math
 import re
 from collections.abc import Sequence
@@ -34,18 +35,9 @@ _ASSUMPTIONS: Final = frozenset(("integer", "positive", "nonnegative", "real", "
 _SYMBOL: Final = re.compile(r"_?[a-z]+\d+|[A-Za-z_]\w{0,80}", re.ASCII)
 
 
-class MissingSympyError(ImportError):
-    """Raised for a program with symbols if sympy is not installed."""
-
-
 def require_sympy() -> None:
-    """Raise MissingSympyError if sympy is not installed."""
-    try:
-        import sympy  # noqa: F401
-    except ImportError as error:
-        raise MissingSympyError(
-            "programs with symbolic sizes need sympy: pip install 'torchscript-ts[export]'"
-        ) from error
+    """Raise MissingSympyError if SymPy is not installed."""
+    importlib.import_module("ts.export.sympy_import")
 
 
 class Symbols:
@@ -108,9 +100,8 @@ class Symbols:
         symbol = self._symbols.get(name)
         if symbol is None:
             _ = self.environment
-            import sympy
-
             from ts.export.intervals import ValueRange as Ends
+            from ts.export.sympy_import import sympy
 
             if assumptions is None:
                 is_float = name.startswith("zuf")
@@ -148,9 +139,8 @@ def _checked(expression: Any, source: str) -> Any:
 
     Otherwise raise ArchiveError.
     """
-    import sympy
-
     from ts.export import sympy_functions as e
+    from ts.export.sympy_import import sympy
 
     for x in sympy.preorder_traversal(expression):
         if x.is_Symbol or x in (sympy.true, sympy.false) or x.is_Integer or x.is_Rational:
@@ -175,7 +165,7 @@ class _Builder:
         raise ArchiveError(f"the size {self.source[:80]!r} is invalid: {why}")
 
     def build(self, formula: Formula) -> Any:
-        import sympy
+        from ts.export.sympy_import import sympy
 
         self.nodes += 1
         if self.nodes > _MAX_NODES:
@@ -210,7 +200,7 @@ class _Builder:
         return -values[0] if sign == "neg" else values[0] - values[1]
 
     def call(self, name: str, arguments: tuple[Formula, ...], options: dict[str, Formula]) -> Any:
-        import sympy
+        from ts.export.sympy_import import sympy
 
         if name == "Symbol":
             return self.named(arguments, options)
@@ -254,7 +244,7 @@ class _Builder:
         return self.symbols.symbol(name, assumptions)
 
     def constant(self, name: str, arguments: tuple[Formula, ...]) -> Any:
-        import sympy
+        from ts.export.sympy_import import sympy
 
         values = []
         for x in arguments:
@@ -361,9 +351,8 @@ def _terms(formula: Formula) -> int:
 
 def format_expression(expression: Any) -> str:
     """Format an expression in the syntax of archives."""
-    import sympy
-
     from ts.export import sympy_functions as e
+    from ts.export.sympy_import import sympy
 
     if expression.is_Symbol:
         assumptions = "".join(
