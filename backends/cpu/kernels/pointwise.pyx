@@ -206,20 +206,21 @@ cdef Loops multiply_loops():
     return _multiplication
 
 
+cdef Kernel _scaled_sum = NULL
+cdef Kernel _scaled_sum_fallback = NULL
+
+
 cdef int run_sum(Operator op, IValue *r, const int32_t *at) except -1:
     """Compute x + alpha * y: by the loops of `add` if alpha is 1, else in one pass by `add_scaled`."""
+    global _scaled_sum, _scaled_sum_fallback
     cdef IValue *x = &r[at[0]]
     cdef PyObject *result = NULL
-    cdef Kernel scaled_sum
     if is_one(&r[at[2]], x) and is_tensor(x):
         result = binary(get_loops(op), <Tensor>x.v.o, &r[at[1]])
-    if result == NULL:
-        scaled_sum = find_scaled_sum()
-        op.fallbacks[BACKEND_CPU] = fallback_of("scaled_sum")
-        return scaled_sum(op, r, at)
-    set_object_steal(&r[at[op.nargs]], result)
-    return 0
-
-
-cdef inline Kernel find_scaled_sum() except NULL:
-    return find_kernel("scaled_sum")
+    if result != NULL:
+        set_object_steal(&r[at[op.nargs]], result)
+        return 0
+    if _scaled_sum == NULL:
+        _scaled_sum, _scaled_sum_fallback = find_kernel("scaled_sum"), fallback_of("scaled_sum")
+    op.fallbacks[BACKEND_CPU] = _scaled_sum_fallback
+    return _scaled_sum(op, r, at)
