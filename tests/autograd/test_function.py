@@ -1,6 +1,7 @@
 """Custom autograd functions: results, saved tensors and errors."""
 
 import gc
+import re
 import weakref
 
 import pytest
@@ -249,3 +250,57 @@ def test_reference_cycles_through_ctx_are_collected():
     del x, y
     gc.collect()
     assert node_ref() is None
+
+
+class _Double(Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.mark_dirty(x)
+        return x.mul_(2)
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return gradient * 2
+
+
+def _view_under(mode, view):
+    def make(a):
+        with mode():
+            return view(a)
+
+    return make
+
+
+_SEVERAL = "This view is the output of a function that returns multiple views. Such functions do not allow the output views to be "
+_LEAF = "a leaf Variable that requires grad has been used in an in-place operation."
+
+
+@pytest.mark.parametrize(
+    ("make_view", "message"),
+    [
+        (lambda a: a.unbind()[0], f"Output 0 of Unbind is a view and is being modified inplace. {_SEVERAL}"),
+        (lambda a: a.chunk(2)[1], f"Output 1 of Split is a view and is being modified inplace. {_SEVERAL}"),
+        (lambda a: a.split([1, 3])[0], f"Output 0 of SplitWithSizes is a view and is being modified inplace. {_SEVERAL}"),
+        (lambda a: a.split(2)[0][0:1], f"Output 0 of Slice is a view and is being modified inplace. {_SEVERAL}"),
+        (_view_under(ts.no_grad, lambda a: a[1:]), _LEAF),
+        (_view_under(ts.inference_mode, lambda a: a.split(2)[0]), _LEAF),
+    ],
+)
+def test_mark_dirty_of_views(make_view, message):
+    """`mark_dirty` rejects the views that also reject in-place operators."""
+    a = ts.ones(4, requires_grad=True)
+    with pytest.raises(RuntimeError, match="^" + re.escape(message)):
+        _Double.apply(make_view(a * 1))
+    with pytest.raises(RuntimeError, match=r"view of a leaf|leaf Variable|multiple views"):
+        _Double.apply(make_view(a))
+
+
+@pytest.mark.parametrize("make_view", [lambda a: a[1:3], lambda a: a.tensor_split(2)[0], lambda a: a.unsafe_split(2)[0]])
+def test_mark_dirty_of_single_views(make_view):
+    a = ts.ones(4, requires_grad=True)
+    view = make_view(a * 1)
+    assert _Double.apply(view) is view
+    view.sum().backward()
+    assert sorted(a.grad.tolist()) == [0, 0, 2, 2]
+    plain = ts.ones(4).unbind()[0]
+    assert _Double.apply(plain) is plain and plain.item() == 2

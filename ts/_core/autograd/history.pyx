@@ -134,8 +134,6 @@ cdef int raise_written_view(Tensor t, str is_being) except -1:
 cdef int check_write_by_function(Tensor t, int results) except -1:
     if needs_grad(t) and (t.history is None or t.history.node is None):
         raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")
-    if t.base is not None and t.base.requires_grad_flag and (t.base.history is None or t.base.history.node is None):
-        raise RuntimeError("a view of a leaf Variable that requires grad is being used in an in-place operation.")
     if t.base is not None and results > 1:
         raise RuntimeError(
             "If your Function modifies inplace an input that is a view of another Tensor, your Function cannot return more than "
@@ -144,6 +142,10 @@ cdef int check_write_by_function(Tensor t, int results) except -1:
             "one doing the inplace that returns a single Tensor and a second one that does the other operations). You can ask on the "
             "forum https://discuss.pytorch.org/ if you need help to do this change."
         )
+    if t.base is not None and t.creation != DEFAULT:
+        raise_written_view(t, "is being")
+    if t.base is not None and t.base.requires_grad_flag and (t.base.history is None or t.base.history.node is None):
+        raise RuntimeError("a view of a leaf Variable that requires grad is being used in an in-place operation.")
     return 0
 
 
