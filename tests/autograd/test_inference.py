@@ -80,3 +80,41 @@ def test_layers_run_in_inference_mode():
     assert out.is_inference() and fast.is_inference()
     layer(ts.rand(2, 1, 3))[0].sum().backward()
     assert layer.weight_ih_l0.grad is not None
+
+
+def test_gradients_of_inference_tensors():
+    """Functions under `grad`, `vjp` and `jvp` can use inference tensors, and their results are normal tensors."""
+    with ts.inference_mode():
+        x = ts.tensor([1.0, 2.0])
+        inside = ts.func.grad(lambda y: (y * y * x).sum())(x)
+    outside = ts.func.grad(lambda y: (y * y * x).sum())(x)
+    for gradient in (inside, outside):
+        assert gradient.tolist() == [2, 8]
+        assert not gradient.is_inference()
+    assert ts.func.vjp(lambda y: y * y, x)[1](ts.ones(2))[0].tolist() == [2, 4]
+    assert ts.func.jacfwd(lambda y: y * x)(x).tolist() == [[1, 0], [0, 2]]
+
+    def saves_inference_tensor(y):
+        with ts.inference_mode():
+            z = y * 2
+        return (y * z).sum()
+
+    with pytest.raises(RuntimeError, match="Inference tensors cannot be saved for backward"):
+        ts.func.grad(saves_inference_tensor)(ts.ones(2))
+
+
+def test_view_of_other_dtype():
+    """In inference mode, `view(dtype)` of a normal tensor is an inference tensor, unlike other views."""
+    x = ts.ones(2)
+    with ts.inference_mode():
+        views = [x.view(ts.int32), x.view(ts.float32)]
+        assert not x.view(2).is_inference()
+        views[0].zero_()
+    assert x.tolist() == [0, 0]
+    for view in views:
+        assert view.is_inference() and not view._is_view()
+        with pytest.raises(RuntimeError, match="Inference tensors do not track version counter"):
+            view._version
+        with pytest.raises(RuntimeError, match="Inplace update to inference tensor outside InferenceMode"):
+            view.zero_()
+    assert not views[0].view(ts.float32).is_inference()

@@ -15,7 +15,7 @@ from ts._core.autograd.backward import grad as autograd_grad
 from ts._core.dispatch_layers import dual_tensor
 from ts._core.dispatch_layers.level_stack import below_level, push_level, require_grad_at_level
 from ts._core.tensor.tensor_metadata import detached
-from ts._core.thread.context import GradMode
+from ts._core.thread.context import DifferentiatedFunction, GradMode
 from ts._core.thread.transform_state import transforming
 from ts.func.grad_and_vjp import recorded_vjp, with_aux
 from ts.func.pytree import flatten, map_leaves, unflatten
@@ -56,9 +56,13 @@ def jvp(func: Function, primals: Any, tangents: Any, *, strict: bool = False, ha
                 f"{tuple(x.shape)} and {tuple(v.shape)}"
             )
     dual_tensor.raise_recording_unsupported()
-    with push_level(dual_tensor.run, dual_tensor.without_tangent) as level, transforming():
+    with (
+        push_level(dual_tensor.run, dual_tensor.without_tangent) as level,
+        transforming(),
+        DifferentiatedFunction(),
+    ):
         with below_level(level):
-            duals = [dual_tensor.with_tangent(level, x, v) for x, v in zip(xs, vs, strict=True)]
+            duals = [dual_tensor.make_argument(level, x, v) for x, v in zip(xs, vs, strict=True)]
         output, aux = with_aux(func(*unflatten(duals, shape)), has_aux, name)
         outputs, output_spec = flatten(output)
         if not outputs:
@@ -94,7 +98,7 @@ def linearize(func: Function, *primals: Any) -> tuple[Any, Function]:
     The second function raises RuntimeError if its arguments do not have the tree structure of `primals`.
     """
     with GradMode(True):
-        record, results, vjp_function, _ = recorded_vjp(func, primals, False)
+        record, results, vjp_function, _ = recorded_vjp(func, primals, False, checks_writes=False)
         outputs, shape = flatten(results)
         us = [require_grad_at_level(ts.zeros_like(detached(y))) for y in outputs]
         gs = flatten(vjp_function(unflatten(us, shape), create_graph=True))[0]

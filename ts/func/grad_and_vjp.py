@@ -11,15 +11,22 @@ function's closure keep their autograd graph, so transforms can be nested.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import ts
 from ts import Tensor
 from ts._core.autograd.backward import grad as autograd_grad
 from ts._core.dispatch_layers.level_stack import of_level, require_grad_at_level, requires_grad_below, top
-from ts._core.tensor.tensor_metadata import detached
-from ts._core.thread.context import GradMode, current_tracer, is_grad_enabled
+from ts._core.tensor.tensor_metadata import creation_of, detached, mark_created, set_creation
+from ts._core.thread.context import (
+    DifferentiatedFunction,
+    GradMode,
+    InferenceMode,
+    current_tracer,
+    is_grad_enabled,
+)
 from ts._core.thread.transform_state import transforming
 from ts.func.pytree import TreeSpec, flatten, map_leaves, unflatten
 
@@ -30,11 +37,16 @@ Argnums = int | tuple[int, ...]
 class RecordedCall:
     """Call of a function that is recorded in the autograd graph, with new leaf tensors as arguments.
 
+    constants        further arguments, to which the function can write
+    checks_writes    True if writes to captured tensors raise an error
     leaves           tensors in place of the arguments, whose gradients are computed
     tracked_results  results that are connected to the leaves
     """
 
-    def __init__(self, func: Function, arguments: Any, call: Callable[[Any], Any]) -> None:
+    def __init__(
+        self, func: Function, arguments: Any, call: Callable[[Any], Any], constants: Any = (),
+        checks_writes: bool = True,
+    ) -> None:
         self.outer_grad = is_grad_enabled()
         inputs, self.shape = flatten(arguments)
         for x in inputs:
@@ -43,12 +55,15 @@ class RecordedCall:
         tracer = current_tracer()
         # tracer of the export in which this transformation runs, or None outside exports
         self.recorder = tracer if tracer is not None and tracer.is_export else None
-        with GradMode(True), transforming():
+        with InferenceMode(False), GradMode(True), transforming(), ExitStack() as stack:
+            if checks_writes:
+                stack.enter_context(DifferentiatedFunction())
             self.leaves = [
                 require_grad_at_level(x) if self.recorder is None else self.recorder.record_requires_grad(x)
                 for x in inputs
             ]
-            self.tracked_results = call(unflatten(self.leaves, self.shape))
+            with _writable(constants):
+                self.tracked_results = call(unflatten(self.leaves, self.shape))
         self.is_attached = self.outer_grad and any(x.requires_grad for x in inputs)
 
     def needs_outer_grad(self, tensors: list[Any]) -> bool:
@@ -75,14 +90,30 @@ class RecordedCall:
         pairs = [(y, g) for y, g in zip(outputs, grad_outputs, strict=True) if y.requires_grad]
         if not pairs:
             return [ts.zeros_like(x.detach()) for x in self.leaves]
-        grads = autograd_grad(
-            [y for y, _ in pairs], self.leaves, [g for _, g in pairs], retain_graph=keep or needs_outer_grad,
-            create_graph=needs_outer_grad, allow_unused=True,
-        )  # fmt: skip
+        recorded = is_grad_enabled()
+        with InferenceMode(False), GradMode(recorded):
+            grads = autograd_grad(
+                [y for y, _ in pairs], self.leaves, [g for _, g in pairs],
+                retain_graph=keep or needs_outer_grad, create_graph=needs_outer_grad, allow_unused=True,
+            )  # fmt: skip
         return [
             ts.zeros_like(x.detach()) if g is None else self.out(g, needs_outer_grad)
             for x, g in zip(self.leaves, grads, strict=True)
         ]
+
+
+@contextmanager
+def _writable(arguments: Any) -> Iterator[None]:
+    """Let a differentiated function write to tensors in `arguments`, a tree, during the block."""
+    tensors = [x for x in flatten(arguments)[0] if isinstance(x, Tensor)]
+    before = [creation_of(x) for x in tensors]
+    for x in tensors:
+        mark_created(x)
+    try:
+        yield
+    finally:
+        for x, creation in zip(tensors, before, strict=True):
+            set_creation(x, *creation)
 
 
 def _depends_on_outer_leaves(tensors: list[Any], leaves: list[Tensor]) -> bool:
@@ -173,8 +204,9 @@ def grad_and_value(func: Function, argnums: Any = 0, has_aux: bool = False) -> F
     def differentiated(*args: Any, **kwargs: Any) -> Any:
         indices = checked_argnums(argnums, len(args))
         record = RecordedCall(
-            func, select_args(args, indices), lambda new: func(*replace_args(args, indices, new), **kwargs)
-        )
+            func, select_args(args, indices), lambda new: func(*replace_args(args, indices, new), **kwargs),
+            (replace_args(args, indices, select_args((None,) * len(args), indices)), kwargs),
+        )  # fmt: skip
         output, aux = with_aux(record.tracked_results, has_aux, "grad_and_value(f)(*args)")
         if not isinstance(output, Tensor):
             raise RuntimeError(
@@ -224,10 +256,10 @@ def vjp(func: Function, *primals: Any, has_aux: bool = False) -> Any:
 
 
 def recorded_vjp(
-    func: Function, primals: tuple[Any, ...], has_aux: bool
+    func: Function, primals: tuple[Any, ...], has_aux: bool, checks_writes: bool = True
 ) -> tuple[RecordedCall, Any, Function, Any]:
     """Implement `vjp`: return the recorded call, the results, the function and the auxiliary value."""
-    record = RecordedCall(func, primals, lambda new: func(*new))
+    record = RecordedCall(func, primals, lambda new: func(*new), checks_writes=checks_writes)
     tracked_results, aux = with_aux(record.tracked_results, has_aux, "vjp(f, *primals)")
     outputs, shape = flatten(tracked_results)
     _check_results(tracked_results, outputs)

@@ -21,7 +21,7 @@ from ts._core.autograd.history cimport edge_of, set_history
 from ts._core.autograd.node cimport Node
 from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor, counter_apart, is_dispatched, is_layered, version_of, wrap_cpu
 from ts._core.tensor.tensor_metadata cimport detached_from
-from ts._core.thread.context cimport GRAD_DISABLED, context_flags, set_flag
+from ts._core.thread.context cimport GRAD_DISABLED, context_flags, current_transform, set_flag
 from ts._core.value.container cimport List, list_item, list_new, list_store
 from ts._core.value.ivalue cimport IValue, TAG_NONE, TAG_OBJECT, release, set_object
 from ts._core.value.no_python_construction cimport seal
@@ -98,7 +98,7 @@ cdef bint is_alone(PyObject *array) noexcept:
 cdef int save_tensor(Saved *s, Tensor t, int output) except -1:
     cdef list hooks
     s.value.tag = TAG_NONE
-    if t.of_inference:
+    if t.of_inference and not t.transform < current_transform():  # A differentiated function can use captured tensors.
         raise RuntimeError(
             "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in computation "
             "tracked by autograd. To work around this, you can make a clone to get a normal tensor and use it in autograd, or use "

@@ -27,7 +27,7 @@ The dispatch table has these entries:
 from cpython.object cimport PyObject
 from libc.stdint cimport int32_t
 
-from ts._core.thread.context cimport AUTOCAST, LAYERED, LIMITED, PROFILING, attention, context_flags, differentiating
+from ts._core.thread.context cimport AUTOCAST, DIFFERENTIATED, LAYERED, LIMITED, PROFILING, attention, context_flags, differentiating
 from ts._core.tensor.tensor cimport Tensor
 from ts._core.value.container cimport List
 from ts._core.value.ivalue cimport IValue, TAG_NONE, TAG_OBJECT, TypeSpec
@@ -39,11 +39,12 @@ cdef enum:
     MAX_BACKENDS = 16  # length of tables with an entry for each backend. The last entry is for undefined tensors.
     # Context flags of a thread. Each of them makes a dispatch key active in the thread. Autograd needs no
     # flag.
-    WATCHED = LIMITED | PROFILING | LAYERED | AUTOCAST
+    WATCHED = LIMITED | PROFILING | LAYERED | AUTOCAST | DIFFERENTIATED
 
 # Dispatch keys: the handlers that run before the kernel of an operator, from the outermost to the innermost.
 # Operators of the language, which have no record, have only the last three keys.
 cdef enum DispatchKey:
+    CAPTURE_KEY                        # `dispatch_layers`: rejects in-place operators on captured tensors
     AUTOCAST_KEY                       # `autocast`: casts the arguments
     TRANSFORM_KEY                      # `dispatch_layers`: the function transform or class at the highest level
     AUTOGRAD_KEY                       # `autograd.tape`: records operators with an argument that requires grad
@@ -88,6 +89,7 @@ cdef class Operator:
     cdef bint tensor_kernel
     cdef int tensor_at  # number of the first argument that is a tensor or tensor list, or -1 if there is none
     cdef int device_at                 # number of the argument `device=` of a factory, or -1 if there is none
+    cdef int write_kind                # `dispatch_layers.transform_dispatch.WriteKind`, or -1 before the first use
     cdef list written                  # numbers of the arguments that the operator modifies
     cdef bint checks_overlap  # True if a written argument must not partially overlap another argument in memory
     cdef tuple layouts                 # rules for the memory layout of the results (`ts.ops.result_strides`)

@@ -78,7 +78,7 @@ cdef class Operator:
     def __cinit__(self, *_, **__):
         cdef int i
         self.schema_text = self.name = self.overload = ""
-        self.tensor_at = -1
+        self.tensor_at = self.write_kind = -1
         self.owners = []
         for i in range(MAX_BACKENDS):
             self.kernels[i] = self.fallbacks[i] = run_nothing

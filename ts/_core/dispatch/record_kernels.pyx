@@ -31,7 +31,7 @@ from ts._core.tensor.tensor cimport (
     wrote,
 )
 from ts._core.tensor.tensor_metadata cimport count_together, memory_of
-from ts._core.thread.context cimport PROFILING, context_flags
+from ts._core.thread.context cimport PROFILING, context_flags, current_transform
 
 from ts import devices, dtypes
 from ts._core.dispatch.numpy_error_translation import reworded
@@ -315,7 +315,12 @@ cdef object wrapped_one(Operator op, object declared, object result, list args):
             check_narrow(op.record, tensor.dtype, args)
         if declared.view_of >= 0:
             source = args[declared.view_of]
-            return count_together(tensor, source) if op.record.detaches_view else mark_as_view(tensor, source)
+            if not op.record.detaches_view:
+                return mark_as_view(tensor, source)
+            in_inference = tensor.of_inference
+            count_together(tensor, source)
+            tensor.of_inference, tensor.transform = in_inference, current_transform()
+            return tensor
         return mark_as_view_of_any(tensor, args) if op.record.composes_views else tensor
     if kind == "Tensor[]":
         tensors = [x if isinstance(x, Tensor) else wrap_array(x) for x in result]

@@ -35,6 +35,7 @@ from ts._core.tensor.tensor_metadata import (
     has_hidden_elements,
     hide_elements,
     layer_of,
+    mark_created,
     set_layer,
     share_memory,
     sunk,
@@ -116,7 +117,7 @@ class Dual(Layer):
         inner: Tensor = self.inner.data
         if not self.hides_elements:
             return inner
-        return layered(inner, Dual(self.opened_level, inner, None))
+        return mark_created(layered(inner, Dual(self.opened_level, inner, None)))
 
     def suffixes(self, x: Tensor) -> list[str]:
         """Return the text about the tangent in the `repr` of `x`, as a list of at most one item."""
@@ -160,6 +161,13 @@ def with_tangent(
         layer_of_result.base = viewed if base is None else base
         layer_of_result.synced_writes = _writes(level, layer_of_result.base)
     return layered(x, layer_of_result, viewed)
+
+
+def make_argument(level: Level, x: Tensor, tangent: Tensor) -> Tensor:
+    """Return the argument for a function that `jvp` differentiates: `x` with a tangent."""
+    if not (x.is_floating_point() or x.is_complex()):
+        return mark_created(x.view_as(x))
+    return mark_created(layered(x, Dual(level, x, lay_out_tangent(tangent, x))))
 
 
 def tangent_base(level: Level, x: Tensor) -> Tensor | None:

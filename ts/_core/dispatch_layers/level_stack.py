@@ -21,8 +21,15 @@ from ts._core.dispatch_layers import transform_dispatch
 from ts._core.dispatch_layers.layer import Layer
 from ts._core.late_binding import resolve
 from ts._core.tensor.tensor import Tensor
-from ts._core.tensor.tensor_metadata import detached, detached_array, hide_elements, layer_of, set_layer
-from ts._core.thread.context import is_inference_mode_enabled
+from ts._core.tensor.tensor_metadata import (
+    detached,
+    detached_array,
+    hide_elements,
+    layer_of,
+    mark_created,
+    set_layer,
+)
+from ts._core.thread.context import exchange_captured_before, get_captured_before, is_inference_mode_enabled
 
 Run = Callable[["Level", Any, list[Any]], Any]
 # The next two numbers are reserved levels. Levels of function transforms have higher numbers.
@@ -40,6 +47,7 @@ class Level:
     random          randomness mode: "error", "same", "different", or "" for no special handling
     hides_elements  True if the arrays of tensors with this level have no elements (function transforms)
     in_inference    True if the level was opened in inference mode
+    captured_before number of the first transform whose tensors in-place operators accept below this level
     """
 
     def __init__(self, level_id: int, run: Run, wrap: Callable[[Level, Tensor], Layer]) -> None:
@@ -50,6 +58,7 @@ class Level:
         self.random = ""
         self.hides_elements = True
         self.in_inference = is_inference_mode_enabled()
+        self.captured_before = get_captured_before()
         self.is_closed = False
 
     def is_open(self) -> bool:
@@ -164,7 +173,7 @@ def pop(level: Level) -> None:
 class below_level:
     """Context manager that disables a level and all levels inside of it."""
 
-    __slots__ = ("before", "level")
+    __slots__ = ("before", "captured_before", "level")
 
     def __init__(self, level: Level) -> None:
         self.level = level
@@ -172,10 +181,12 @@ class below_level:
     def __enter__(self) -> None:
         self.before = before = _here.open
         _here.open = before[: before.index(self.level)]
+        self.captured_before = exchange_captured_before(self.level.captured_before)
         _watch()
 
     def __exit__(self, *error: Any) -> None:
         _here.open = self.before
+        exchange_captured_before(self.captured_before)
         transform_dispatch.enable_transform_dispatch(True)
 
 
@@ -213,7 +224,7 @@ def require_grad_at_level(x: Tensor) -> Tensor:
     level = top()
     if level is not None and of_level(x, level) is None:
         x = layered(x, level.wrap(level, x))
-    return x.view_as(x) if x.requires_grad else detached(x)._marked(True)
+    return mark_created(x.view_as(x) if x.requires_grad else detached(x))._marked(True)
 
 
 def requires_grad_below(x: Any) -> bool:

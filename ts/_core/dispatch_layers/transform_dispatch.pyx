@@ -6,6 +6,8 @@ Autograd runs first only if a tensor argument of the highest level requires grad
 
     y is batched      batching runs first, then autograd records the operator on the inner tensors
     x is batched      autograd runs first, and saves tensors with their layers
+
+A differentiated function must not write to tensors of the enclosing code (captured tensors).
 """
 
 from cpython.object cimport PyObject
@@ -14,12 +16,12 @@ from libc.stdint cimport int32_t
 from ts._core.autograd.rule cimport GRAPH, LEFT, Rule, rule_of
 from ts._core.autograd.tape cimport leave
 from ts._core.dispatch.operator cimport (
-    INNER_TRANSFORM_KEY, TRANSFORM_KEY, Operator, invoke_after, register_key, requires_gradient, run_in_python
+    CAPTURE_KEY, INNER_TRANSFORM_KEY, TRANSFORM_KEY, Operator, call_after, invoke_after, register_key, requires_gradient, run_in_python
 )
 from ts._core.dispatch_layers.layer cimport Layer
 from ts._core.late_binding import resolve
 from ts._core.tensor.tensor cimport Tensor, is_layered, needs_grad
-from ts._core.thread.context cimport DISPATCH_MODES, LAYERED, context_flags, differentiating, set_flag, set_process_flag
+from ts._core.thread.context cimport DIFFERENTIATED, DISPATCH_MODES, LAYERED, context, context_flags, differentiating, set_flag, set_process_flag
 from ts._core.value.container cimport List
 from ts._core.value.ivalue cimport IValue, TAG_NONE, TAG_OBJECT
 
@@ -149,5 +151,65 @@ cdef int top_of(list args) except -1:
     return result
 
 
+cdef enum WriteKind:
+    WRITES_NONE = 0
+    IN_PLACE = 1                       # returns its first argument, and writes this argument and no other
+    WRITES_OTHERS = 2                  # writes other arguments, such as `out` or a list of tensors
+
+
+cdef int kind_of_write(Operator op) except -1:
+    if op.write_kind < 0:
+        arguments, _, returned = op.schema_text.rpartition(" -> ")
+        writes = arguments.count("!)")
+        in_place = writes == 1 and "(Tensor(a!) " in arguments and returned.startswith("Tensor(a!)")
+        op.write_kind = IN_PLACE if in_place else WRITES_OTHERS if writes else WRITES_NONE
+    return op.write_kind
+
+
+cdef int check_target(Operator op, object target) except -1:
+    """Raise RuntimeError if `target`, the first argument of an in-place operator, is a captured tensor."""
+    if not isinstance(target, Tensor) or (<Tensor>target).transform >= context().captured_before:
+        return 0
+    name = f"{op.name}.{op.overload}" if op.overload else op.name
+    if op.overload == "Scalar" and op.name in CONVERT_NUMBERS:
+        name = f"{op.name}.Tensor"
+    raise RuntimeError(
+        f"During a grad (vjp, jvp, grad, etc) transform, the function provided attempted to call in-place operation ({name}) that "
+        "would mutate a captured Tensor. This is not supported; please rewrite the function being transformed to explicitly accept "
+        "the mutated Tensor(s) as inputs."
+    )
+
+
+# In-place operators whose Python methods convert a number to a tensor in PyTorch, and then call the overload `Tensor`
+cdef object CONVERT_NUMBERS = frozenset(
+    f"aten::{name}_" for name in ("add", "sub", "subtract", "mul", "multiply", "div", "divide", "true_divide", "floor_divide")
+)
+
+
+cdef int invoke_checked(Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1:
+    """Run an operator inside of a differentiated function, after the check of the tensor that it writes.
+
+    As in PyTorch, operators that write other arguments are allowed, and so are the in-place operators that they call.
+    """
+    cdef int kind = kind_of_write(op)
+    if kind == IN_PLACE and r[at[0]].tag == TAG_OBJECT and r[at[0]].v.o != NULL:
+        check_target(op, <object>r[at[0]].v.o)
+    if kind != WRITES_OTHERS:
+        return invoke_after(CAPTURE_KEY, op, r, at, code, instruction)
+    before = context().captured_before
+    context().captured_before = 0
+    try:
+        return invoke_after(CAPTURE_KEY, op, r, at, code, instruction)
+    finally:
+        context().captured_before = before
+
+
+cdef object call_checked(Operator op, list args):
+    if kind_of_write(op) == IN_PLACE:
+        check_target(op, args[0])
+    return call_after(CAPTURE_KEY, op, args)
+
+
+register_key(CAPTURE_KEY, DIFFERENTIATED, invoke_checked, call_checked)
 register_key(TRANSFORM_KEY, LAYERED, invoke, run)
 register_key(INNER_TRANSFORM_KEY, LAYERED, invoke_below_tape, NULL)

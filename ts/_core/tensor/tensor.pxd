@@ -13,7 +13,7 @@ from cpython.object cimport PyObject
 from libc.stdint cimport int64_t
 
 from ts._core.tensor.ndarray cimport PyArrayObject, ndim_of
-from ts._core.thread.context cimport GRAD_DISABLED, INFERENCE, LAYERED, context_flags
+from ts._core.thread.context cimport GRAD_DISABLED, INFERENCE, LAYERED, context_flags, current_transform
 
 cdef enum:
     BACKEND_CPU = 0
@@ -57,6 +57,8 @@ cdef class Tensor:
     # version of the memory for which its backward node is valid. If the memory has another version, the view
     # needs a new node.
     cdef int version
+    # number of the `grad`, `vjp` or `jvp` in whose function the tensor was created, or 0. A view has the number of its base.
+    cdef int64_t transform
     # None if this tensor has the version counter of its memory. Otherwise, another tensor on the same memory.
     # That tensor either has the counter, or refers to the tensor with the counter by its own `owner`.
     cdef Tensor owner
@@ -95,6 +97,7 @@ cdef inline int follow(Tensor view, Tensor x) except -1:
     view.version = version_of(view)
     view.of_inference = x.of_inference
     view.creation = origin_of_view(x)
+    view.transform = x.transform
     return 0
 
 cdef inline CreationMeta origin_of_view(Tensor x) noexcept:

@@ -73,6 +73,7 @@ cdef Tensor wrap_cpu(object array, int scalar_type):
     t.scalar_type = scalar_type
     t.device_index = -1
     t.of_inference = context_flags() & INFERENCE != 0
+    t.transform = current_transform()
     return t
 
 
@@ -96,6 +97,7 @@ cpdef Tensor wrap_array(object array):
     t.backend = backend.index
     t.device_index = backend.device_of(array)
     t.of_inference = context_flags() & INFERENCE != 0
+    t.transform = current_transform()
     return t
 
 
@@ -225,6 +227,7 @@ cdef Tensor alias_detached(Tensor x):
     t.backend = x.backend
     t.device_index = x.device_index
     t.of_inference = x.of_inference
+    t.transform = x.transform
     return t
 
 

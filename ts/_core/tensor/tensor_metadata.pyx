@@ -11,6 +11,7 @@ functions. Examples of both:
 import warnings
 
 cimport numpy as cnp
+from libc.stdint cimport int64_t
 from cpython.object cimport PyObject
 
 from ts._core.tensor.tensor cimport (
@@ -39,7 +40,9 @@ from ts._core.tensor.tensor cimport (
     wrote,
 )
 from ts._core.tensor.tensor_type cimport add_members
-from ts._core.thread.context cimport GRADIENTS_REQUIRED, INFERENCE, attention, context_flags, set_gradients_required
+from ts._core.thread.context cimport (
+    GRADIENTS_REQUIRED, INFERENCE, attention, context_flags, current_transform, set_gradients_required
+)
 
 from ts import devices, dtypes
 from ts._core.late_binding import resolve
@@ -337,6 +340,26 @@ def sunk(Tensor x not None, Tensor base):
     t.base, t.requires_grad_flag, t.history = base, x.requires_grad_flag, x.history
     x.requires_grad_flag, x.history = False, None
     return t
+
+
+def creation_of(Tensor x not None):
+    """Return the number of the transform in whose function `x` was created, and whether `x` is an inference tensor."""
+    return x.transform, x.of_inference
+
+
+def set_creation(Tensor x not None, int64_t transform, bint of_inference):
+    """Set the values that `creation_of` returns."""
+    x.transform, x.of_inference = transform, of_inference
+
+
+def mark_created(Tensor x not None):
+    """Mark `x` as created in the innermost `grad`, `vjp` or `jvp` of this thread, and return `x`.
+
+    Then in-place operators accept `x`. It is no inference tensor, unless inference mode is enabled.
+    """
+    x.transform = current_transform()
+    x.of_inference = context_flags() & INFERENCE != 0
+    return x
 
 
 def share_version(Tensor t not None, Tensor x not None):

@@ -11,6 +11,7 @@ of the thread that created them (`inherited`).
 """
 
 from cpython.ref cimport PyObject
+from libc.stdint cimport int64_t
 
 
 cdef enum Flag:
@@ -24,6 +25,7 @@ cdef enum Flag:
     MODES = 128                   # a `TorchFunctionMode` intercepts function calls
     AS_TENSORS = 256              # the `__torch_function__` methods of tensor subclasses are not called
     DISPATCH_MODES = 512          # a `TorchDispatchMode` intercepts operators
+    DIFFERENTIATED = 1024         # the thread is inside of a function that `grad`, `vjp` or `jvp` differentiates
 
 cdef extern from *:
     """
@@ -32,6 +34,8 @@ cdef extern from *:
         PyObject *tracer;             /* a reference, or NULL */
         void *limits;                 /* a reference to `ResourceLimits` of `meter`, or NULL */
         unsigned int process_flags;   /* the process-wide flags already copied to `flags` */
+        int64_t transform;            /* number of the innermost `grad`, `vjp` or `jvp`, or 0. New tensors get it. */
+        int64_t captured_before;      /* Tensors with smaller numbers are captured: in-place operators reject them. */
     } Context;
     """
     ctypedef struct Context:
@@ -39,6 +43,8 @@ cdef extern from *:
         PyObject *tracer
         void *limits
         unsigned int process_flags
+        int64_t transform
+        int64_t captured_before
 
 # 2 * n + r, where n is the number of threads whose flags are not 0, and r is 1 if a tensor of this process
 # has ever required grad, else 0. Calls of operators read the flags of their thread only if this number is at
@@ -68,6 +74,11 @@ cdef unsigned int exchange_flags(unsigned int flags) noexcept nogil
 cdef inline unsigned int context_flags() noexcept nogil:
     """Return the flags of this thread."""
     return context().flags if attention > GRADIENTS_REQUIRED else 0
+
+
+cdef inline int64_t current_transform() noexcept nogil:
+    """Return the number of the innermost `grad`, `vjp` or `jvp` of this thread, or 0."""
+    return context().transform if context_flags() & DIFFERENTIATED else 0
 
 
 cdef inline bint differentiating(unsigned int flags) noexcept nogil:

@@ -17,7 +17,7 @@ from cpython.ref cimport Py_INCREF, Py_XDECREF, PyObject
 
 cdef extern from *:
     """
-    static _Thread_local Context context_here = {0, NULL, NULL, 0};
+    static _Thread_local Context context_here = {0, NULL, NULL, 0, 0, 0};
 
     #define add_to(count, n) __atomic_add_fetch(count, n, __ATOMIC_RELAXED)
     #define set_bits(word, bits) __atomic_or_fetch(word, bits, __ATOMIC_RELAXED)
@@ -173,6 +173,44 @@ cdef class GradModeGuard:
 
     def __exit__(self, kind, error, trace):
         set_grad_enabled(self.prev)
+
+
+cdef int64_t transform_count = 0
+
+
+cdef class DifferentiatedFunction:
+    """Context manager for the call of a function that `grad`, `vjp` or `jvp` differentiates.
+
+    Tensors created before the block are captured, and in-place operators on them raise an error.
+    """
+
+    cdef int64_t transform, captured_before
+
+    def __enter__(self):
+        global transform_count
+        cdef Context *here = context()
+        self.transform, self.captured_before = current_transform(), here.captured_before
+        transform_count += 1
+        here.transform = here.captured_before = transform_count
+        set_flag(DIFFERENTIATED, True)
+
+    def __exit__(self, kind, error, trace):
+        cdef Context *here = context()
+        here.transform, here.captured_before = self.transform, self.captured_before
+        set_flag(DIFFERENTIATED, self.transform != 0)
+
+
+def exchange_captured_before(int64_t number):
+    """Set the transform number from which on tensors are not captured in this thread, and return the previous one."""
+    cdef Context *here = context()
+    previous = here.captured_before
+    here.captured_before = number
+    return previous
+
+
+def get_captured_before():
+    """Return the transform number from which on tensors are not captured in this thread, or 0."""
+    return context().captured_before
 
 
 cdef class InferenceMode(FlagBlock):

@@ -10,7 +10,7 @@ cimport cython
 from cpython.ref cimport Py_XDECREF, Py_XINCREF, PyObject
 
 from ts._core.dispatch.autocast cimport exchange_autocast_flags, inherited_autocast_flags
-from ts._core.thread.context cimport LIMITED, TRACING, context_flags, exchange_flags
+from ts._core.thread.context cimport LIMITED, TRACING, context, context_flags, exchange_flags
 from ts._core.vm.meter cimport release_limits, exchange_limits, retain_limits
 
 cdef extern from *:
@@ -41,6 +41,7 @@ def carry(x):
 cdef class ThreadContextSnapshot:
     def __cinit__(self):
         self.flags = context_flags() & ~<unsigned int>(LIMITED | TRACING)
+        self.transform, self.captured_before = context().transform, context().captured_before
         self.autocast = inherited_autocast_flags()
         self.limits = retain_limits()
         self.carried = carried_here
@@ -54,6 +55,8 @@ cdef class ThreadContextSnapshot:
         global carried_here
         self.carried, carried_here = carried_here, self.carried
         self.flags = exchange_flags(self.flags)
+        self.transform, context().transform = context().transform, self.transform
+        self.captured_before, context().captured_before = context().captured_before, self.captured_before
         self.autocast = exchange_autocast_flags(self.autocast)
 
     def run(self, work):
