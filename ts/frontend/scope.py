@@ -37,8 +37,10 @@ class Scope:
         self.parent = parent
         self.types: dict[str, Type] = {}  # variable -> its type
         self.values: dict[str, SugaredValue] = {}  # name -> module, function or class
-        # name that is undefined after an `if` -> (reason why it is undefined, source range)
-        self.errors: dict[str, tuple[str, SourceRange]] = {}
+        # Name that is undefined after an `if` -> (reason why it is undefined, source range). All scopes of a
+        # function share this dict, because an `if` in a loop or branch is also the reason why the name is
+        # undefined after the loop or branch.
+        self.errors: dict[str, tuple[str, SourceRange]] = {} if parent is None else parent.errors
 
     # ---- lookup of names -----------------------------------------------------------------------------
 
@@ -78,13 +80,10 @@ class Scope:
 
         Return None if no reason is recorded for `name`.
         """
-        scope: Scope | None = self
-        while scope is not None:
-            if name in scope.errors:
-                message, range = scope.errors[name]
-                return f"{message}:\n{range.highlight()}"
-            scope = scope.parent
-        return None
+        if name not in self.errors:
+            return None
+        message, range = self.errors[name]
+        return f"{message}:\n{range.highlight()}"
 
     def _load(self, name: str, type: Type) -> Value:
         node = self.graph.insert_node(self.graph.create("prim::Load"))

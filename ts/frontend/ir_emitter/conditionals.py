@@ -397,13 +397,20 @@ def branch(
     )
     for scope, other, other_exits, branch_name in sides:
         for name in scope.defined_variables():
-            if other.lookup_type(name) is not None or other_exits:
+            is_defined = other.lookup_type(name) is not None
+            if is_defined or other_exits:
                 assigned.add(name)
-            else:
+            if not is_defined and (not other_exits or _leaves_iteration(other.block)):
                 message = f"{name} is not defined in the {branch_name} branch"
                 em.scope.errors[name] = message, range
     for name in sorted(assigned):
         _join(em, range, name, (true_scope, true_block, true_exits), (false_scope, false_block, false_exits))
+
+
+def _leaves_iteration(block: Block) -> bool:
+    """Return whether a block ends with `break` or `continue`. The statements after the loop may still run."""
+    nodes = list(block.nodes())
+    return bool(nodes) and nodes[-1].kind() in ("prim::BreakStmt", "prim::ContinueStmt")
 
 
 def _join(

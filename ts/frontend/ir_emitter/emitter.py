@@ -218,7 +218,12 @@ class Emitter:
                 error = self.scope.type_error(name)
                 if error is not None:
                     raise CompilationError(f"{error}and was used here", range) from None
-                hint = hints.undefined(name, self.names(), self.attributes())
+                is_assigned = any(
+                    isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store)
+                    for node in ast.walk(self.parsed.node)
+                )
+                # a name that the function assigns is not misspelled
+                hint = "" if is_assigned else hints.undefined(name, self.names(), self.attributes())
                 raise CompilationError(f"undefined value {name}", range, hint) from None
             sugared = to_sugared(self, obj, range, name)
         return sugared
