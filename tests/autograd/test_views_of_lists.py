@@ -109,3 +109,36 @@ def test_views_of_another_dtype_have_no_base():
     assert not y._is_view() and not y.requires_grad
     x.add_(1)
     assert y._version == 1 and y.tolist() == [2, 2, 2]
+
+
+@pytest.mark.parametrize(
+    ("source", "operator"),
+    [
+        ("    a, b = ts.chunk(x * 2, 2)\n    return a, b\n", "Split"),
+        ("    a, b = ts.chunk(x * 2, 2)\n    return [a, b]\n", "Split"),
+        ("    a, b = ts.chunk(x * 2, 2)\n    return a, b, (a * b).sigmoid()\n", "Split"),
+        ("    a, b = (x * 2).split_with_sizes([1, 3])\n    return a, b, (a * b).sigmoid()\n", "SplitWithSizes"),
+        ("    y = x * 2\n    a, b = ts.chunk(y, 2)\n    return a, y, (a * b).sigmoid()\n", "Split"),
+        ("    a, b = ts.chunk(x, 2)\n    return a, (a * b).sigmoid()\n", "Split"),
+        ("    return ts.unbind(x * 2)\n", "Unbind"),
+    ],
+)
+def test_results_of_scripts(source: str, operator: str) -> None:
+    """Scripts that return several views of a tensor return views that reject in-place operators."""
+    function = ts.jit.CompilationUnit(f"def f(x):\n{source}").f
+    for _ in range(4):
+        x = ts.ones(4, requires_grad=True) * 1
+        first = function(x)[0]
+        with pytest.raises(RuntimeError, match=f"^Output 0 of {operator} is a view and is being modified inplace"):
+            first.mul_(3)
+
+
+def test_one_view_of_a_script() -> None:
+    """If only one of several views leaves a differentiable graph, in-place operators on it are allowed."""
+    function = ts.jit.CompilationUnit("def f(x):\n    a, b = ts.chunk(x * 2, 2)\n    return a, b.sigmoid() * b\n").f
+    for _ in range(4):
+        x = ts.ones(4, requires_grad=True)
+        first, _ = function(x * 1)
+        first.mul_(3)
+        first.sum().backward()
+        assert x.grad.tolist() == [6, 6, 0, 0]

@@ -99,7 +99,7 @@ class _Subgraphs:
             if any(x in self.inside and x in self.differentiated for x in node.inputs()):
                 self.finish_group(node)
             reads_group = not self.inside.isdisjoint(node.inputs())
-            if _is_joined(node, reads_group, self.inside):
+            if _is_joined(node, reads_group, self.inside) and not _returns_several_views(node, self.inside):
                 self.nodes.append(node)
                 self.inside.update(node.outputs())
                 self.has_effects |= is_nondeterministic(node)
@@ -156,6 +156,34 @@ def _is_joined(node: Node, reads_group: bool, group_values: set[Value]) -> bool:
     if not all(_is_readable_operand(x, group_values) for x in node.inputs()):
         return False
     return all(_is_tensor(x.type()) or _is_unpacked(x) for x in node.outputs())
+
+
+def _returns_several_views(node: Node, group_values: set[Value]) -> bool:
+    """Return whether results of a node such as `aten::split` would be results of its differentiable graph.
+
+    In-place operators on results of `split` raise an error, but the results of a differentiable graph allow
+    in-place operators. As in PyTorch, such a node is therefore no part of a graph if several of its results
+    leave the graph, or one result and its base.
+    """
+    views = list(node.outputs())
+    if len(views) == 1 and _is_unpacked(views[0]):
+        views = list(views[0].uses()[0].user.outputs())
+    elif node.kind() != "prim::ConstantChunk":
+        return False
+    base = node.input(0)
+    leaving = sum(map(_leaves_group, views)) + (base not in group_values or _leaves_group(base))
+    return leaving > 1 and any(map(_leaves_group, views))
+
+
+def _leaves_group(value: Value) -> bool:
+    """Return whether a node that no differentiable graph contains reads `value`."""
+    for use in value.uses():
+        if use.user.kind() == "prim::ListConstruct":
+            if not _is_read_by_operators(use.user.output()):
+                return True
+        elif not _is_operator(use.user):
+            return True
+    return False
 
 
 def _is_operator(node: Node) -> bool:
