@@ -219,6 +219,7 @@ def test_queries():
 
 def test_copies_and_pickles():
     x = ts.ones(2).as_subclass(Logged)
-    assert type(copy.deepcopy(x)) is Logged and copy.deepcopy(x).tolist() == [1.0, 1.0]
+    with pytest.raises(RuntimeError, match=r"only works for subclass types that implement new_empty\(\)"):
+        copy.deepcopy(x)
     assert pickle.loads(pickle.dumps(F.relu)) is F.relu
     assert repr(x) == "Logged([1., 1.])"

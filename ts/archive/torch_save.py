@@ -17,6 +17,7 @@ Files contain PyTorch's names for classes of `ts`.
 from __future__ import annotations
 
 import codecs
+import copyreg
 import io
 import os
 import pickle
@@ -31,9 +32,11 @@ import numpy as np
 
 from ts import devices, dtypes
 from ts._core.tensor.interop import is_wrapper, sparse_components, sparse_from_components
+from ts._core.tensor.object_state import get_state, set_state
 from ts._core.tensor.size import Size
 from ts._core.tensor.storage import TypedStorage, UntypedStorage
 from ts._core.tensor.tensor import Tensor
+from ts._core.thread.context import DisableTorchFunction
 from ts.archive import legacy_format, quantized
 from ts.archive.safe_globals import safe_global
 from ts.archive.storages import LoadedStorage, Storage, StorageWriter, TensorStorageRef, storage_type
@@ -70,6 +73,7 @@ _TENSOR_OF_DTYPE: Final = _GlobalName("torch._utils", "_rebuild_tensor_v3")
 _SPARSE_TENSOR: Final = _GlobalName("torch._utils", "_rebuild_sparse_tensor")
 _LAYOUT: Final = _GlobalName("torch.serialization", "_get_layout")
 _PARAMETER: Final = _GlobalName("torch._utils", "_rebuild_parameter")
+_PARAMETER_WITH_STATE: Final = _GlobalName("torch._utils", "_rebuild_parameter_with_state")
 _WRAPPER: Final = _GlobalName("torch._utils", "_rebuild_wrapper_subclass")
 _WITH_ATTRIBUTES: Final = _GlobalName("torch._tensor", "_rebuild_from_type_v2")
 _TENSOR_CLASS: Final = _GlobalName("torch", "Tensor")
@@ -121,7 +125,10 @@ class _TensorPickler(_PythonPickler):  # type: ignore[misc]
 
     def reducer_override(self, obj: Any) -> Any:
         if isinstance(obj, Tensor):
-            return self.tensor(obj)
+            if _defines_reduction(type(obj)):
+                return NotImplemented
+            with DisableTorchFunction():
+                return self.tensor(obj)
         if hasattr(type(obj), "archived"):
             raise ArchiveError(
                 f"Tried to serialize object of type {type(obj).__name__} which does not have a __getstate__ "
@@ -169,10 +176,13 @@ class _TensorPickler(_PythonPickler):  # type: ignore[misc]
             build_arguments = type(x), x.dtype, tuple(x.shape), x.stride(), *metadata
             return _WITH_ATTRIBUTES, (_WRAPPER, type(x), build_arguments, dict(x.__dict__))
         if isinstance(x, Parameter):
-            return _PARAMETER, (x.detach(), x.requires_grad, OrderedDict())
+            data, state = x.detach(), get_state(x)
+            if state:
+                return _PARAMETER_WITH_STATE, (data, x.requires_grad, OrderedDict(), state)
+            return _PARAMETER, (data, x.requires_grad, OrderedDict())
         if x.layout is not dtypes.strided:
             *components, size = _sparse_components(x)
-            return _SPARSE_TENSOR, (x.layout, (*components, *size))
+            return _with_class(x, _SPARSE_TENSOR, (x.layout, (*components, *size)))
         storage_ref = self.storages.storage_ref(x)
         untyped = storage_ref.storage == "UntypedStorage"
         arguments: tuple[Any, ...] = (
@@ -182,9 +192,22 @@ class _TensorPickler(_PythonPickler):  # type: ignore[misc]
         build = _TENSOR
         if untyped:
             build, arguments = _TENSOR_OF_DTYPE, (*arguments, _DTYPES[x.dtype])
-        if x.__dict__:
-            return _WITH_ATTRIBUTES, (build, _TENSOR_CLASS, arguments, dict(x.__dict__))
+        return _with_class(x, build, arguments)
+
+
+def _with_class(x: Tensor, build: _GlobalName, arguments: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return the call of `build` in a pickle, with the class and the Python state of `x` if it has any."""
+    state = get_state(x)
+    if type(x) is Tensor and not state:
         return build, arguments
+    cls = _TENSOR_CLASS if is_own(type(x).__module__) else type(x)
+    return _WITH_ATTRIBUTES, (build, cls, arguments, state)
+
+
+def _defines_reduction(cls: type) -> bool:
+    """Return whether a tensor class of the program defines `__reduce_ex__`."""
+    owners = [base for base in cls.__mro__ if isinstance(vars(base).get("__reduce_ex__"), FunctionType)]
+    return not is_own(owners[0].__module__)
 
 
 def _sparse_components(x: Tensor) -> tuple[Any, ...]:
@@ -469,6 +492,7 @@ class _ZipTensorLoader(TensorLoader):
             "torch.serialization._get_layout": _layout,
             quantized.REBUILD: self.quantized_tensor,
             "torch._utils._rebuild_parameter": _parameter,
+            "torch._utils._rebuild_parameter_with_state": _parameter_with_state,
             "torch._tensor._rebuild_from_type_v2": _with_attributes,
             "torch._utils._rebuild_wrapper_subclass": _wrapper,
             "torch.Size": Size,
@@ -592,6 +616,12 @@ def _parameter(data: Any, requires_grad: Any, hooks: Any) -> Any:
     return Parameter(data, bool(requires_grad))
 
 
+def _parameter_with_state(data: Any, requires_grad: Any, hooks: Any, state: Any) -> Any:
+    parameter = _parameter(data, requires_grad, hooks)
+    _set_attributes(parameter, state)
+    return parameter
+
+
 def _wrapper(cls: Any, *metadata: Any) -> Tensor:
     """Return a tensor of a wrapper subclass, from the arguments of `Tensor._make_wrapper_subclass`."""
     if not isinstance(cls, type) or not issubclass(cls, Tensor) or len(metadata) != 7:
@@ -618,11 +648,26 @@ def _with_attributes(build: Any, cls: Any, arguments: Any, state: Any) -> Any:
     if not isinstance(build, Global) or build.call is None or not isinstance(arguments, tuple):
         raise ArchiveError("a tensor with attributes has no valid constructor call")
     instance = build.call(*arguments)
+    if isinstance(cls, type) and issubclass(cls, Tensor) and isinstance(instance, Tensor):
+        if type(instance) is not cls:
+            instance = instance.as_subclass(cls)
+        if type(cls.__dict__.get("__setstate__")) is FunctionType:
+            set_state(instance, state)
+            return instance
     _set_attributes(instance, state)
     return instance
 
 
 def _set_attributes(instance: Any, state: Any) -> None:
+    if isinstance(state, tuple) and len(state) == 2 and isinstance(instance, Tensor):
+        slots = copyreg._slotnames(type(instance))  # type: ignore[attr-defined]
+        if not isinstance(state[1], dict) or not all(name in slots for name in state[1]):
+            raise ArchiveError("the slots of an object must be a dictionary of slots of its class")
+        for name, value in state[1].items():
+            setattr(instance, name, value)
+        state = state[0]
+    if state is None and isinstance(instance, Tensor):
+        return
     if not isinstance(state, dict) or not all(isinstance(name, str) for name in state):
         raise ArchiveError("the attributes of an object must be a dictionary with string keys")
     instance.__dict__.update(state)

@@ -10,10 +10,10 @@ Example:
 
 from __future__ import annotations
 
-import copy
 from typing import Any, ClassVar, NoReturn, Self, cast
 
 import ts
+from ts._core.tensor.object_state import get_state, set_state
 from ts._core.tensor.sharing import register_class
 from ts._core.tensor.tensor import Tensor, rebind_array
 from ts._core.tensor.tensor_type import TensorMeta, _disabled_torch_function_impl
@@ -59,19 +59,27 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
         return f"Parameter containing:\n{super().__repr__()}"
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Parameter:
+        if id(self) in memo:
+            return cast(Parameter, memo[id(self)])
         copied: Parameter = type(self)(self.detach().clone(), self.requires_grad)
         memo[id(self)] = copied
-        copied.__dict__.update(copy.deepcopy(self.__dict__, memo))
         return copied
 
     def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
-        return _parameter, (self.detach(), self.requires_grad, self.__dict__)
+        state = get_state(self)
+        arguments = self.detach(), self.requires_grad
+        return (_parameter, arguments) if not state else (_parameter_with_state, (*arguments, state))
 
 
-def _parameter(data: Tensor, requires_grad: bool, attributes: dict[str, Any]) -> Parameter:
-    """Create a parameter from its pickled state."""
+def _parameter(data: Tensor, requires_grad: bool) -> Parameter:
+    """Create a parameter from its pickle."""
+    return Parameter(data, requires_grad)
+
+
+def _parameter_with_state(data: Tensor, requires_grad: bool, state: Any) -> Parameter:
+    """Create a parameter with attributes from its pickle."""
     parameter: Parameter = Parameter(data, requires_grad)
-    parameter.__dict__.update(attributes)
+    set_state(parameter, state)
     return parameter
 
 

@@ -16,8 +16,9 @@ import numpy as np
 from ts import devices, dtypes
 from ts._core.tensor import conversions, storage
 from ts._core.tensor.dlpack import exported, imported
+from ts._core.tensor.object_state import copy_slots, get_state, rebuild_with_state
 from ts._core.tensor.python_operators import operator
-from ts._core.tensor.tensor import Tensor, backend_of, report_exposed_array, wrap_array
+from ts._core.tensor.tensor import Tensor, backend_of, rebind_array, report_exposed_array, wrap_array
 from ts._core.tensor.tensor_metadata import check_storage, layer_of, tensor_with_memory
 from ts._core.tensor.tensor_type import define_methods, record_alias
 from ts._core.thread.context import GradMode, current_tracer, is_grad_enabled
@@ -146,21 +147,23 @@ def __reduce_ex__(self: Tensor, protocol: Any) -> tuple[Any, ...]:
     without_elements = getattr(layer_of(self), "copied", None)
     if without_elements is not None:
         return without_elements, (self,)
+    rebuild_function, arguments = _rebuild_call(self)
+    state = get_state(self)
+    if type(self) is Tensor and not state:
+        return rebuild_function, arguments
+    return rebuild_with_state, (rebuild_function, type(self), arguments, state)
+
+
+def _rebuild_call(self: Tensor) -> tuple[Any, tuple[Any, ...]]:
+    """Return a function and its arguments that create a tensor like `self`, without the Python state."""
     if self.is_meta:
-        return rebuild_meta, (
-            tuple(self.shape),
-            self.stride(),
-            self.dtype,
-            self.requires_grad,
-            self.__dict__,
-        )
+        return rebuild_meta, (tuple(self.shape), self.stride(), self.dtype, self.requires_grad)
     if self.layout is not dtypes.strided:
-        return rebuild_sparse, (self.layout, sparse_components(self), self.requires_grad, self.__dict__)
+        return rebuild_sparse, (self.layout, sparse_components(self), self.requires_grad)
     # Tensors that share memory refer to the same storage object, so a pickle stores their common memory only
     # once.
     memory = storage.UntypedStorage.of(self.array if isinstance(self.array, np.ndarray) else self._host())
-    rebuild_args = memory, *_memory_layout(self), str(self.device), self.requires_grad, self.__dict__
-    return (rebuild, rebuild_args) if type(self) is Tensor else (rebuild_derived, (type(self), rebuild_args))
+    return rebuild, (memory, *_memory_layout(self), str(self.device), self.requires_grad)
 
 
 def _memory_layout(x: Tensor) -> tuple[Any, ...]:
@@ -175,22 +178,13 @@ def rebuild(
     strides: tuple[int, ...],
     device: str,
     requires_grad: bool,
-    attributes: dict[str, Any],
 ) -> Tensor:
     """Create a tensor from its pickled arguments. `owner` is its storage, or the array of its memory."""
     if isinstance(owner, storage.UntypedStorage):
         owner = owner.bytes
     array = storage.strided(owner, shape, strides, at, dtype.numpy_dtype)
     x = conversions.moved(wrap_array(array), devices.device(device))
-    return _completed(x, requires_grad, attributes)
-
-
-def rebuild_derived(cls: type, rebuild_args: tuple[Any, ...]) -> Tensor:
-    """Create a tensor of the derived class `cls` from the arguments of `rebuild` that its pickle contains."""
-    requires_grad, attributes = rebuild_args[-2:]
-    result: Tensor = Tensor._make_subclass(cls, rebuild(*(*rebuild_args[:-2], False, {})), requires_grad)
-    result.__dict__.update(attributes)
-    return result
+    return _require_grad(x, requires_grad)
 
 
 def sparse_components(x: Tensor) -> tuple[Any, ...]:
@@ -219,9 +213,9 @@ def sparse_from_components(layout: Any, components: Any) -> Tensor:
     return result
 
 
-def rebuild_sparse(layout: Any, components: Any, requires_grad: bool, attributes: dict[str, Any]) -> Tensor:
+def rebuild_sparse(layout: Any, components: Any, requires_grad: bool) -> Tensor:
     """Create a sparse tensor from the arguments in its pickle."""
-    return _completed(sparse_from_components(layout, components), requires_grad, attributes)
+    return _require_grad(sparse_from_components(layout, components), requires_grad)
 
 
 def rebuild_meta(
@@ -229,19 +223,14 @@ def rebuild_meta(
     stride: tuple[int, ...],
     dtype: dtypes.dtype,
     requires_grad: bool,
-    attributes: dict[str, Any],
 ) -> Tensor:
     """Create a meta tensor from the arguments in its pickle."""
-    return _completed(
-        operator("empty_strided")(shape, stride, dtype=dtype, device="meta"), requires_grad, attributes
-    )
+    x: Tensor = operator("empty_strided")(shape, stride, dtype=dtype, device="meta")
+    return _require_grad(x, requires_grad)
 
 
-def _completed(x: Tensor, requires_grad: bool, attributes: dict[str, Any]) -> Tensor:
-    if requires_grad:
-        x.requires_grad_(True)
-    x.__dict__.update(attributes)
-    return x
+def _require_grad(x: Tensor, requires_grad: bool) -> Tensor:
+    return x.requires_grad_(True) if requires_grad else x
 
 
 def __deepcopy__(self: Tensor, memo: dict[int, Any]) -> Tensor:
@@ -249,15 +238,17 @@ def __deepcopy__(self: Tensor, memo: dict[int, Any]) -> Tensor:
     if not self.is_leaf:
         raise RuntimeError(
             "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at "
-            "the moment"
+            "the moment.  If you were attempting to deepcopy a module, this may be because of a "
+            "torch.nn.utils.weight_norm usage, see https://github.com/pytorch/pytorch/pull/103001"
         )
     if id(self) in memo:
         result: Tensor = memo[id(self)]
         return result
+    copied: Tensor
     without_elements = getattr(layer_of(self), "deepcopied", None)
     if without_elements is not None:
         copied = without_elements(self)
-    elif is_wrapper(self):
+    elif is_wrapper(self) or (type(self) is not Tensor and self.numel() == 0):
         with GradMode(False):
             copied = self.clone()
         if type(copied) is not type(self):
@@ -280,13 +271,35 @@ def __deepcopy__(self: Tensor, memo: dict[int, Any]) -> Tensor:
             # Keep `owner` alive while `memo` is in use. Otherwise, another object could get the same id.
             memo[id(shared)] = owner
         _, at, shape, steps = _memory_layout(self)
-        copied = wrap_array(storage.strided(shared.bytes, shape, steps, at, self.array.dtype))
+        array = storage.strided(shared.bytes, shape, steps, at, self.array.dtype)
+        copied = wrap_array(array) if type(self) is Tensor else _of_own_class(self, array)
     memo[id(self)] = copied
     if current_tracer() is not None and not self.is_meta:
         record_alias(copied, self.clone())
     import copy  # imported here, because only deep copies need it
 
-    return _completed(copied, self.requires_grad, copy.deepcopy(self.__dict__, memo))
+    _require_grad(copied, self.requires_grad)
+    if self.grad is not None:
+        copied.grad = self.grad.__deepcopy__(memo)  # type: ignore[attr-defined]
+    if type(self) is not Tensor:
+        copy_slots(self, copied, memo)
+    copied.__dict__.update(copy.deepcopy(self.__dict__, memo))
+    return copied
+
+
+def _of_own_class(self: Tensor, array: Any) -> Tensor:
+    """Return a tensor with the given array, created by the method `new_empty` of the class of `self`."""
+    result: Tensor = self.new_empty([])
+    if type(result) is not type(self):
+        raise RuntimeError(
+            "The default implementation of __deepcopy__() for non-wrapper subclasses only works for subclass "
+            "types that implement new_empty() and for which that function returns another instance of the "
+            "same subclass. You should either properly implement new_empty() for your subclass or override "
+            "__deepcopy__() if it is intended behavior for new_empty() to return an instance of a different "
+            "type."
+        )
+    rebind_array(result, array)
+    return result
 
 
 define_methods(
