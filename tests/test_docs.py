@@ -243,3 +243,13 @@ def test_links_resolve_in_the_source_tree(page):
             titles = re.findall(r"^#+ (.*)$", target.read_text(), re.MULTILINE)
             names = {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
             assert heading in names, f"{path}#{heading}"
+
+
+def test_kernel_table_names_all_modules():
+    """The table of C kernels lists each module that registers an operator, and only existing files."""
+    kernels = ROOT / "backends" / "cpu" / "kernels"
+    page = (DOCS / "how-to" / "add-an-operator.md").read_text()
+    listed = set(re.findall(r"`(\w+)\.pyx`", page.partition("### C kernels of the CPU")[2]))
+    registered = set(runpy.run_path(str(kernels / "kernel_index.py"))["NAMES"])
+    assert registered <= listed
+    assert all((kernels / f"{name}.pyx").exists() for name in listed)
