@@ -79,7 +79,7 @@ def _sum(xp: Any, self: Array, dtype: int | None = None) -> Array:
 )
 def _nansum(xp: Any, self: Array, dim: Dims = None, keepdim: bool = False, dtype: int | None = None) -> Array:
     if self.dtype.kind == "c":
-        raise RuntimeError("nansum does not support complex inputs")
+        raise RuntimeError("nansum on CPU does not support complex inputs")
     filled = (
         xp.where(xp.isnan(self), xp.zeros((), self.dtype), self) if self.dtype.kind not in "iub" else self
     )
@@ -211,6 +211,8 @@ def _moments(
     name: str, xp: Any, self: Array, dim: Dims, correction: Any, keepdim: bool
 ) -> tuple[Array, Array]:
     correction = 1 if correction is None else correction
+    if name.endswith("_mean") and common.category(self) < common.FLOATING:
+        raise RuntimeError(f"{name} only support floating point and complex dtypes")
     value, mean = variance(xp, self, dim, correction, keepdim)
     if math.prod(self.shape[a] for a in common.wrap_dims(dim, self.ndim)) <= correction:
         warn(
@@ -265,24 +267,36 @@ for _name in ("std_mean", "var_mean"):
 # ---------------------------------------------------------------------------------------- minimum and maximum
 
 
-def _require_elements(name: str, self: Array, axes: Sequence[int]) -> None:
-    if self.size == 0 and (not self.ndim or any(self.shape[a] == 0 for a in axes)):
-        raise (
-            RuntimeError(
-                f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the "
-                "reduction dim with the 'dim' argument."
-            )
-            if len(axes) == self.ndim
-            else IndexError(f"{name}(): Expected reduction dim {axes[0]} to have non-zero size.")
+def _require_elements(name: str, self: Array, dim: Dims) -> None:
+    """Raise an error if a reduction over `dim` without an identity has no elements."""
+    if self.size:
+        return
+    dims = () if dim is None else (dim,) if isinstance(dim, int) else dim
+    if not dims:
+        raise RuntimeError(
+            f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the "
+            "reduction dim with the 'dim' argument."
         )
+    for d in dims:
+        if not self.shape[common.wrap_dim(d, self.ndim)]:
+            raise IndexError(f"{name}(): Expected reduction dim {d} to have non-zero size.")
+
+
+# Operator -> PyTorch's name of its kernel in the error for complex tensors.
+_COMPLEX_EXTREMES = {
+    "max": "max_all",
+    "min": "min_all",
+    "amax": "max_values_cpu",
+    "amin": "min_values_cpu",
+}
 
 
 def extreme(xp: Any, name: str, self: Array, dim: Dims, keepdim: bool) -> Array:
     """Compute amax or amin over `dim`. A NaN element makes the result NaN."""
-    if self.dtype.kind == "c":
-        common.raise_unsupported_dtype(f"{name}_all" if name in ("max", "min") else f"{name}_cpu", self.dtype)
     axes = common.wrap_dims(dim, self.ndim)
-    _require_elements(name, self, axes)
+    _require_elements(name, self, dim)
+    if self.size and self.dtype.kind == "c":
+        common.raise_unsupported_dtype(_COMPLEX_EXTREMES[name], self.dtype)
     return (xp.max if name.endswith("max") else xp.min)(self, axis=axes, keepdims=keepdim)
 
 
@@ -333,7 +347,17 @@ for _name, _row in (("amax", "largest(a)"), ("amin", "smallest(a)")):
     **SAME_DTYPE_OUT,
 )
 def _aminmax(xp: Any, self: Array, dim: int | None = None, keepdim: bool = False) -> tuple[Array, Array]:
-    return extreme(xp, "aminmax_min", self, dim, keepdim), extreme(xp, "aminmax_max", self, dim, keepdim)
+    if dim is None and not self.size:
+        raise RuntimeError(
+            "aminmax(): cannot compute aminmax over an empty dimension as the operation has no identity."
+        )
+    if dim is not None and self.ndim:
+        axis = common.wrap_dim(dim, self.ndim)
+        if not self.shape[axis]:
+            raise IndexError(f"aminmax: Expected reduction dim {axis} to have non-zero size.")
+    if self.dtype.kind == "c":
+        common.raise_unsupported_dtype("aminmax_cpu", self.dtype)
+    return extreme(xp, "amin", self, dim, keepdim), extreme(xp, "amax", self, dim, keepdim)
 
 
 @op("aten::_aminmax(Tensor self) -> (Tensor, Tensor)", **COPIED_OUT)
@@ -344,10 +368,6 @@ def _aminmax(xp: Any, self: Array, dim: int | None = None, keepdim: bool = False
 )
 @shared_fields(layout=("contiguous", "contiguous"))
 def _aminmax_old(xp: Any, self: Array, dim: int | None = None, keepdim: bool = False) -> tuple[Array, Array]:
-    if dim is None and not self.size:
-        raise RuntimeError(
-            "aminmax(): cannot compute aminmax over an empty dimension as the operation has no identity."
-        )
     return _aminmax(xp, self, dim, keepdim)
 
 
@@ -412,13 +432,17 @@ for _name, _role, _row, _out_names in (
         f"aten::{_name}.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
         out=f"dim_{_name}",
         out_names=_out_names,
-        dtype_errors={"c": f"{_name}(): does not support complex input"},
         out_dtype_error=EXPECTED_DTYPE_ERROR,
         element_role=_role,
     )
     def _extreme_dim(
         xp: Any, self: Array, dim: int, keepdim: bool = False, name: str = _name
     ) -> tuple[Array, Array]:
+        axis = common.wrap_dim(dim, self.ndim)
+        if self.ndim and not self.shape[axis]:
+            raise IndexError(f"{name}(): Expected reduction dim {axis} to have non-zero size.")
+        if self.dtype.kind == "c":
+            raise RuntimeError(f"{name}(): does not support complex input")
         return _extreme_with_index(xp, name, self, dim, keepdim)
 
 

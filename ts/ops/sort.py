@@ -37,7 +37,7 @@ def argsort_kernel(xp: Any, self: Array, dim: int, descending: bool, stable: boo
         common.wrap_dim(dim, 0)
         return xp.zeros((), dtype=common.INT64)
     if self.dtype.kind == "c":
-        raise RuntimeError("Sort does not support complex dtypes on CPU")
+        raise RuntimeError(" Sort does not support complex dtypes on CPU")
     return argsort.argsort(xp, self, common.wrap_dim(dim, self.ndim), descending, stable)
 
 
@@ -123,6 +123,12 @@ def _topk(
     return xp.take_along_axis(self, order, axis), order
 
 
+def _check_ordered(kernel: str, x: Array) -> None:
+    """Raise NotImplementedError with the name of PyTorch's kernel for bool and complex arrays."""
+    if x.dtype == common.BOOL or x.dtype.kind == "c":
+        common.raise_unsupported_dtype(kernel, x.dtype)
+
+
 def _values_and_indices(xp: Any, self: Array, index: Array, axis: int, keepdim: bool) -> tuple[Array, Array]:
     """Return the elements of `self` at `index`, and `index`. Remove the size-1 dimension unless `keepdim`.
 
@@ -137,7 +143,6 @@ def _values_and_indices(xp: Any, self: Array, index: Array, axis: int, keepdim: 
     "indices)",
     out="values",
     overlap=OVERLAP_RAISES_CODE,
-    dtype_errors={"bc": "kthvalue_cpu"},
     out_dtype_error=(
         "output values must be of same type as input",
         "output indices must be of scalar type Long",
@@ -149,6 +154,7 @@ def _kthvalue(xp: Any, self: Array, k: int, dim: int = -1, keepdim: bool = False
         raise IndexError(f"kthvalue(): Expected reduction dim {axis} to have non-zero size.")
     if k < 1 or not size_guards.check(k <= (self.shape[axis] if self.ndim else 1)):
         raise RuntimeError(f"kthvalue(): selected number k out of range for dimension {axis}")
+    _check_ordered("kthvalue_cpu", self)
     if self.ndim == 0:
         return self.copy(), xp.zeros((), dtype=common.INT64)
     kth_index = xp.full(common.reduced_shape(self.shape, (axis,), True), k - 1, dtype=common.INT64)
@@ -160,8 +166,6 @@ def _median(xp: Any, self: Array, dim: int, keepdim: bool, skip_nan: bool) -> tu
     if self.ndim == 0:
         return self.copy(), xp.zeros((), dtype=common.INT64)
     n = self.shape[axis]
-    if n == 0:
-        raise IndexError(f"median(): Expected reduction dim {axis} to have non-zero size.")
     nan = self != self
     missing = xp.sum(nan, axis=axis, keepdims=True)
     middle = xp.maximum((n - (missing if skip_nan else missing * 0) - 1) // 2, 0)
@@ -175,31 +179,36 @@ for _name in ("median", "nanmedian"):
 
     @op(
         f"aten::{_name}(Tensor self) -> Tensor",
-        dtype_errors={"bc": "median_cpu"},
         order="- dim dim_values",
         **COPIED_OUT,
     )
     def _median_all(xp: Any, self: Array, skip_nan: bool = _name == "nanmedian") -> Array:
         if not self.size:
-            return xp.asarray(xp.nan, dtype=self.dtype)
+            # NaN, converted to the dtype like the conversion of a C compiler on x86
+            is_wide = self.dtype in (common.INT32, common.INT64)
+            smallest = xp.iinfo(self.dtype).min if is_wide else 0
+            return xp.asarray(smallest if self.dtype.kind in "iu" else xp.nan, dtype=self.dtype)
+        _check_ordered("median_cpu", self)
         return _median(xp, self.reshape(-1), 0, False, skip_nan)[0]
 
     @op(
         f"aten::{_name}.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
         out="dim_values",
-        dtype_errors={"bc": "median_out"},
         out_dtype_error=_MEDIAN,
     )
     def _median_dim(
         xp: Any, self: Array, dim: int, keepdim: bool = False, skip_nan: bool = _name == "nanmedian"
     ) -> tuple[Array, Array]:
+        axis = common.wrap_dim(dim, self.ndim)
+        if self.ndim and not self.shape[axis]:
+            raise IndexError(f"median(): Expected reduction dim {axis} to have non-zero size.")
+        _check_ordered("median_out", self)
         return _median(xp, self, dim, keepdim, skip_nan)
 
 
 @op(
     "aten::mode(Tensor self, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)",
     out="values",
-    dtype_errors={"c": "mode_cpu"},
     out_dtype_error=(
         "expected scalar type '{want}' but got '{got}' for values output",
         "expected scalar type '{want}' but got '{got}' for indices output",
@@ -211,6 +220,8 @@ def _mode(xp: Any, self: Array, dim: int = -1, keepdim: bool = False) -> tuple[A
         return self.copy(), xp.zeros((), dtype=common.INT64)
     if not self.shape[axis]:
         raise IndexError(f"mode(): Expected reduction dim {axis} to have non-zero size.")
+    if self.dtype.kind == "c":
+        common.raise_unsupported_dtype("mode_cpu", self.dtype)
     values, order = sort_kernel(xp, xp.moveaxis(self, axis, -1), -1, False)
     n = values.shape[-1]
     start = xp.concatenate([xp.ones((*values.shape[:-1], 1), bool), values[..., 1:] != values[..., :-1]], -1)
@@ -231,7 +242,7 @@ def _quantile(
 ) -> Array:
     if not self.size:
         raise RuntimeError("quantile() input tensor must be non-empty")
-    if self.dtype.kind != "f":
+    if self.dtype not in (common.FLOAT, common.DOUBLE):
         raise RuntimeError("quantile() input tensor must be either float or double dtype")
     if not isinstance(q, float) and q.ndim > 1:
         raise RuntimeError("quantile() q must be a scalar or 1D tensor")
@@ -268,7 +279,6 @@ for _name in ("quantile", "nanquantile"):
     @op(f"aten::{_name}(Tensor self, Tensor q, {_OPTIONS}) -> Tensor", out="out")
     @op(f"aten::{_name}.scalar(Tensor self, float q, {_OPTIONS}) -> Tensor", out="scalar_out")
     @shared_fields(
-        dtype_errors={"h": "quantile() input tensor must be either float or double dtype"},
         out_dtype_error="quantile() out tensor must be same dtype as the input tensor",
         autocast={"cpu": "float32"},
     )
@@ -291,6 +301,10 @@ def _insertion_index_shape(
     sorted_sequence: Array, self: Any, out_int32: bool = False, *_: Any
 ) -> ShapeAndDtype:
     shape = common.shape_of(self)
+    if not sorted_sequence.ndim:
+        raise RuntimeError(
+            "torch.searchsorted(): boundaries tensor should have positive dimension, but got 0 dimension"
+        )
     if isinstance(self, (int, float)) and sorted_sequence.ndim != 1:
         raise RuntimeError(
             "torch.searchsorted(): input value can be a scalar only when boundaries tensor dimension is 1, "
@@ -330,16 +344,17 @@ def _searchsorted(
     sorter: Array | None = None,
 ) -> Array:
     search_side = "right" if right or side == "right" else "left"
-    dtype = common.result_type(sorted_sequence, self)
-    if dtype == common.BOOL or dtype.kind == "c":
-        common.raise_unsupported_dtype("searchsorted_out_cpu", dtype)
     _, code = _insertion_index_shape(sorted_sequence, self, out_int32)
     values = xp.asarray(self)
+    dtype = common.result_type(sorted_sequence, self)
+    if values.size and (dtype == common.BOOL or dtype.kind == "c"):
+        common.raise_unsupported_dtype("searchsorted_out_cpu", dtype)
     order = sorted_sequence if sorter is None else xp.take_along_axis(sorted_sequence, sorter, -1)
     if order.ndim == 1:
         return common.cast(xp, xp.asarray(_insertion_indices(xp, order, values, search_side)), code)
-    rows = order.reshape(-1, order.shape[-1])
-    value_rows = values.reshape(rows.shape[0], -1)
+    row_count = math.prod(order.shape[:-1])
+    rows = order.reshape(row_count, order.shape[-1])
+    value_rows = values.reshape(row_count, values.shape[-1])
     indices = [_insertion_indices(xp, r, v, search_side) for r, v in zip(rows, value_rows, strict=True)]
     return xp.stack(indices).reshape(values.shape).astype(code) if indices else xp.zeros(values.shape, code)
 
@@ -408,7 +423,9 @@ def _isin(
     for x in (elements, test_elements):
         if x.dtype == common.BOOL or x.dtype.kind == "c":
             raise RuntimeError(f"Unsupported input type encountered for isin(): {common.NAME_OF[x.dtype]}")
-    return xp.isin(elements, test_elements, invert=invert)
+    dtype = common.promote_types(elements.dtype, test_elements.dtype)
+    x, y = common.cast(xp, elements, dtype), common.cast(xp, test_elements, dtype)
+    return xp.isin(x, y, invert=invert)
 
 
 def _bincount_shape(self: Array, weights: Array | None = None, minlength: int = 0) -> ShapeAndDtype:

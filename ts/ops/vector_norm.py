@@ -21,7 +21,7 @@ Array = common.Array
 Dims = Sequence[int] | int | None
 
 
-def _check_not_empty(self: Array, p: float, axes: Sequence[int], dim: Dims) -> None:
+def _check_not_empty(self: Array, p: float, dim: Dims) -> None:
     """Raise a RuntimeError if a norm without an identity would reduce zero elements."""
     order = int(p) if p not in (math.inf, -math.inf) and p == int(p) else p
     if dim is None or (isinstance(dim, Sequence) and not dim):
@@ -31,10 +31,10 @@ def _check_not_empty(self: Array, p: float, axes: Sequence[int], dim: Dims) -> N
                 "operation does not have an identity"
             )
         return
-    for axis in axes:
-        if self.ndim and size_guards.known_zero(self.shape[axis]):
+    for d in dim if isinstance(dim, Sequence) else (dim,):
+        if self.ndim and size_guards.known_zero(self.shape[common.wrap_dim(d, self.ndim)]):
             raise RuntimeError(
-                f"linalg.vector_norm cannot compute the {order} norm on the dimension {axis}because this "
+                f"linalg.vector_norm cannot compute the {order} norm on the dimension {d}because this "
                 "dimension is empty and the operation does not have an identity"
             )
 
@@ -67,7 +67,7 @@ def vector_norm(xp: Any, self: Array, p: float, dim: Dims, keepdim: bool, dtype:
     check_norm_dtype("linalg.vector_norm", self.dtype, source)
     axes = common.wrap_dims(dim, self.ndim)
     if p < 0 or p == math.inf:
-        _check_not_empty(self, p, axes, dim)
+        _check_not_empty(self, p, dim)
     size = xp.abs(common.cast(xp, self, common.opmath(source)))
     if p == math.inf:
         result = xp.max(size, axis=axes, keepdims=keepdim)
