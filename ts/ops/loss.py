@@ -84,6 +84,7 @@ _UNSAFE: Final = (
     "aten::mse_loss(Tensor self, Tensor target, int reduction=1) -> Tensor",
     out="out",
     where="f",
+    layout="like_all",
     autocast="float32",
 )
 def _mse_loss(xp: Any, self: Array, target: Array, reduction: int = MEAN) -> Array:
@@ -91,7 +92,12 @@ def _mse_loss(xp: Any, self: Array, target: Array, reduction: int = MEAN) -> Arr
     return reduce_loss(xp, common.cast(xp, gap * gap, dtype), reduction)
 
 
-@op("aten::l1_loss(Tensor self, Tensor target, int reduction=1) -> Tensor", where="f", autocast="float32")
+@op(
+    "aten::l1_loss(Tensor self, Tensor target, int reduction=1) -> Tensor",
+    where="f",
+    layout="like_all",
+    autocast="float32",
+)
 def _l1_loss(xp: Any, self: Array, target: Array, reduction: int = MEAN) -> Array:
     check_no_bool_subtraction(self, target)
     x, y = promote_pair(xp, self, target)
@@ -102,6 +108,7 @@ def _l1_loss(xp: Any, self: Array, target: Array, reduction: int = MEAN) -> Arra
     "aten::smooth_l1_loss(Tensor self, Tensor target, int reduction=1, float beta=1.) -> Tensor",
     out="out",
     where="f",
+    layout="like_all",
     autocast="float32",
 )
 def _smooth_l1_loss(xp: Any, self: Array, target: Array, reduction: int = MEAN, beta: float = 1.0) -> Array:
@@ -116,6 +123,7 @@ def _smooth_l1_loss(xp: Any, self: Array, target: Array, reduction: int = MEAN, 
     "aten::huber_loss(Tensor self, Tensor target, int reduction=1, float delta=1.) -> Tensor",
     out="out",
     where="f",
+    layout="like_all",
     autocast="float32",
 )
 def _huber_loss(xp: Any, self: Array, target: Array, reduction: int = MEAN, delta: float = 1.0) -> Array:
@@ -130,6 +138,7 @@ def _huber_loss(xp: Any, self: Array, target: Array, reduction: int = MEAN, delt
 @op(
     "aten::soft_margin_loss(Tensor self, Tensor target, int reduction=1) -> Tensor",
     where="f",
+    layout="like_all",
     **POINTWISE_OUT,
     autocast="float32",
 )
@@ -188,6 +197,7 @@ def _margin_ranking_loss(
 @op(
     "aten::kl_div(Tensor self, Tensor target, int reduction=1, *, bool log_target=False) -> Tensor",
     where="f",
+    layout="like_all",
     autocast="float32",
 )
 def _kl_div(xp: Any, self: Array, target: Array, reduction: int = MEAN, log_target: bool = False) -> Array:
@@ -231,6 +241,7 @@ def _check_probabilities(xp: Any, **arrays: Array) -> None:
 @op(
     "aten::binary_cross_entropy(Tensor self, Tensor target, Tensor? weight=None, int reduction=1) -> Tensor",
     where="f",
+    layout="like_all",
     **POINTWISE_OUT,
     autocast={"cpu": "float32", "cuda": _UNSAFE},
 )
@@ -253,6 +264,7 @@ def _binary_cross_entropy(
     "pos_weight=None, int reduction=1) -> Tensor",
     out="out",
     where="f",
+    layout="like_second",
     autocast="float32",
 )
 def _binary_cross_entropy_with_logits(

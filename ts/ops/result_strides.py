@@ -56,6 +56,11 @@ def like_first(shape: Shape, arrays: Sequence[Array]) -> Order:
     return _by_strides(strides.preserve_format_strides(shape, _steps(x)), shape)
 
 
+def like_second(shape: Shape, arrays: Sequence[Array]) -> Order:
+    """Return the order of the second argument if it has the shape of the result, else row-major order."""
+    return like_first(shape, arrays[1:])
+
+
 def like_real(shape: Shape, arrays: Sequence[Array]) -> Order:
     """Return row-major order if the first argument is complex, else `like_first`."""
     return (contiguous if arrays and arrays[0].dtype.kind == "c" else like_first)(shape, arrays)
@@ -83,21 +88,31 @@ def have_fusible_heads(query: Array, key: Array, value: Array, mask: Array | Non
     return mask is None or mask.ndim in (2, 4)
 
 
-def like_all(shape: Shape, arrays: Sequence[Array]) -> Order:
+def like_all(shape: Shape, arrays: Sequence[Array], dtype: common.DType | None = None) -> Order:
     """Return the order of a pointwise result, which depends on the strides of the broadcast arguments.
 
     The order of two dimensions is decided by the first argument in which their strides are unequal and
-    nonzero.
+    nonzero. PyTorch first copies arguments that it converts to the dtype of the computation. `dtype` is the
+    dtype of the result.
     """
-    return _by_strides(
-        strides.of_result(shape, *(_broadcast(x, shape) for x in arrays if x.ndim <= len(shape))), shape
-    )
+    operands = [x for x in arrays if x.ndim <= len(shape)]
+    computed = dtype
+    if dtype == common.BOOL and operands:  # a comparison
+        computed = common.result_type(*operands)
+    # the condition of `where` is not converted
+    is_condition = len(operands) == 3 and operands[0].dtype == common.BOOL
+    steps = [
+        _broadcast(x, shape, computed not in (None, x.dtype) and not (i == 0 and is_condition))
+        for i, x in enumerate(operands)
+    ]
+    return _by_strides(strides.of_result(shape, *steps), shape)
 
 
-def _broadcast(x: Array, shape: Shape) -> Shape:
-    """Return the strides of x expanded to a shape."""
+def _broadcast(x: Array, shape: Shape, is_converted: bool) -> Shape:
+    """Return the strides of x expanded to a shape. A converted argument has the strides of a copy."""
     missing = len(shape) - int(x.ndim)
-    pairs = zip(_steps(x), x.shape, shape[missing:], strict=True)
+    steps = strides.preserve_format_strides(x.shape, _steps(x)) if is_converted else _steps(x)
+    pairs = zip(steps, x.shape, shape[missing:], strict=True)
     return (0,) * missing + tuple(0 if n == 1 != m else step for step, n, m in pairs)
 
 
@@ -163,6 +178,7 @@ RULES: Final[dict[str, Rule]] = {
         columns,
         outermost_last,
         like_first,
+        like_second,
         like_real,
         like_query,
         like_all,
@@ -213,7 +229,7 @@ def with_result_strides(xp: Any, rule: str, x: Array, arrays: Sequence[Array]) -
     if _is_contiguous_as_required(rule, x, arrays):
         return x
     shape = tuple(x.shape)
-    order = RULES[rule](shape, arrays)
+    order = like_all(shape, arrays, x.dtype) if rule == "like_all" else RULES[rule](shape, arrays)
     # in channels-last order, the strides of dimensions of size 1 are checked, too
     all_count = len(order) > 3 and order[-1] == 1
     step = x.dtype.itemsize

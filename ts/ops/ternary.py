@@ -166,6 +166,7 @@ def _limited(limit_by: Any, x: Array, limit: Any) -> Array:
 @op(
     "aten::clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor",
     tile=True,
+    layout="like_all",
     inplace=True,
     cuda="min(max(a, b), c)",
     **POINTWISE_OUT,
@@ -173,6 +174,7 @@ def _limited(limit_by: Any, x: Array, limit: Any) -> Array:
 )
 @op(
     "aten::clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor",
+    layout="like_all",
     inplace=True,
     out="Tensor_out",
     cuda="min(max(a, b), c)",
@@ -180,12 +182,14 @@ def _limited(limit_by: Any, x: Array, limit: Any) -> Array:
 )
 @op(
     "aten::clip(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor",
+    layout="like_all",
     inplace=True,
     out="out",
     same_as="aten::clamp",
 )
 @op(
     "aten::clip.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor",
+    layout="like_all",
     inplace=True,
     out="Tensor_out",
     same_as="aten::clamp",
@@ -201,6 +205,7 @@ def _clamp(xp: Any, self: Array, min: Any = None, max: Any = None) -> Array:
 @op(
     "aten::clamp_min(Tensor self, Scalar min) -> Tensor",
     tile=True,
+    layout="like_all",
     inplace=True,
     cuda="max(a, b)",
     dtype_errors={"b": "clamp_min_scalar_cpu"},
@@ -220,6 +225,7 @@ def _clamp_min(xp: Any, self: Array, min: Any) -> Array:
 @op(
     "aten::clamp_max(Tensor self, Scalar max) -> Tensor",
     tile=True,
+    layout="like_all",
     inplace=True,
     cuda="min(a, b)",
     dtype_errors={"b": "clamp_max_scalar_cpu"},
@@ -243,12 +249,14 @@ def _clamp_max(xp: Any, self: Array, max: Any) -> Array:
     **POINTWISE_OUT,
     sparse="elementwise.on_values",
     graph_autodiff=True,
+    layout="like_all",
 )
 @op(
     "aten::round.decimals(Tensor self, *, int decimals) -> Tensor",
     inplace=True,
     out="decimals_out",
     out_dtype_error=FOUND_DTYPE_ERROR,
+    layout="like_all",
 )
 @op(
     "aten::special_round(Tensor self, *, int decimals=0) -> Tensor",

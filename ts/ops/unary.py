@@ -73,6 +73,7 @@ def unary(
     fields of the record. If `body` is a function, `ufunc` can name a ufunc whose loop is run directly.
     """
     kernel = kernel_of(promotion, body, dtype_errors_by_kind(name, unsupported))
+    fields.setdefault("layout", "like_all")
     if isinstance(body, str):
         ufunc = body
     for spelled in (name, *aliases):
