@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 import zipfile
+from pathlib import Path
 
 import pytest
 
@@ -264,6 +265,13 @@ def test_errors_without_sympy_name_the_extra(saved, tmp_path):
     first, *errors = done.stdout.splitlines()
     assert first == "torch.Size([2, 2])"
     assert errors == ["pip install 'torchscript-ts[export]'"] * 4
+
+
+def test_one_module_imports_sympy():
+    """Other modules use `ts.export.sympy_import`, so that each error about missing SymPy names the extra."""
+    root = Path(ts.__file__).parent
+    importing = [p for p in root.rglob("*.py") if re.search(r"^\s*(import|from) sympy\b", p.read_text(), re.MULTILINE)]
+    assert importing == [root / "export" / "sympy_import.py"]
 
 
 # ---- invalid files ---------------------------------------------------------------------------------------------
