@@ -6,6 +6,7 @@ import re
 import pytest
 
 import ts
+from tests.export.functions import FunctionOfOne
 from ts import nn
 from ts.errors import ConstraintViolationError, UserError
 from ts.export import AdditionalInputs, Dim, export
@@ -70,7 +71,7 @@ def test_sizes_out_of_their_range():
         (Dim("n", min=5, max=9), "5, 9"),
         (2 * Dim("n", min=5), "10, int_oo"),
     ):
-        with pytest.raises(ConstraintViolationError, match=rf"^3 not in range \[{message}\]$"):
+        with pytest.raises(ConstraintViolationError, match=rf"^3 not in range \[{message}\]\n\nThe error above"):
             export(Adds1(), (ts.ones(3),), dynamic_shapes={"x": {0: dim}})
 
 
@@ -145,3 +146,34 @@ def test_suggested_fixes_are_read():
 def test_unsupported_names():
     with pytest.raises(NotImplementedError, match=r"torch\.export\.dynamic_shapes\.Constraint is not implemented in ts"):
         ts.export.dynamic_shapes.Constraint()
+
+
+def test_specs_of_single_dimensions():
+    """An int must equal the size. Indices of dimensions that the tensor does not have are ignored."""
+    for shape, size in (({0: 5}, "L['x'].size()[0]"), ({-1: 5}, "L['x'].size()[1]"), ([3, 5], "L['x'].size()[1]")):
+        with pytest.raises(ConstraintViolationError) as raised:
+            export(Adds1(), (ts.ones(3, 4),), dynamic_shapes={"x": shape})
+        expected = f"Static shape constraint of 5 does not match input size of {3 if '[0]' in size else 4}, for {size}"
+        assert str(raised.value).startswith(f"{expected}\n\nThe error above occurred")
+    for shape in ({0: 3, 1: Dim.AUTO}, {1: Dim.AUTO, -2: Dim.AUTO, 7: Dim.AUTO}):
+        program = export(Adds1(), (ts.ones(3, 4),), dynamic_shapes={"x": shape})
+        assert [str(r) for r in program.range_constraints.values()] == ["VR[2, int_oo]"]
+        with pytest.raises(AssertionError, match=r"Guard failed: x.size\(\)\[0\] == 3"):
+            program.module()(ts.ones(4, 4))
+
+
+def test_failed_checks():
+    """`_check` of a condition that is false for the example raises its message during the export."""
+    for message, expected in ((None, "^Expected cond to be True, but got False."), (lambda: "too few", "^too few$")):
+        with pytest.raises(RuntimeError, match=expected):
+            export(
+                FunctionOfOne(lambda x, m=message: (ts._check(x.shape[0] > 9, m), x)[1]), (ts.ones(3),),
+                dynamic_shapes=({0: Dim.AUTO},),
+            )  # fmt: skip
+
+
+def test_strides_of_data_dependent_sizes():
+    """`stride` of a tensor with data-dependent sizes needs no decision on the sizes."""
+    program = export(FunctionOfOne(lambda x: x.nonzero()), (ts.ones(3),))
+    value = next(n for n in program.graph.nodes if n.name == "nonzero").meta["val"]
+    assert str(value.shape) == "torch.Size([u0, 1])" and str(value.stride()) == "(1, u0)"

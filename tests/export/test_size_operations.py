@@ -6,6 +6,7 @@ import pytest
 import sympy
 
 import ts
+from tests.export.functions import FunctionOfOne
 from ts.export import size_operations
 from ts.export import sympy_functions as e
 from ts.export.dim import Dim
@@ -132,3 +133,31 @@ def test_products_and_sums_accept_many_terms():
     s = sympy.symbols("s0:6", integer=True, positive=True)
     numbers = dict(zip(s, itertools.count(1), strict=False))
     assert e.value(sympy.Add(*s), numbers) == 21 and e.value(sympy.Mul(*s), numbers) == 720
+
+
+@pytest.mark.parametrize(
+    ("function", "shape", "dynamic", "sizes"),
+    [
+        (lambda x: ts.arange(0, x.shape[0], 2), (5,), 0, ["((s0 + 1)//2)"]),
+        (lambda x: ts.nn.functional.max_pool1d(x, 2, ceil_mode=True), (1, 2, 9), 2, ["1", "2", "(((s0 - 1)//2)) + 1"]),
+        (lambda x: ts.nn.functional.interpolate(x, scale_factor=2.0), (1, 2, 9), 2, ["1", "2", "2*s0"]),
+        (
+            lambda x: ts.nn.functional.interpolate(x, scale_factor=0.5), (1, 2, 9), 2,
+            ["1", "2", "TruncToInt(0.5*ToFloat(s0))"],
+        ),
+    ],
+)  # fmt: skip
+def test_size_expressions_of_operators(function, shape, dynamic, sizes):
+    """Sizes that operators compute have PyTorch's expressions."""
+    program = ts.export.export(
+        FunctionOfOne(function), (ts.ones(shape),), dynamic_shapes=({dynamic: ts.export.Dim.AUTO},)
+    )
+    *_, result, _ = program.graph.nodes
+    assert [str(n) for n in result.meta["val"].shape] == sizes
+
+
+def test_names_of_nodes():
+    """Names of operators with capitals are converted to snake case."""
+    program = ts.export.export(FunctionOfOne(lambda x: (x.mT, x.T, x.mH, x.H)), (ts.ones(2, 3),))
+    names = [n.name for n in program.graph.nodes if n.op == "call_function"]
+    assert names == ["m_t", "numpy_t", "m_h", "matrix_h"]

@@ -3,7 +3,7 @@
 import pytest
 
 import ts
-from tests.export.functions import Function
+from tests.export.functions import Function, FunctionOfOne
 from ts.export import Dim, export
 
 
@@ -71,3 +71,27 @@ def test_last_keys_of_a_query():
         assert found.tolist() == wanted.tolist()
     with pytest.raises(AssertionError, match="Guard failed"):
         module(ts.ones(2, 3), ts.ones(2, 4))
+
+
+@pytest.mark.parametrize(
+    ("subscript", "dynamic", "recorded"),
+    [
+        (lambda x: x[:, 1:], (0,), ["slice(0, 0, MAX)", "slice(1, 1, MAX)"]),
+        (lambda x: x[:, 1:], (1,), ["slice(1, 1, MAX)"]),
+        (lambda x: x[:, 0], (0,), ["slice(0, 0, MAX)", "select(1, 0)"]),
+        (lambda x: x[:, :, 0], (1,), ["slice(1, 0, MAX)", "select(2, 0)"]),
+        (lambda x: x[0, :], (1,), ["select(0, 0)", "slice(0, 0, MAX)"]),
+        (lambda x: x[None, :], (0,), ["unsqueeze(0)", "slice(1, 0, MAX)"]),
+        (lambda x: x[:, :, : x.shape[2]], (0, 2), ["sym_size(2)", "slice(2, None, sym_size_int_2)"]),
+    ],
+)
+def test_slices_of_whole_dimensions(subscript, dynamic, recorded):
+    """`:` is recorded for a dynamic dimension, unless the subscript contains symbols, as in PyTorch."""
+    program = export(
+        FunctionOfOne(subscript), (ts.ones(3, 4, 5),), dynamic_shapes=(dict.fromkeys(dynamic, Dim.AUTO),)
+    )
+    nodes = [n for n in program.graph.nodes if n.op == "call_function"]
+    assert [
+        f"{n.target.overloadpacket.__name__}({', '.join(map(str, n.args[1:]))})".replace(str(2**63 - 1), "MAX")
+        for n in nodes
+    ] == recorded

@@ -21,7 +21,7 @@ PROGRAMS = {
         x.long()&3 | 3:0
         x.long()|x.shape[0] | 3:0
         x.long()<<2|x.long()>>y.long() | 3,4:0 | 4
-        torch.stack([x[0],y[0]]).reshape(y.shape[1],x.shape[1]*2)+x.shape[0]+y.shape[0] | 3,4:0,1 | 5,4:0,1
+        torch.stack([x[0],y[0]]).reshape(y.shape[1],2)+x.shape[0]+y.shape[0] | 3,4:0,1 | 5,4:0,1
     """,
     "products": r"""
         F.linear(x,torch.ones(5,4),torch.ones(5)) | 4

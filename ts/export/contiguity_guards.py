@@ -17,6 +17,7 @@ from typing import Any, Final
 from ts._core.tensor.tensor import Tensor
 from ts.export.shape_env import ShapeEnv
 from ts.export.sym_node import expression_of
+from ts.export.sympy_functions import FloorDiv
 from ts.export.sympy_import import sympy
 from ts.export.value_ranges import evaluate_by_ranges, simplify_max
 
@@ -32,7 +33,7 @@ def guard_contiguity(environment: ShapeEnv, x: Tensor, is_view: bool) -> None:
     """
     array = x.array
     sizes = [expression_of(n) for n in array.shape]
-    strides = [expression_of(n // array.itemsize) for n in array.strides]
+    strides = [FloorDiv(expression_of(n), sympy.Integer(array.itemsize)) for n in array.strides]
     if not any(n.free_symbols for n in (*sizes, *strides)):
         return
     check = _ContiguityCheck(environment)

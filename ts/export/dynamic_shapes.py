@@ -242,11 +242,6 @@ def _leaf_specs(value: Any, shape: Any, path: str) -> Any:
         )
     specs: Shape = {}
     for dim, spec in items:
-        if type(dim) is int and not -value.ndim <= dim < value.ndim:
-            raise IndexError(
-                f"dimension {dim} of dynamic shape spec {shape} specified at `dynamic_shapes{path}` is out "
-                f"of range: the tensor has {value.ndim} dimensions"
-            )
         if type(dim) is not int:
             raise UserError(
                 f"Unexpected key {dim} in dynamic shape spec {shape} specified at `dynamic_shapes{path}`: "
@@ -256,14 +251,13 @@ def _leaf_specs(value: Any, shape: Any, path: str) -> Any:
             raise UserError(
                 f"Unexpected dimension mapped to index {dim} in input tensor shape {shape} specified at "
                 f"`dynamic_shapes{path}` (expected None, an int, a Dim, Dim.AUTO, Dim.STATIC, or "
-                f"Dim.DYNAMIC, but got {spec!r} instead)\n{_HELP_NOTE}"
+                f"Dim.DYNAMIC,  but got {spec!r} instead)\n{_HELP_NOTE}"
             )
-        if type(spec) is int and spec != value.shape[dim]:
-            raise UserError(
-                f"Static shape constraint of {spec} does not match input size of {value.shape[dim]}, for "
-                f"`inputs{path}.shape[{dim}]`"
-            )
-        specs[dim % value.ndim] = None if type(spec) is int else spec
+        # As in PyTorch, a negative or too large index selects no dimension. The size of an int is checked.
+        if isinstance(spec, int):
+            specs[range(value.ndim)[dim]] = spec
+        elif 0 <= dim < value.ndim:
+            specs[dim] = spec
     return specs
 
 

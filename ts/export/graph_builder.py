@@ -357,11 +357,9 @@ class FxGraphBuilder(TracerProtocol):
         kwargs: dict[str, Any] | None = None,
         name: str | None = None,
     ) -> Node:
-        name = name or (
-            target.overloadpacket.__name__
-            if isinstance(target, OpOverload)
-            else getattr(target, "__name__", "call")
-        )
+        if name is None:
+            function = target.overloadpacket if isinstance(target, OpOverload) else target
+            name = self.graph._target_to_str(getattr(function, "__name__", "call"))
         node = self.graph.create_node("call_function", target, args, kwargs or {}, name=name)
         node.meta["val"] = value
         node.meta |= self._about()

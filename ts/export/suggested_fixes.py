@@ -114,11 +114,6 @@ class Fixes:
         message += self._describe_specializations()
         if fixes := self._suggest_fixes():
             message += "\nSuggested fixes:\n" + "\n".join(f"  {fix}" for fix in fixes)
-        message += (
-            "\n\nThe error above occurred when calling torch.export.export. If you would like to view some "
-            "more information about this error, and get a list of all other errors that may occur in your "
-            "export call, you can replace your `export()` call with `draft_export()`."
-        )
         raise UserError(message, UserErrorType.CONSTRAINT_VIOLATION)
 
     def _record_violation(self, n: Named, condition: str) -> None:

@@ -7,13 +7,13 @@ import itertools
 import math
 import operator
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, Final
 
 import ts
 from ts._core.tensor.sym_types import SymNumber
 from ts._core.tensor.tensor import Tensor
 from ts.compiler import exporting
-from ts.errors import ConstraintViolationError, UserError
+from ts.errors import ConstraintViolationError, GuardOnDataDependentSymNode, UserError
 from ts.export import hop_regions, runtime_assertions, sympy_functions
 from ts.export.arguments import argument_names, arguments_by_name
 from ts.export.builtin_functions import symbolic_builtins
@@ -68,6 +68,12 @@ from ts.utils import _pytree as pytree
 
 aten = ts.ops.aten
 
+_DRAFT_EXPORT_ADVICE: Final = (
+    "The error above occurred when calling torch.export.export. If you would like to view some more "
+    "information about this error, and get a list of all other errors that may occur in your export call, "
+    "you can replace your `export()` call with `draft_export()`."
+)
+
 
 def export(
     mod: Module,
@@ -84,16 +90,20 @@ def export(
     If `prefer_deferred_runtime_asserts_over_guards` is True, the graph asserts conditions on sizes at run
     time. Only ranges of sizes and equalities between sizes are checked by guards.
     """
-    if not isinstance(mod, Module):
-        raise ValueError(f"Expected `mod` to be an instance of `torch.nn.Module`, got {type(mod)}.")
-    if strict:
-        raise UserError("export(strict=True) reads bytecode; use strict=False, which runs the module")
-    if not isinstance(args, tuple):
-        raise UserError(f"Expecting `args` to be a tuple of example positional inputs, got {type(args)}")
-    kwargs = dict(kwargs or {})
-    exporter = Export(mod, args, kwargs, dynamic_shapes, preserve_module_call_signature)
-    exporter.environment.defers_guards = prefer_deferred_runtime_asserts_over_guards
-    return exporter.program()
+    try:
+        if not isinstance(mod, Module):
+            raise ValueError(f"Expected `mod` to be an instance of `torch.nn.Module`, got {type(mod)}.")
+        if strict:
+            raise UserError("export(strict=True) reads bytecode; use strict=False, which runs the module")
+        if not isinstance(args, tuple):
+            raise UserError(f"Expecting `args` to be a tuple of example positional inputs, got {type(args)}")
+        kwargs = dict(kwargs or {})
+        exporter = Export(mod, args, kwargs, dynamic_shapes, preserve_module_call_signature)
+        exporter.environment.defers_guards = prefer_deferred_runtime_asserts_over_guards
+        return exporter.program()
+    except (UserError, ConstraintViolationError, GuardOnDataDependentSymNode) as error:
+        error.args = (f"{error}\n\n{_DRAFT_EXPORT_ADVICE}",)
+        raise
 
 
 class Export:
@@ -146,6 +156,7 @@ class Export:
                         continue
                     aten.copy_(x, now)
                     written = recorder.node_of(x)
+                    written._rename("copy__default")
                     written.args = (self.state_nodes[id(x)], *written.args[1:])
         finally:
             snapshot.restore()
@@ -347,6 +358,10 @@ class Export:
     def _size(self, dim: Any, n: int, source: Source) -> Any:
         """Return the SymInt of a dynamic dimension, or `n` for a constant one (0/1 specialization)."""
         environment = self.environment
+        if isinstance(dim, int) and dim != n:
+            raise ConstraintViolationError(
+                f"Static shape constraint of {dim} does not match input size of {n}, for {source.where}"
+            )
         if dim is None or isinstance(dim, int) or (isinstance(dim, _Hint) and dim.kind == "STATIC"):
             return n
         if isinstance(dim, _Hint):
@@ -388,7 +403,11 @@ class Export:
                     node = self.recorder._size_nodes.get(x.node.expression, node)
             nodes.append(node)
             if not isinstance(x, Tensor | SymNumber | int | float | bool | str | None):
-                raise RuntimeError(f"{type(x)} cannot be a result of an exported program")
+                raise RuntimeError(
+                    f"Found {type(x)} in output, which is not a known type. If this type holds tensors, you "
+                    "need to register a pytree for it with ts.export.register_dataclass or "
+                    "ts.utils._pytree.register_pytree_node"
+                )
             specs.append(OutputSpec(OutputKind.USER_OUTPUT, argument(x, node), None))
         return nodes, specs
 

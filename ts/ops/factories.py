@@ -227,7 +227,7 @@ def _scalar_tensor(xp: Any, s: Any, dtype: int | None = None, *_: Any) -> Array:
 
 def _steps(start: Any, end: Any, step: Any) -> Any:
     """Return the length of `range(start, end, step)`. The arguments may be symbolic."""
-    count = -(-(end - start) // step)
+    count = (end - start + step - (1 if step > 0 else -1)) // step
     if not hinted(count) and certain(count >= 0):
         return count
     return count if evaluate_guard(count > 0) else 0

@@ -99,7 +99,7 @@ def out_size(
     free = n + before + after - dilation * (kernel - 1) - 1
     if not ceil:
         return free // stride + 1
-    count = -(-free // stride) + 1
+    count = (free + stride - 1) // stride + 1
     return count - 1 if (count - 1) * stride >= n + before else count
 
 

@@ -288,10 +288,11 @@ def output_size(x: Array, size: Sizes | None, factors: Sequence[float] | None) -
     if size is not None:
         return list(size)
     assert factors is not None
-    sizes = [n * f for n, f in zip(x.shape[2:], factors, strict=False)]
+    # As in PyTorch, the expression of a symbolic size has no conversion to float if the factor is an integer.
+    sizes = [n * (int(f) if float(f).is_integer() else f) for n, f in zip(x.shape[2:], factors, strict=False)]
     if not all(abs(s) < 2.0**63 for s in sizes):
         raise RuntimeError("value cannot be converted to type int64_t without overflow")
-    return [math.floor(s) for s in sizes]
+    return [math.trunc(s) for s in sizes]
 
 
 def _enter(name: str, n: int, taps: Callable[..., Taps], aligned: bool, order: str = "") -> None:

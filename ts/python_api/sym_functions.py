@@ -81,7 +81,10 @@ def sym_sum(args: Iterable[Any]) -> Any:
 def _check_with(error: type[Exception], cond: Any, message: Callable[[], str] | None = None) -> None:
     """Raise `error` if `cond` is false. A symbolic condition becomes a constraint."""
     if isinstance(cond, SymNumber):
-        cond.node.require(_message_string(message))
+        text = _message_string(message)
+        if cond.node.has_hint() and not cond.node.hint:
+            raise error(text or FAILED)
+        cond.node.require(text)
         return
     if isinstance(cond, bool):
         if not cond:

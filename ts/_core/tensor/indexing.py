@@ -304,18 +304,17 @@ def _is_symbolic(item: Any) -> bool:
 
 
 def _covers_dimension(steps: list[_Step], item: slice, bounds: tuple[Any, Any, Any], length: Any) -> bool:
-    """Return whether a slice selects a whole dimension.
+    """Return whether a slice selects a whole dimension and calls no operator.
 
-    If the subscript has symbols, only `:` counts as such a slice.
+    If the subscript has symbols, only `:` counts as such a slice. Otherwise, the length of the dimension must
+    be known to be at most the end of the slice. This is not known for a symbolic length without upper bound.
     """
     start, end, step = bounds
     if not (type(start) is type(step) is int and start == 0 and step == 1):
         return False
-    if item.start is item.stop is item.step is None:
-        return True
-    if type(end) is not int or any(_is_symbolic(each[-1]) for each in steps):
-        return False
-    return size_guards.certain(length <= end)
+    if any(_is_symbolic(each[-1]) for each in steps):
+        return item.start is item.stop is item.step is None
+    return type(end) is int and size_guards.certain(length <= end)
 
 
 _eager = Indexing()

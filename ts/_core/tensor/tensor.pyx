@@ -399,8 +399,9 @@ cdef class Tensor:
         itemsize = self.array.dtype.itemsize
         steps = tuple([s // itemsize for s in self.array.strides])
         # NumPy sets the strides of a new empty array to zero, and views of it have zero strides, too. Return the
-        # row-major strides that a new tensor has in PyTorch.
-        if self.array.size == 0 and not any(steps):
+        # row-major strides that a new tensor has in PyTorch. Symbolic sizes are not compared, because this would
+        # add a guard.
+        if all([type(s) is int for s in steps]) and not any(steps) and self.array.size == 0:
             steps = strides.contiguous(self.array.shape)
         return steps if dim is None else steps[self._dimension(dim)]
 
