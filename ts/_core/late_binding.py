@@ -45,6 +45,7 @@ _PROVIDERS: Final = {
     "batched_tensor": "ts._core.dispatch_layers.batched_tensor",
     # subclasses of Tensor and dispatch modes
     "initialize_subclass": "ts._core.dispatch.subclasses:initialize_subclass",
+    "function_overrides": "ts._core.dispatch.overrides",
     "call_torch_function": "ts._core.dispatch.subclasses:call_torch_function",
     "tensor_subclasses": "ts._core.dispatch_layers.tensor_subclasses",
     "torch_dispatch": "ts._core.dispatch_layers.torch_dispatch",

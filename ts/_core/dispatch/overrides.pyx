@@ -140,6 +140,7 @@ cdef class Overridable:
     """
     cdef readonly object __wrapped__
     cdef object reported_as
+    cdef bint lists_tensors            # True if the types that handlers receive contain the class Tensor
     cdef void *vectorcall              # address of `call_vector`, for the vectorcall protocol
     cdef dict __dict__
     cdef object __weakref__
@@ -147,9 +148,10 @@ cdef class Overridable:
     def __cinit__(self, *args, **kwargs):
         self.vectorcall = <void *>call_vector
 
-    def __init__(self, function, reported_as=None):
+    def __init__(self, function, reported_as=None, bint lists_tensors=False):
         self.__wrapped__ = function
         self.reported_as = reported_as
+        self.lists_tensors = lists_tensors
 
     def __getattr__(self, name):
         return getattr(self.__wrapped__, name)
@@ -188,7 +190,26 @@ cdef object call_vector(Overridable self, PyObject *const *args, size_t count, P
     kwargs = {<object>PyTuple_GET_ITEM(names, i): <object>args[nargs + i] for i in range(nkwargs)}
     if by_mode:
         return watcher().operator(self.reported_function(), values, kwargs)
-    return call_overridden(self.reported_function(), overriding_arguments([*values, *kwargs.values()]), values, kwargs or None)
+    overriding = overriding_arguments([*values, *kwargs.values()])
+    if self.lists_tensors:
+        overriding += [x for x in values if type(x) is Tensor][:1]
+    return call_overridden(self.reported_function(), overriding, values, kwargs or None)
+
+
+# Special methods of Tensor that PyTorch implements in C++. Their handlers do not receive the class Tensor.
+cdef object NATIVE_SLOTS = frozenset(
+    f"__{prefix}{name}__" for name in ("and", "or", "xor", "lshift", "rshift", "eq", "invert", "getitem", "setitem") for prefix in ("", "i")
+)
+cdef dict overridable_slots = {}
+
+
+def overridable_slot(str name not None):
+    """Return the special method `name` of Tensor, such as `__rsub__`, as an `Overridable`."""
+    slot = overridable_slots.get(name)
+    if slot is None:
+        method = getattr(Tensor, name)
+        slot = overridable_slots[name] = Overridable(method, method, name not in NATIVE_SLOTS)
+    return slot
 
 
 def _install_vectorcall():

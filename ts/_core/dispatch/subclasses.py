@@ -24,8 +24,8 @@ _NOT_ASKED: Final = """
     __new__ __init__ __init_subclass__ __torch_function__ as_subclass _make_subclass __getattr__
     __getattribute__ __setattr__ __delattr__ __class__ __dict__ __doc__ __module__ __weakref__ __slots__
     __hash__ __str__ __getstate__ __setstate__ __reduce__ __reduce_cython__
-    __setstate_cython__ __pyx_vtable__ __pyx_capi__ __array_priority__ __array__ __array_wrap__
-    __dlpack__ __dlpack_device__ __cuda_array_interface__ _marked _host _number _element _dimension
+    __setstate_cython__ __pyx_vtable__ __pyx_capi__ __array_priority__
+    __cuda_array_interface__ _marked _host _number _element _dimension
     array base scalar_type backend device_index _base
 """
 # The methods of Python's operators (`+`, `==`) need no wrapper, because they call operators of `ts`, and

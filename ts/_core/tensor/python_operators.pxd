@@ -17,9 +17,17 @@ cdef object add_in_place(object a, object b)
 # Evaluate a binary or in-place operator, or return NotImplemented if an operand type is unsupported.
 cdef object binary(str name, object a, object b)
 # Evaluate `b` <operator> `a` for a reflected method such as `__radd__` of tensor `a`.
-cdef object call_reflected(str name, str direct, object a, object b)
+cdef object call_reflected(str slot, str name, str direct, object a, object b)
+cdef object call_exchanged(str slot, str direct_slot, str name, object a, object b)
+# Evaluate `a` <operator> `b` for a method whose handlers receive the method.
+cdef object call_slot(str slot, str name, object a, object b)
 # Evaluate a bitwise operator. A tracer records the method `slot`, such as `__and__`.
 cdef object bitwise(str slot, str name, object a, object b)
+# Evaluate `b` <operator> `a` for a reflected method such as `__rand__` of tensor `a`.
+cdef object reflected_bitwise(str slot, str name, object a, object b)
+# Return whether `a` or `b` has a `__torch_function__` handler. Call it for a method of Tensor.
+cdef bint has_handler(object a, object b) except -1
+cdef object call_handler(str slot, object a, object b)
 # Return whether `x` is a tensor or a number.
 cdef bint is_operand(object x) except -1
 # Return whether the class of `x`, a tensor or another object, defines `__torch_function__`.

@@ -13,7 +13,7 @@ import numpy as np
 
 from cpython.object cimport PyObject_TypeCheck, PyTypeObject
 
-from ts._core.thread.context cimport overriding, tracer, tracing, watched
+from ts._core.thread.context cimport AS_TENSORS, context_flags, overriding, tracer, tracing, watched
 
 from ts._core.late_binding import resolve
 
@@ -84,11 +84,14 @@ cdef object method(str name):
 
 
 cdef object binary(str name, object a, object b):
-    """Evaluate a binary or in-place Python operator, or return NotImplemented if an operand type is unsupported."""
+    """Evaluate a binary or in-place Python operator, or return NotImplemented if an operand type is unsupported.
+
+    Then no `__torch_function__` handler is called.
+    """
     if is_operand(b) and is_operand(a):
         if not is_dispatched_operand(a) and not is_dispatched_operand(b):
             return method(name)(a, b)
-    elif not overrides(a) and not overrides(b):
+    elif not (is_operand(a) or overrides(a)) or not (is_operand(b) or overrides(b)):
         return NotImplemented
     try:
         return method(name)(a, b)
@@ -114,13 +117,66 @@ cdef object add_in_place(object a, object b):
         raise TypeError(text.replace("for +:", "for +=:", 1)) from None
 
 
-cdef object call_reflected(str name, str direct, object a, object b):
+cdef object call_reflected(str slot, str name, str direct, object a, object b):
     """Evaluate `b` <operator> `a` for a reflected method of tensor `a`, such as `__radd__`.
 
     If `b` is a tensor too, run the operator `direct`. Python calls the reflected method for two
-    tensors if the class of `a` is a subclass of the class of `b`.
+    tensors if the class of `a` is a subclass of the class of `b`. `slot` is the method that handlers receive,
+    or "" for the operator `name`.
     """
-    return binary(direct, b, a) if is_tensor(b) else binary(name, a, b)
+    if is_tensor(b):
+        return binary(direct, b, a)
+    return call_handler(slot, a, b) if slot and has_handler(a, b) else binary(name, a, b)
+
+
+cdef object call_exchanged(str slot, str direct_slot, str name, object a, object b):
+    """Evaluate `b` <operator> `a` for a reflected method of tensor `a`, by the operator `name` on `b` and `a`.
+
+    Handlers receive the method `slot`. For two tensors, they receive `direct_slot`, or the operator if it is "".
+    """
+    if is_tensor(b):
+        return call_slot(direct_slot, name, b, a) if direct_slot else binary(name, b, a)
+    return call_handler(slot, a, b) if has_handler(a, b) else binary(name, b, a)
+
+
+cdef object call_slot(str slot, str name, object a, object b):
+    return call_handler(slot, a, b) if has_handler(a, b) else binary(name, a, b)
+
+
+cdef object class_overrides = None
+
+
+cdef bint is_overriding(object x) except -1:
+    if type(x) is tuple or type(x) is list:  # a subscript
+        for item in tuple(x):
+            if type_of(item) != tensor_type and class_overrides(type(item)):
+                return True
+        return False
+    return type_of(x) != tensor_type and class_overrides(type(x))
+
+
+cdef bint has_handler(object a, object b) except -1:
+    """Return whether the class of an operand or of an item of a subscript defines `__torch_function__`.
+
+    Return False if the calls of handlers are disabled.
+    """
+    global class_overrides
+    if not overriding or context_flags() & AS_TENSORS:
+        return False
+    if class_overrides is None:
+        class_overrides = resolve("function_overrides").class_overrides
+    return is_overriding(a) or is_overriding(b)
+
+
+cdef object call_handler(str slot, object a, object b):
+    """Call the `__torch_function__` handler of an operand for the method `slot` of Tensor, such as `__rsub__`.
+
+    A TypeError means that the operands are unsupported, as in PyTorch.
+    """
+    try:
+        return resolve("function_overrides").overridable_slot(slot)(a, b)
+    except TypeError:
+        return NotImplemented
 
 
 cdef object bitwise(str slot, str name, object a, object b):
@@ -129,7 +185,13 @@ cdef object bitwise(str slot, str name, object a, object b):
     """
     if tracing() and (is_tensor(b) or isinstance(b, (int, float))) and tracer().records_slots:
         return operator_function(slot)(a, b)
+    if (is_operand(b) or overrides(b)) and has_handler(a, b):
+        return call_handler(slot, a, b)
     return binary(name, a, b)
+
+
+cdef object reflected_bitwise(str slot, str name, object a, object b):
+    return bitwise(slot, name, b, a) if is_tensor(b) else binary(name, a, b)
 
 
 cdef bint overrides(object x) except -1:

@@ -23,16 +23,8 @@ from cpython.tuple cimport PyTuple_SET_ITEM
 
 from ts._core.tensor.ndarray cimport PyArrayObject, dims_of, ndim_of, size_of
 from ts._core.tensor.python_operators cimport (
-    add_in_place,
-    binary,
-    bitwise,
-    call_reflected,
-    is_operand,
-    load_methods,
-    method,
-    operator_function,
-    overrides,
-    register_tensor_type,
+    add_in_place, binary, bitwise, call_exchanged, call_handler, call_reflected, call_slot, has_handler,
+    reflected_bitwise, is_operand, load_methods, method, operator_function, overrides, register_tensor_type,
     to_copy,
 )
 from ts._core.tensor.scalar_types cimport dtype_of_scalar_type, is_registered_dtype, scalar_type_of_number
@@ -168,6 +160,8 @@ cdef object compare(Tensor x, object other, int op):
             other = _new_tensor(np.asarray(other))
         except TypeError:  # the dtype of the array is unsupported
             return NotImplemented
+    if op == Py_EQ and has_handler(x, other):
+        return call_handler("__eq__", x, other)
     return binary(COMPARISONS[op], x, other)
 
 
@@ -608,49 +602,61 @@ cdef class Tensor:
     def __getitem__(self, index):
         if watched():
             return watcher().get(self, index)
+        if has_handler(index, None):
+            return resolve("function_overrides").overridable_slot("__getitem__")(self, index)
         result = _basic_get(self, index)
         return _advanced_get(self, index) if result is None else result
 
     def __setitem__(self, index, value):
         if watched():
             watcher().put(self, index, value)
+        elif has_handler(index, value):
+            resolve("function_overrides").overridable_slot("__setitem__")(self, index, value)
         elif not _basic_put(self, index, value):
             _advanced_put(self, index, value)
 
     # ---- Python operators: type slots that call operators
 
     def __add__(self, other): return binary("add", self, other)
-    def __radd__(self, other): return call_reflected("add", "add", self, other)
+    def __radd__(self, other): return call_reflected("", "add", "add", self, other)
     def __sub__(self, other): return binary("sub", self, other)
-    def __rsub__(self, other): return call_reflected("rsub", "sub", self, other)
+    def __rsub__(self, other): return call_reflected("__rsub__", "rsub", "sub", self, other)
     def __mul__(self, other): return binary("mul", self, other)
-    def __rmul__(self, other): return call_reflected("mul", "mul", self, other)
+    def __rmul__(self, other): return call_reflected("", "mul", "mul", self, other)
     def __truediv__(self, other): return binary("div", self, other)
     def __rtruediv__(self, other):
         if isinstance(other, Tensor):
             return binary("div", other, self)
+        if has_handler(self, other):
+            return call_handler("__rtruediv__", self, other)
         if isinstance(other, np.ndarray):
             # `binary` does not accept an array as `other`. The operator `*` does, because it calls the method
             # `__rmul__` of the NumPy array.
             return operator_function("reciprocal")(self) * other
         return binary("mul", operator_function("reciprocal")(self), other)
 
-    def __floordiv__(self, other): return binary("floor_divide", self, other)
-    def __rfloordiv__(self, other): return binary("floor_divide", other, self)
+    def __floordiv__(self, other): return call_slot("__floordiv__", "floor_divide", self, other)
+    def __rfloordiv__(self, other): return call_exchanged("__rfloordiv__", "__floordiv__", "floor_divide", self, other)
     def __mod__(self, other): return binary("remainder", self, other)
-    def __rmod__(self, other): return binary("remainder", other, self)
+    def __rmod__(self, other): return call_exchanged("__rmod__", "", "remainder", self, other)
     def __pow__(self, other, modulo): return binary("pow", self, other)
-    def __rpow__(self, other, modulo): return binary("pow", other, self)
+    def __rpow__(self, other, modulo): return call_exchanged("__rpow__", "", "pow", self, other)
     def __and__(self, other): return bitwise("__and__", "bitwise_and", self, other)
-    def __rand__(self, other): return call_reflected("bitwise_and", "bitwise_and", self, other)
+    def __rand__(self, other): return reflected_bitwise("__and__", "bitwise_and", self, other)
     def __or__(self, other): return bitwise("__or__", "bitwise_or", self, other)
-    def __ror__(self, other): return call_reflected("bitwise_or", "bitwise_or", self, other)
+    def __ror__(self, other): return reflected_bitwise("__or__", "bitwise_or", self, other)
     def __xor__(self, other): return bitwise("__xor__", "bitwise_xor", self, other)
-    def __rxor__(self, other): return call_reflected("bitwise_xor", "bitwise_xor", self, other)
+    def __rxor__(self, other): return reflected_bitwise("__xor__", "bitwise_xor", self, other)
     def __lshift__(self, other): return bitwise("__lshift__", "bitwise_left_shift", self, other)
-    def __rlshift__(self, other): return binary("bitwise_left_shift", as_operand(other), self)
+    def __rlshift__(self, other):
+        other = other if has_handler(self, other) else as_operand(other)
+        return call_exchanged("__rlshift__", "__lshift__", "bitwise_left_shift", self, other)
+
     def __rshift__(self, other): return bitwise("__rshift__", "bitwise_right_shift", self, other)
-    def __rrshift__(self, other): return binary("bitwise_right_shift", as_operand(other), self)
+    def __rrshift__(self, other):
+        other = other if has_handler(self, other) else as_operand(other)
+        return call_exchanged("__rrshift__", "__rshift__", "bitwise_right_shift", self, other)
+
     def __neg__(self): return method("neg")(self)
     def __pos__(self): return method("positive")(self)
     def __abs__(self): return method("abs")(self)
@@ -658,7 +664,14 @@ cdef class Tensor:
     def __matmul__(self, other):
         return binary("matmul", self, other) if isinstance(other, Tensor) or overrides(other) else NotImplemented
 
+    def __rmatmul__(self, other):
+        if isinstance(other, Tensor) or has_handler(self, other):
+            return call_exchanged("__rmatmul__", "", "matmul", self, other)
+        return NotImplemented
+
     def __invert__(self):
+        if has_handler(self, self):
+            return resolve("function_overrides").overridable_slot("__invert__")(self)
         if self.dtype.category > dtypes.INTEGRAL:
             raise TypeError("~ (operator.invert) is only implemented on integer and Boolean-type tensors")
         return method("bitwise_not")(self)
