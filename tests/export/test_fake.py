@@ -437,3 +437,28 @@ def test_blocks_inside_of_a_program():
     with ts.fake():
         program = ts.export.export(Plain(), (ts.ones(3),))
     assert program.module()(ts.ones(3)).tolist() == [2, 2, 2]
+
+
+@pytest.mark.parametrize(
+    ("make", "dynamic", "strides"),
+    [
+        (lambda: ts.ones(3, 4).t(), (0, 1), "(1, s0)"),
+        (lambda: ts.ones(3, 4).t(), (1,), "(1, 4)"),
+        (lambda: ts.ones(1, 4).expand(3, 4), (0,), "(0, 1)"),
+        (lambda: ts.ones(2, 3, 4).permute(2, 0, 1), (0, 1, 2), "(1, s0*s2, s0)"),
+        (lambda: ts.ones(2, 3, 4, 5).to(memory_format=ts.channels_last), (0, 2), "(15*s1, 1, 15, 3)"),
+    ],
+)
+def test_strides_of_dynamic_arguments(make, dynamic, strides):
+    """Strides of arguments that are not contiguous are expressions of the dynamic sizes, as in PyTorch."""
+
+    class Adds(ts.nn.Module):
+        def forward(self, x):
+            return x + 1
+
+    program = ts.export.export(
+        Adds(), (make(),), dynamic_shapes=(dict.fromkeys(dynamic, ts.export.Dim.AUTO),)
+    )
+    x = next(iter(program.graph.nodes)).meta["val"]
+    assert str(x.stride()) == strides
+    assert program.module()(make()).tolist() == (make() + 1).tolist()

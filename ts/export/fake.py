@@ -127,13 +127,35 @@ def fake_for(array: MetaArray, device: devices.device, requires_grad: bool = Fal
 
 
 def fake(x: Tensor, shape: Iterable[Any] | None = None) -> Tensor:
-    """Create a fake tensor with the metadata of `x`, or with the shape `shape`."""
+    """Create a fake tensor with the metadata of `x`, or with the shape `shape`.
+
+    If `shape` is symbolic, the strides of the fake tensor are expressions of its sizes where possible.
+    """
     array = x.array
     if shape is None:
         meta_array = MetaArray(array.shape, array.dtype, tuple(array.strides))
-    else:
+    elif x.is_contiguous():
         meta_array = MetaArray(shape, array.dtype)
+    else:
+        sizes = tuple(shape)
+        meta_array = fake_array(sizes, array.dtype, _symbolic_strides(x, sizes))
     return fake_for(meta_array, x.device, x.requires_grad)
+
+
+def _symbolic_strides(x: Tensor, shape: Sequence[Any]) -> list[Any]:
+    """Return the strides of `x` in elements, for the symbolic sizes `shape`.
+
+    The stride of a dimension becomes the product of the size and stride of another dimension if this product
+    equals the stride for the sizes of `x`. Strides 0 and 1, and other strides, remain numbers.
+    """
+    strides: list[Any] = list(x.stride())
+    products: dict[int, Any] = {}  # size * stride of a dimension of `x` -> this product for `shape`
+    for dim in sorted(range(x.ndim), key=lambda d: (x.stride(d), d)):
+        stride = x.stride(dim)
+        if stride > 1:
+            strides[dim] = products.get(stride, stride)
+        products.setdefault(x.shape[dim] * stride, shape[dim] * strides[dim])
+    return strides
 
 
 def is_fake(x: Any) -> bool:
