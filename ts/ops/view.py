@@ -142,7 +142,7 @@ def expand_kernel(xp: Any, self: Array, size: Sequence[int]) -> Array:
     if any(n < 0 for n in shape):
         raise RuntimeError(f"numel: integer multiplication overflow. The sizes {sizes} are negative")
     _check_addressable(shape, self.dtype.itemsize)
-    return storage.strided(self, tuple(shape), _expanded_strides(self, shape), storage.offset(self))
+    return storage.with_strides(self, tuple(shape), _expanded_strides(self, shape))
 
 
 def _expanded_strides(self: Array, shape: Sequence[Any]) -> tuple[Any, ...]:

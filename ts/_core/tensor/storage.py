@@ -125,6 +125,16 @@ def strided(array: Array, shape: Sequence[int], strides: Sequence[int], at: int,
     return type(data)(tuple(shape), target, memptr=data.data + at, strides=tuple(strides))
 
 
+def with_strides(array: Array, shape: Sequence[int], strides: Sequence[int]) -> Array:
+    """Return a view from the first element of `array` with another shape and byte strides.
+
+    The view must not exceed the elements of `array`, as in `expand`.
+    """
+    if type(array) is np.ndarray and array.dtype.kind in "fiub" and array.flags.c_contiguous and array.size:
+        return np.ndarray(shape, array.dtype, array, 0, strides)
+    return strided(array, shape, strides, offset(array))
+
+
 def resized(array: Array, shape: Sequence[int], strides: Sequence[int]) -> Array:
     """Return `array` with another shape and byte strides.
 
