@@ -204,3 +204,56 @@ def test_text_of_dual_tensors() -> None:
         d = forward_ad.make_dual(ts.ones(2), ts.tensor([1.0, 2.0]))
         assert repr(d) == "tensor([1., 1.], tangent=tensor([1., 2.]))"
     assert repr(d) == "tensor([1., 1.])"
+
+
+def _write_detached(x: Tensor) -> Tensor:
+    x.detach().mul_(3)
+    return x
+
+
+def _write_row(x: Tensor) -> Tensor:
+    x[0].mul_(3)
+    return x
+
+
+def _write_row_and_sum(x: Tensor) -> Tensor:
+    x[0].mul_(3)
+    return x.add_(x.sum())
+
+
+def _write_into(x: Tensor) -> Tensor:
+    y = ts.ones(2, 3)
+    rows = y.view(3, 2)
+    y.fill_(x.sum())
+    rows[0].mul_(3)
+    return y
+
+
+def _read_view_made_before(x: Tensor) -> Tensor:
+    y = ts.ones(2, 3)
+    view = y.view(6)
+    y.fill_(x.sum())
+    assert view[::2].requires_grad
+    return view
+
+
+@pytest.mark.parametrize(
+    ("function", "gradient", "tangent"),
+    [
+        (_write_detached, [1, 1, 1, 1, 1, 1], [1, 1, 1, 1, 1, 1]),
+        (_write_row, [3, 3, 3, 1, 1, 1], [3, 3, 3, 1, 1, 1]),
+        (_write_row_and_sum, [21, 21, 21, 7, 7, 7], [15, 15, 15, 13, 13, 13]),
+        (_write_into, [10, 10, 10, 10, 10, 10], [18, 18, 6, 6, 6, 6]),
+        (_read_view_made_before, [6, 6, 6, 6, 6, 6], [6, 6, 6, 6, 6, 6]),
+    ],
+)
+def test_gradients_of_written_dual_tensors(
+    function: Callable[[Tensor], Tensor], gradient: list[float], tangent: list[float]
+) -> None:
+    """Autograd records each write to a dual tensor once."""
+    a = (ts.arange(1.0, 7.0) / 7).requires_grad_()
+    with forward_ad.dual_level():
+        result = function(forward_ad.make_dual((a * 1).view(2, 3), ts.ones(2, 3)))
+        result.sum().backward()
+        assert a.grad is not None and a.grad.tolist() == gradient
+        assert _tangent(result).reshape(-1).tolist() == tangent

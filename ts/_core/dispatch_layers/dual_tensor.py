@@ -32,15 +32,17 @@ from ts._core.late_binding import resolve
 from ts._core.tensor.python_operators import operator
 from ts._core.tensor.tensor import Tensor, rebind_array
 from ts._core.tensor.tensor_metadata import (
+    creation_of,
     has_hidden_elements,
     hide_elements,
     layer_of,
     mark_created,
+    set_creation,
     set_layer,
     share_memory,
     sunk,
 )
-from ts._core.thread.context import current_tracer, is_inference_mode_enabled
+from ts._core.thread.context import GradMode, current_tracer, is_grad_enabled, is_inference_mode_enabled
 from ts.dtypes import strided
 from ts.errors import UserError
 
@@ -148,15 +150,19 @@ def with_tangent(
     """Return a tensor that shares the elements of `x`, has a tangent, and is a view of `viewed` if given.
 
     Return `x` itself if `viewed` is None and no tangent is set. No tangent is set if `tangent` is None, or
-    `x` is not a floating or complex tensor. If `is_constant`, later writes to `viewed` do not change the
-    tangent of the result.
+    `x` is not a floating or complex tensor. If `is_constant`, the result only shares the memory of `viewed`,
+    and is no view for autograd and forward mode.
     """
     if not isinstance(x, Tensor) or not (x.is_floating_point() or x.is_complex()):
         tangent = None
     if not isinstance(x, Tensor) or (tangent is None and viewed is None):
         return x
     layer_of_result = Dual(level, x, None if tangent is None else convert_tangent(tangent, x))
-    if viewed is not None and not is_constant:
+    if viewed is not None and is_constant:
+        result = layered(x, layer_of_result)
+        set_creation(result, *creation_of(viewed))
+        return result
+    if viewed is not None:
         base = tangent_base(level, viewed)
         layer_of_result.base = viewed if base is None else base
         layer_of_result.synced_writes = _writes(level, layer_of_result.base)
@@ -292,7 +298,8 @@ def run(level: Level, op: Any, args: list[Any]) -> Any:
         before = list(primals)
         for i in written:
             before[i] = operator("clone")(primals[i])
-        outputs = op.call_list(primals)
+        with GradMode(is_grad_enabled() and not any(_shares_base(args[i], primals[i]) for i in written)):
+            outputs = op.call_list(primals)
         several = isinstance(outputs, (tuple, list))
         results = list(outputs) if several else [outputs]
         if computes_tangents(level) or viewed is not None or record.reshapes:
@@ -323,6 +330,14 @@ def run(level: Level, op: Any, args: list[Any]) -> Any:
     if not several:
         return values[0]
     return values if isinstance(outputs, list) else type(outputs)(values)
+
+
+def _shares_base(x: Any, inner: Any) -> bool:
+    """Return whether autograd records a write to `x` in the history of a base, which `inner` also has.
+
+    Then a write to `inner` must not be recorded, too.
+    """
+    return bool(x is not inner and x.requires_grad and x._base is not None and x._base is inner._base)
 
 
 def _copy_if_shared(result: Any, tangent: Tensor | None, pairs: list[Any]) -> Tensor | None:

@@ -339,6 +339,8 @@ def sunk(Tensor x not None, Tensor base):
     follow(t, x)
     t.base, t.requires_grad_flag, t.history = base, x.requires_grad_flag, x.history
     x.requires_grad_flag, x.history = False, None
+    if x.base is not None:
+        x.version = -1                 # an invalid version, so that the next access creates a node for the view
     return t
 
 
