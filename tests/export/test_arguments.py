@@ -177,3 +177,11 @@ def test_strides_of_data_dependent_sizes():
     program = export(FunctionOfOne(lambda x: x.nonzero()), (ts.ones(3),))
     value = next(n for n in program.graph.nodes if n.name == "nonzero").meta["val"]
     assert str(value.shape) == "torch.Size([u0, 1])" and str(value.stride()) == "(1, u0)"
+
+
+def test_order_of_ranges():
+    """Ranges of data-dependent symbols precede the ranges of sizes of arguments."""
+    program = export(
+        FunctionOfOne(lambda x: x.nonzero()), (ts.ones(3),), dynamic_shapes=({0: Dim.AUTO},)
+    )  # fmt: skip
+    assert [str(s) for s in program.range_constraints] == ["u0", "s0"]

@@ -445,7 +445,10 @@ class Export:
         return constants
 
     def _ranges(self) -> dict[Any, Any]:
-        """Return `range_constraints`: the ranges of symbols, and of those sizes that are expressions."""
+        """Return `range_constraints`: the ranges of symbols, and of those sizes that are expressions.
+
+        As in PyTorch, data-dependent symbols precede the sizes of arguments.
+        """
         environment = self.environment
         dim_ranges = {n.symbol: n.range for n in self.named if n.is_dim}
         bounds: dict[Any, ValueRange] = {}
@@ -464,7 +467,8 @@ class Export:
                     constraints[symbol] = ValueRanges(*limits, bool(symbol.is_integer))
             else:
                 constraints[symbol] = ValueRanges(*environment.ranges[symbol], bool(symbol.is_integer))
-        return constraints
+        of_data = {s: limits for s, limits in constraints.items() if sympy_functions.is_of_data(s)}
+        return of_data | {s: limits for s, limits in constraints.items() if s not in of_data}
 
 
 def _is_kept_without_users(node: Node) -> bool:
