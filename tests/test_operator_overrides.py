@@ -103,7 +103,7 @@ INVALID = [
 
 @pytest.mark.parametrize(("name", "first", "second"), INVALID)
 def test_unsupported_operands(name: str, first: str, second: str) -> None:
-    """Handlers are called for operands that the operator rejects only where PyTorch calls them."""
+    """For operands that an operator rejects, `__torch_function__` is called exactly where PyTorch calls it."""
     function = getattr(operator, name)
     for method, operation in (
         (first, lambda: function(_logged("int"), None)),

@@ -66,7 +66,7 @@ def test_write_to_view_after_as_strided() -> None:
 
 
 def test_view_larger_than_its_base() -> None:
-    """`as_strided_` can make a base smaller than its views. The views then read only this part of the base."""
+    """`as_strided_` can make a base smaller than its views. The views then read only the remaining elements of the base."""
     a = ts.arange(6.0, requires_grad=True)
     y = a * 2
     view = y[0:]

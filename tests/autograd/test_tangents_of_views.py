@@ -137,7 +137,7 @@ def test_primals_are_not_bases() -> None:
 
 
 def test_constant_views() -> None:
-    """Writes to the base do not give a tangent to `detach` and `data`, and vice versa."""
+    """Results of `detach` and `data` get no tangent from writes to their base, and give it none."""
     with forward_ad.dual_level():
         for y in (_dual(), _dual() * 1):
             detached, data = y[1:].detach(), y.data

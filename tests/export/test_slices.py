@@ -86,7 +86,7 @@ def test_last_keys_of_a_query():
     ],
 )
 def test_slices_of_whole_dimensions(subscript, dynamic, recorded):
-    """`:` is recorded for a dynamic dimension, unless the subscript contains symbols, as in PyTorch."""
+    """The exported graph has a slice node for `:` over a dynamic dimension, unless another index is symbolic."""
     program = export(
         FunctionOfOne(subscript), (ts.ones(3, 4, 5),), dynamic_shapes=(dict.fromkeys(dynamic, Dim.AUTO),)
     )

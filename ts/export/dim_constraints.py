@@ -33,7 +33,7 @@ class SizeConstraints:
     def add(self, condition: Any) -> bool:
         """Add a guard. Return True if previous guards imply it.
 
-        As in PyTorch, `!=`, `and`, `or`, and functions such as `max` are ignored.
+        As in PyTorch, a guard with `!=`, `and`, `or` or a function such as `max` is ignored.
         """
         if not isinstance(condition, sympy.core.relational.Relational) or isinstance(condition, sympy.Ne):
             return False

@@ -15,7 +15,7 @@ from ts._core.autograd.backward import grad as autograd_grad
 from ts._core.dispatch_layers import dual_tensor
 from ts._core.dispatch_layers.level_stack import below_level, push_level, require_grad_at_level
 from ts._core.tensor.tensor_metadata import detached
-from ts._core.thread.context import DifferentiatedFunction, GradMode
+from ts._core.thread.context import GradMode, TransformScope
 from ts._core.thread.transform_state import transforming
 from ts.func.grad_and_vjp import recorded_vjp, with_aux
 from ts.func.pytree import flatten, map_leaves, unflatten
@@ -59,7 +59,7 @@ def jvp(func: Function, primals: Any, tangents: Any, *, strict: bool = False, ha
     with (
         push_level(dual_tensor.run, dual_tensor.without_tangent) as level,
         transforming(),
-        DifferentiatedFunction(),
+        TransformScope(),
     ):
         with below_level(level):
             duals = [dual_tensor.make_argument(level, x, v) for x, v in zip(xs, vs, strict=True)]

@@ -19,11 +19,11 @@ import ts
 from ts import Tensor
 from ts._core.autograd.backward import grad as autograd_grad
 from ts._core.dispatch_layers.level_stack import of_level, require_grad_at_level, requires_grad_below, top
-from ts._core.tensor.tensor_metadata import creation_of, detached, mark_created, set_creation
+from ts._core.tensor.tensor_metadata import creation_context_of, detached, mark_created, set_creation_context
 from ts._core.thread.context import (
-    DifferentiatedFunction,
     GradMode,
     InferenceMode,
+    TransformScope,
     current_tracer,
     is_grad_enabled,
 )
@@ -57,7 +57,7 @@ class RecordedCall:
         self.recorder = tracer if tracer is not None and tracer.is_export else None
         with InferenceMode(False), GradMode(True), transforming(), ExitStack() as stack:
             if checks_writes:
-                stack.enter_context(DifferentiatedFunction())
+                stack.enter_context(TransformScope())
             self.leaves = [
                 require_grad_at_level(x) if self.recorder is None else self.recorder.record_requires_grad(x)
                 for x in inputs
@@ -106,14 +106,14 @@ class RecordedCall:
 def _writable(arguments: Any) -> Iterator[None]:
     """Let a differentiated function write to tensors in `arguments`, a tree, during the block."""
     tensors = [x for x in flatten(arguments)[0] if isinstance(x, Tensor)]
-    before = [creation_of(x) for x in tensors]
+    before = [creation_context_of(x) for x in tensors]
     for x in tensors:
         mark_created(x)
     try:
         yield
     finally:
         for x, creation in zip(tensors, before, strict=True):
-            set_creation(x, *creation)
+            set_creation_context(x, *creation)
 
 
 def _depends_on_outer_leaves(tensors: list[Any], leaves: list[Tensor]) -> bool:

@@ -251,7 +251,7 @@ def linalg_eigvals(xp: Any, self: Array) -> Array:
 
 
 def check_svd(xp: Any, A: Array, driver: str | None) -> Array:
-    """Return A if it contains matrices and its backend supports the argument `driver`."""
+    """Return A. Raise RuntimeError if A contains no matrices, or if `driver` is given for a CPU tensor."""
     matrix("linalg.svd", A)
     if driver is not None and xp.__name__ == "numpy":
         raise RuntimeError(

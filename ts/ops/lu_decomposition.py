@@ -1,8 +1,8 @@
 """LU and Cholesky decompositions that continue after a zero pivot, and substitution with triangular factors.
 
 Input: matrices, or factors and right-hand sides. Output: factors with an error code for each matrix, or
-solutions. Like LAPACK's routines, the functions never raise an error for a singular matrix. A division by
-zero results in infinities and NaN:
+solutions. Like LAPACK's routines, the functions never raise an error for a singular matrix: the error code is
+the position of the first zero pivot, and divisions by zero result in infinities and NaN. Example:
 
     lu_packed(xp, [[0.0, 1.0], [0.0, 2.0]])   LU [[0, 1], [0, 2]], pivots [1, 2], info 1
 """

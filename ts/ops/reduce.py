@@ -268,7 +268,7 @@ for _name in ("std_mean", "var_mean"):
 
 
 def _require_elements(name: str, self: Array, dim: Dims) -> None:
-    """Raise an error if a reduction over `dim` without an identity has no elements."""
+    """Raise an error if an operator without identity element, such as `max`, reduces an empty dimension."""
     if self.size:
         return
     dims = () if dim is None else (dim,) if isinstance(dim, int) else dim

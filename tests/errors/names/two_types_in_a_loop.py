@@ -1,4 +1,4 @@
-"""A variable that has another type in each branch in a loop."""
+"""The branches of an `if` in a loop assign values of different types to a variable."""
 
 
 def main(n: int):

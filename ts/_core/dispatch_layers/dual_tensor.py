@@ -32,12 +32,12 @@ from ts._core.late_binding import resolve
 from ts._core.tensor.python_operators import operator
 from ts._core.tensor.tensor import Tensor, rebind_array
 from ts._core.tensor.tensor_metadata import (
-    creation_of,
+    creation_context_of,
     has_hidden_elements,
     hide_elements,
     layer_of,
     mark_created,
-    set_creation,
+    set_creation_context,
     set_layer,
     share_memory,
     sunk,
@@ -147,11 +147,11 @@ def without_tangent(level: Level, x: Tensor) -> Dual:
 def with_tangent(
     level: Level, x: Any, tangent: Tensor | None, viewed: Tensor | None = None, is_constant: bool = False
 ) -> Any:
-    """Return a tensor that shares the elements of `x`, has a tangent, and is a view of `viewed` if given.
+    """Return a tensor with the elements of `x` and the given tangent.
 
-    Return `x` itself if `viewed` is None and no tangent is set. No tangent is set if `tangent` is None, or
-    `x` is not a floating or complex tensor. If `is_constant`, the result only shares the memory of `viewed`,
-    and is no view for autograd and forward mode.
+    If `viewed` is given, the result is a view of it, and its tangent is a view of the tangent of `viewed`. If
+    `is_constant`, it shares the memory of `viewed`, but is no view for autograd and forward mode. Only
+    floating and complex tensors have a tangent. Without tangent and `viewed`, the result is `x`.
     """
     if not isinstance(x, Tensor) or not (x.is_floating_point() or x.is_complex()):
         tangent = None
@@ -160,7 +160,7 @@ def with_tangent(
     layer_of_result = Dual(level, x, None if tangent is None else convert_tangent(tangent, x))
     if viewed is not None and is_constant:
         result = layered(x, layer_of_result)
-        set_creation(result, *creation_of(viewed))
+        set_creation_context(result, *creation_context_of(viewed))
         return result
     if viewed is not None:
         base = tangent_base(level, viewed)

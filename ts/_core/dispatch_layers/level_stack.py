@@ -29,7 +29,11 @@ from ts._core.tensor.tensor_metadata import (
     mark_created,
     set_layer,
 )
-from ts._core.thread.context import exchange_captured_before, get_captured_before, is_inference_mode_enabled
+from ts._core.thread.context import (
+    exchange_min_writable_transform,
+    get_min_writable_transform,
+    is_inference_mode_enabled,
+)
 
 Run = Callable[["Level", Any, list[Any]], Any]
 # The next two numbers are reserved levels. Levels of function transforms have higher numbers.
@@ -47,7 +51,8 @@ class Level:
     random          randomness mode: "error", "same", "different", or "" for no special handling
     hides_elements  True if the arrays of tensors with this level have no elements (function transforms)
     in_inference    True if the level was opened in inference mode
-    captured_before number of the first transform whose tensors in-place operators accept below this level
+    min_writable_transform
+                    smallest transform number of tensors that in-place operators accept below this level
     """
 
     def __init__(self, level_id: int, run: Run, wrap: Callable[[Level, Tensor], Layer]) -> None:
@@ -58,7 +63,7 @@ class Level:
         self.random = ""
         self.hides_elements = True
         self.in_inference = is_inference_mode_enabled()
-        self.captured_before = get_captured_before()
+        self.min_writable_transform = get_min_writable_transform()
         self.is_closed = False
 
     def is_open(self) -> bool:
@@ -173,7 +178,7 @@ def pop(level: Level) -> None:
 class below_level:
     """Context manager that disables a level and all levels inside of it."""
 
-    __slots__ = ("before", "captured_before", "level")
+    __slots__ = ("before", "level", "min_writable_transform")
 
     def __init__(self, level: Level) -> None:
         self.level = level
@@ -181,12 +186,12 @@ class below_level:
     def __enter__(self) -> None:
         self.before = before = _here.open
         _here.open = before[: before.index(self.level)]
-        self.captured_before = exchange_captured_before(self.level.captured_before)
+        self.min_writable_transform = exchange_min_writable_transform(self.level.min_writable_transform)
         _watch()
 
     def __exit__(self, *error: Any) -> None:
         _here.open = self.before
-        exchange_captured_before(self.captured_before)
+        exchange_min_writable_transform(self.min_writable_transform)
         transform_dispatch.enable_transform_dispatch(True)
 
 

@@ -168,7 +168,7 @@ cdef int kind_of_write(Operator op) except -1:
 
 cdef int check_target(Operator op, object target) except -1:
     """Raise RuntimeError if `target`, the first argument of an in-place operator, is a captured tensor."""
-    if not isinstance(target, Tensor) or (<Tensor>target).transform >= context().captured_before:
+    if not isinstance(target, Tensor) or (<Tensor>target).transform >= context().min_writable_transform:
         return 0
     name = f"{op.name}.{op.overload}" if op.overload else op.name
     if op.overload == "Scalar" and op.name in CONVERT_NUMBERS:
@@ -196,12 +196,12 @@ cdef int invoke_checked(Operator op, IValue *r, const int32_t *at, PyObject *cod
         check_target(op, <object>r[at[0]].v.o)
     if kind != WRITES_OTHERS:
         return invoke_after(CAPTURE_KEY, op, r, at, code, instruction)
-    before = context().captured_before
-    context().captured_before = 0
+    before = context().min_writable_transform
+    context().min_writable_transform = 0
     try:
         return invoke_after(CAPTURE_KEY, op, r, at, code, instruction)
     finally:
-        context().captured_before = before
+        context().min_writable_transform = before
 
 
 cdef object call_checked(Operator op, list args):

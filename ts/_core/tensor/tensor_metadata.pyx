@@ -344,13 +344,13 @@ def sunk(Tensor x not None, Tensor base):
     return t
 
 
-def creation_of(Tensor x not None):
+def creation_context_of(Tensor x not None):
     """Return the number of the transform in whose function `x` was created, and whether `x` is an inference tensor."""
     return x.transform, x.of_inference
 
 
-def set_creation(Tensor x not None, int64_t transform, bint of_inference):
-    """Set the values that `creation_of` returns."""
+def set_creation_context(Tensor x not None, int64_t transform, bint of_inference):
+    """Set the values that `creation_context_of` returns."""
     x.transform, x.of_inference = transform, of_inference
 
 

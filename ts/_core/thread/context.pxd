@@ -35,7 +35,7 @@ cdef extern from *:
         void *limits;                 /* a reference to `ResourceLimits` of `meter`, or NULL */
         unsigned int process_flags;   /* the process-wide flags already copied to `flags` */
         int64_t transform;            /* number of the innermost `grad`, `vjp` or `jvp`, or 0. New tensors get it. */
-        int64_t captured_before;      /* Tensors with smaller numbers are captured: in-place operators reject them. */
+        int64_t min_writable_transform;      /* Tensors with smaller numbers are captured: in-place operators reject them. */
     } Context;
     """
     ctypedef struct Context:
@@ -44,7 +44,7 @@ cdef extern from *:
         void *limits
         unsigned int process_flags
         int64_t transform
-        int64_t captured_before
+        int64_t min_writable_transform
 
 # 2 * n + r, where n is the number of threads whose flags are not 0, and r is 1 if a tensor of this process
 # has ever required grad, else 0. Calls of operators read the flags of their thread only if this number is at

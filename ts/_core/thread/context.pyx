@@ -178,39 +178,39 @@ cdef class GradModeGuard:
 cdef int64_t transform_count = 0
 
 
-cdef class DifferentiatedFunction:
+cdef class TransformScope:
     """Context manager for the call of a function that `grad`, `vjp` or `jvp` differentiates.
 
     Tensors created before the block are captured, and in-place operators on them raise an error.
     """
 
-    cdef int64_t transform, captured_before
+    cdef int64_t transform, min_writable_transform
 
     def __enter__(self):
         global transform_count
         cdef Context *here = context()
-        self.transform, self.captured_before = current_transform(), here.captured_before
+        self.transform, self.min_writable_transform = current_transform(), here.min_writable_transform
         transform_count += 1
-        here.transform = here.captured_before = transform_count
+        here.transform = here.min_writable_transform = transform_count
         set_flag(DIFFERENTIATED, True)
 
     def __exit__(self, kind, error, trace):
         cdef Context *here = context()
-        here.transform, here.captured_before = self.transform, self.captured_before
+        here.transform, here.min_writable_transform = self.transform, self.min_writable_transform
         set_flag(DIFFERENTIATED, self.transform != 0)
 
 
-def exchange_captured_before(int64_t number):
-    """Set the transform number from which on tensors are not captured in this thread, and return the previous one."""
+def exchange_min_writable_transform(int64_t number):
+    """Set the smallest transform number of tensors that in-place operators of this thread accept. Return the old number."""
     cdef Context *here = context()
-    previous = here.captured_before
-    here.captured_before = number
+    previous = here.min_writable_transform
+    here.min_writable_transform = number
     return previous
 
 
-def get_captured_before():
-    """Return the transform number from which on tensors are not captured in this thread, or 0."""
-    return context().captured_before
+def get_min_writable_transform():
+    """Return the smallest transform number of tensors that in-place operators of this thread accept."""
+    return context().min_writable_transform
 
 
 cdef class InferenceMode(FlagBlock):

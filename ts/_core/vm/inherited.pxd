@@ -9,7 +9,7 @@ from ts._core.dispatch.autocast cimport AutocastState
 cdef class ThreadContextSnapshot:
     """Snapshot of a thread's context flags and limits, without the tracer, for work on other threads."""
     cdef unsigned int flags
-    cdef int64_t transform, captured_before
+    cdef int64_t transform, min_writable_transform
     cdef AutocastState autocast
     cdef void *limits             # limits of the thread (owned reference), or NULL
     cdef PyObject *carried        # object that the thread set by `carry` (owned reference), or NULL

@@ -41,7 +41,7 @@ def carry(x):
 cdef class ThreadContextSnapshot:
     def __cinit__(self):
         self.flags = context_flags() & ~<unsigned int>(LIMITED | TRACING)
-        self.transform, self.captured_before = context().transform, context().captured_before
+        self.transform, self.min_writable_transform = context().transform, context().min_writable_transform
         self.autocast = inherited_autocast_flags()
         self.limits = retain_limits()
         self.carried = carried_here
@@ -56,7 +56,7 @@ cdef class ThreadContextSnapshot:
         self.carried, carried_here = carried_here, self.carried
         self.flags = exchange_flags(self.flags)
         self.transform, context().transform = context().transform, self.transform
-        self.captured_before, context().captured_before = context().captured_before, self.captured_before
+        self.min_writable_transform, context().min_writable_transform = context().min_writable_transform, self.min_writable_transform
         self.autocast = exchange_autocast_flags(self.autocast)
 
     def run(self, work):
