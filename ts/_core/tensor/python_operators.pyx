@@ -16,6 +16,7 @@ from cpython.object cimport PyObject_TypeCheck, PyTypeObject
 from ts._core.thread.context cimport AS_TENSORS, context_flags, overriding, tracer, tracing, watched
 
 from ts._core.late_binding import resolve
+from ts._core.tensor.sym_types import SymNumber
 
 cdef extern from "Python.h":
     PyTypeObject *type_of "Py_TYPE"(object x) noexcept
@@ -91,7 +92,7 @@ cdef object binary(str name, object a, object b):
     if is_operand(b) and is_operand(a):
         if not is_dispatched_operand(a) and not is_dispatched_operand(b):
             return method(name)(a, b)
-    elif not (is_operand(a) or overrides(a)) or not (is_operand(b) or overrides(b)):
+    elif not is_supported(a) or not is_supported(b):
         return NotImplemented
     try:
         return method(name)(a, b)
@@ -192,6 +193,10 @@ cdef object bitwise(str slot, str name, object a, object b):
 
 cdef object reflected_bitwise(str slot, str name, object a, object b):
     return bitwise(slot, name, b, a) if is_tensor(b) else binary(name, a, b)
+
+
+cdef bint is_supported(object x) except -1:
+    return is_operand(x) or overrides(x) or isinstance(x, SymNumber)
 
 
 cdef bint overrides(object x) except -1:
