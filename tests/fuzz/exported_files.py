@@ -61,7 +61,7 @@ class Sizes(ts.nn.Module):
         if x.shape[0] > 2 * y.shape[0]:
             x = x[: y.shape[0]]
         z = ts.cat([x, y]).view(-1, 2).chunk(2)[0]
-        return self.linear(x).relu() * y.shape[0], z, ts.full((y.shape[0] // 2, y.shape[0] * 3 - 1), float("inf")), x.shape[0] % 2
+        return self.linear(x).relu() * y.shape[0], z, ts.full((y.shape[0], y.shape[0] * 3 - 1), float("inf")), x.shape[0] % 2 + y.shape[0] // 2
 
 
 class Data(ts.nn.Module):
@@ -86,13 +86,13 @@ class Functions(ts.nn.Module):
 def originals() -> list[dict[str, bytes]]:
     """Return the records of the files to mutate."""
     ts.manual_seed(0)
-    rows = Dim("rows", min=3, max=64)
+    rows = Dim("rows", min=4, max=64)
     pair = {"a": ts.ones(2), "b": ts.zeros(2)}
     doubled = {0: 2 * Dim("half", max=9)}
     nested = ts.nn.Sequential(ts.nn.Linear(4, 4), ts.nn.Sequential(ts.nn.ReLU(), ts.nn.Linear(4, 2)))
     programs = [
         export(Static().eval(), (ts.ones(1, 1, 2, 2), 2), {"pair": pair}),
-        export(Sizes(), (ts.ones(8, 4), ts.ones(3, 4)), dynamic_shapes=({0: Dim.AUTO}, {0: rows})),
+        export(Sizes(), (ts.ones(10, 4), ts.ones(4, 4)), dynamic_shapes=({0: Dim.AUTO}, {0: rows})),
         export(Data(), (ts.ones(5, 3), ts.tensor(2)), dynamic_shapes=({0: Dim.AUTO}, None)),
         export(Functions(), (ts.ones(4, 3),), dynamic_shapes=({0: Dim.AUTO},)),
         export(nested, (ts.ones(4, 4),), dynamic_shapes=(doubled,), preserve_module_call_signature=("1",)),

@@ -36,7 +36,7 @@ def test_uninitialized_objects():
     assert {"List", "Dict", "Tuple", "Object", "ObjectClass", "TypeSpec", "Code", "ScriptCoroutine", "PausedProgram", "Job"} <= set(sealed)
     assert set(empty) == {
         "Tensor", "Operator", "ContainerIndex", "PythonOperator", "WarnOperator", "CalleeBase", "MethodBase", "Callee", "Function", "BreakpointsBase",
-        "Future", "ThreadContextSnapshot", "Loops", "_Capsule", "VerificationError", "FlagBlock", "DisableTorchFunction", "GradMode", "GradModeGuard", "InferenceMode", "LimitsBlock",
+        "Future", "ThreadContextSnapshot", "Loops", "_Capsule", "VerificationError", "FlagBlock", "DisableTorchFunction", "GradMode", "GradModeGuard", "TransformScope", "InferenceMode", "LimitsBlock",
         "TracingScope", "ArrayAttribute", "Recorder", "Stage", "Node", "Hooks", "NodeTask", "Rule", "Formula", "SavingNode", "FunctionNode",
         "Layer", "Overridable", "SharedContainer", "ScriptList", "ScriptDict",
         "DifferentiablePlan", "BackwardVariant", "GraphRule", "OperatorLog", "OperatorObserver", "PauseLogging", "ForeachKernel", "CastPolicy", "RestoreAutocastState", "CompileTimeMode", "GraphTask",
