@@ -198,6 +198,44 @@ def test_packed_weights_are_invalidated_by_writes(write, make):
                 WRITES[write](weight)
 
 
+def _other_memory(how, k):
+    """Return a 64 x 64 weight with the memory of `k`, whose version counter is that of another tensor."""
+    if how == "parameter":
+        weight = ts.nn.Parameter(ts.zeros(64, 64))
+    elif how == "slice":
+        weight = ts.zeros(128, 64)[:64]
+    elif how == "detached":
+        weight = ts.zeros(64, 64).detach()
+    else:
+        weight = ts.zeros(64 * 64).view(64, 64)
+    if how == "view":
+        weight.set_(k)
+    else:
+        weight.data = k.view(64, 64)
+    return weight
+
+
+@pytest.mark.parametrize("how", ("parameter", "slice", "detached", "view"))
+def test_writes_to_the_memory_given_to_data(how):
+    """After `weight.data = k`, a write to `k` does not increment the weight's version counter."""
+    x, k = ts.ones(32, 64), ts.zeros(64, 64)
+    weight = _other_memory(how, k)
+    for n in range(6):
+        k.fill_(n)
+        assert ts.nn.functional.linear(x, weight).eq(64 * n).all()
+        assert ts.mm(x, weight).eq(64 * n).all()
+
+
+def test_vectors_of_parameters():
+    """`vector_to_parameters` gives parameters views of the vector."""
+    module, x = ts.nn.Linear(64, 64, bias=False), ts.ones(32, 64)
+    vector = ts.zeros(64 * 64)
+    ts.nn.utils.vector_to_parameters(vector, module.parameters())
+    for n in range(5):
+        assert module(x).eq(64 * n).all()
+        vector.add_(1)
+
+
 def test_factors_recreated_in_a_loop():
     """Packed weights are not reused for a new tensor at the same address."""
     program = """

@@ -98,28 +98,23 @@ cdef int drop(CacheEntry entry) except -1:
 
 
 cdef bint is_unshared(PyObject *root, Tensor t, Tensor owner, Py_ssize_t reference_count) except -1:
-    """Return whether only `t`, its base and the owner of its version counter refer to the array of `t`.
+    """Return whether only `t`, its base and the owner of its version counter refer to `root`, the memory of `t`.
 
-    The base is another tensor than the owner if it was created by `detach`, as every Parameter is.
-    `reference_count` is the number of references that the caller holds.
+    The base is another tensor than the owner if it was created by `detach`, as every Parameter is. The base and
+    the owner may have other memory than `t`, because `.data = x` replaces the array of one tensor. Then a write
+    to `x` does not increment the version counter of `t`, and the reference count shows that `x` exists.
+
+    `reference_count` is the number of references to `root` that the caller holds.
     """
-    cdef PyObject *mine = <PyObject *>t.array
-    cdef PyObject *counting = <PyObject *>owner.array
+    cdef tuple holders = (t,) if t is owner else (t, owner) if t.base is None or t.base is owner else (t, owner, t.base)
     cdef PyObject *array
-    reference_count += 1
-    if t.base is not None and t.base is not owner and root_of(t.base.array) is <object>root:
-        array = <PyObject *>t.base.array
+    for tensor in holders:
+        array = <PyObject *>(<Tensor>tensor).array
+        if root_of(<object>array) is not <object>root:
+            continue
         if array != root and Py_REFCNT(array) > 1:
             return False
         reference_count += 1
-    if t is not owner:
-        if mine != root and Py_REFCNT(mine) > 1:
-            return False
-        if counting == <PyObject *>None:  # The owner of the version counter has no array (see `VersionCounter`), so it holds no reference.
-            return Py_REFCNT(root) <= reference_count
-        reference_count += 1
-    if counting != root and Py_REFCNT(counting) > 1:
-        return False
     return Py_REFCNT(root) <= reference_count
 
 
