@@ -316,6 +316,10 @@ def test_singular_matrices_are_errors(cuda):
     """A singular matrix raises an error, although cuSOLVER returns NaN."""
     with pytest.raises(RuntimeError, match="singular"):
         ts.linalg.inv(ts.zeros(2, 2, device="cuda"))
+    batch = ts.stack([ts.eye(2), ts.zeros(2, 2)]).cuda()
+    with pytest.raises(RuntimeError, match=r"torch.linalg.lu_factor: \(Batch element 1\): U\[1,1\] is zero"):
+        ts.linalg.lu_factor(batch)
+    assert ts.linalg.inv_ex(batch)[1].tolist() == [0, 1]
 
 
 def test_scripts_on_cuda(cuda):

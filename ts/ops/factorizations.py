@@ -116,7 +116,7 @@ def _factor_and_info(
     if failed:
         factors, info = cholesky_with_info(xp, lower)
         if check_errors:
-            raise_errors(info, error_name, A.ndim == 2)
+            raise_errors(xp, info, error_name, A.ndim == 2)
     return xp.conj(transpose_matrices(factors)) if upper else factors, info
 
 
@@ -168,7 +168,7 @@ def _cholesky_inverse(xp: Any, self: Array, upper: bool = False) -> Array:
     if not xp.shapes_only:
         zeros = xp.diagonal(self, axis1=-2, axis2=-1) == 0
         info = xp.where(zeros.any(axis=-1), zeros.argmax(axis=-1) + 1, 0) if self.shape[-1] else zeros
-        raise_errors(info, "cholesky_inverse", self.ndim == 2)
+        raise_errors(xp, info, "cholesky_inverse", self.ndim == 2)
     turned = xp.conj(transpose_matrices(factor))
     return xp.linalg.inv(xp.matmul(turned, factor) if upper else xp.matmul(factor, turned))
 

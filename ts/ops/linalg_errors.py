@@ -9,7 +9,7 @@ Output: the error for the first failed matrix. For example, the code 2 of `linal
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any
 
 from ts.errors import LinAlgError
 from ts.ops import common
@@ -37,12 +37,11 @@ _MESSAGES = {
 }
 
 
-def raise_errors(info: Array, name: str, is_matrix: bool) -> None:
+def raise_errors(xp: Any, info: Array, name: str, is_matrix: bool) -> None:
     """Raise the error of function `name` for the first matrix with a nonzero error code in `info`."""
-    failed = np.flatnonzero(info)
-    if not failed.size:
+    if not common.somewhere(xp, info):
         return
-    first = int(failed[0])
+    first = int(xp.flatnonzero(info)[0])
     error_code = int(info.reshape(-1)[first])
     batch = "" if is_matrix else f"(Batch element {first}): "
     message = next((message for function_name, message in _MESSAGES.items() if function_name in name), None)

@@ -113,7 +113,7 @@ def _solve_ex(
     check_solve(A, B, left)
     lu, pivots, info = lu_packed(xp, A)
     if check_errors:
-        raise_errors(info, "torch.linalg.solve_ex", A.ndim == 2)
+        raise_errors(xp, info, "torch.linalg.solve_ex", A.ndim == 2)
     vector = is_vector(A, B)
     result = solve_factored(xp, lu, pivots, B[..., None] if vector else B, left)
     return result[..., 0] if vector else result, lu, pivots, info
@@ -169,4 +169,4 @@ def _svd(
 def _check_errors(xp: Any, info: Array, api_name: str, is_matrix: bool) -> None:
     if info.dtype != common.INT32:
         raise RuntimeError(f"Expected 32-bit integers, but got {common.NAME_OF[info.dtype]}")
-    raise_errors(info, api_name, is_matrix)
+    raise_errors(xp, info, api_name, is_matrix)

@@ -131,7 +131,7 @@ _PACKED = "(Tensor LU, Tensor pivots)"
 )
 def _lu_factor(xp: Any, A: Array, pivot: bool = True) -> tuple[Array, Array]:
     lu, pivots, info = _lu_factor_ex(xp, A, pivot)
-    raise_errors(info, "torch.linalg.lu_factor", A.ndim == 2)
+    raise_errors(xp, info, "torch.linalg.lu_factor", A.ndim == 2)
     return lu, pivots
 
 
@@ -150,7 +150,7 @@ def _lu_factor_ex(
     _check_matrix(A)
     lu, pivots, info = lu_packed(xp, A)
     if check_errors:
-        raise_errors(info, "torch.linalg.lu_factor_ex", A.ndim == 2)
+        raise_errors(xp, info, "torch.linalg.lu_factor_ex", A.ndim == 2)
     return lu, pivots, info
 
 

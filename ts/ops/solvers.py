@@ -72,7 +72,7 @@ def _inverse_and_info(xp: Any, A: Array, name: str, check_errors: bool) -> tuple
     except xp.linalg.LinAlgError:  # raised for singular matrices, and for some matrices with NaN
         lu, pivots, info = lu_packed(xp, A)
     if check_errors:
-        raise_errors(info, name, A.ndim == 2)
+        raise_errors(xp, info, name, A.ndim == 2)
     return solve_factored(xp, lu, pivots, xp.eye(A.shape[-1], dtype=A.dtype)), info
 
 
@@ -136,7 +136,7 @@ def _solve_and_info(
     except xp.linalg.LinAlgError:  # raised for singular matrices, and for some matrices with NaN
         lu, pivots, info = lu_packed(xp, A)
         if check_errors:
-            raise_errors(info, name, A.ndim == 2)
+            raise_errors(xp, info, name, A.ndim == 2)
         result = solve_factored(xp, lu, pivots, right, left)
     result = result[..., 0] if vector else result
     return with_result_strides(xp, "columns" if left else "contiguous", result, ()), info
