@@ -4,6 +4,7 @@
 the types of their arrays. A namespace also has these attributes, which NumPy lacks:
 
     xp.shapes_only            True if arrays have shapes but no elements (meta)
+    xp.has_svd_drivers        True if `linalg.svd` accepts the name of a cuSOLVER driver (CUDA and meta)
     xp.scipy("linalg")        the device's equivalent of scipy.linalg
     xp.special("erf")         the device's implementation of a function of scipy.special
     xp.find_kernel("silu")    a kernel that computes a whole function in one pass, or None
@@ -43,6 +44,7 @@ class Namespace:
     """Device-specific functions of an array namespace. The defaults here work for NumPy arrays."""
 
     shapes_only: ClassVar[bool] = False
+    has_svd_drivers: ClassVar[bool] = False
     random_stream: ClassVar[Callable[[], Any] | None] = None
     streams: ClassVar[str] = "cpu"
     ranking: Any = None

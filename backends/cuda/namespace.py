@@ -58,6 +58,7 @@ class CudaNamespace(Namespace):
     __name__ = "cupy"
     scipy_package = "cupyx.scipy"
     streams = "cuda"
+    has_svd_drivers = True
 
     def __init__(self) -> None:
         self.linalg = CheckedLinalg("cupy.linalg")

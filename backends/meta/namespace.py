@@ -97,6 +97,7 @@ class MetaNamespace(Namespace):
 
     __name__ = "meta"
     shapes_only = True
+    has_svd_drivers = True
 
     def __init__(self) -> None:
         self.linalg = LinearAlgebra()

@@ -251,9 +251,9 @@ def linalg_eigvals(xp: Any, self: Array) -> Array:
 
 
 def check_svd(xp: Any, A: Array, driver: str | None) -> Array:
-    """Return A. Raise RuntimeError if A contains no matrices, or if `driver` is given for a CPU tensor."""
+    """Return A. Raise RuntimeError if A contains no matrices, or if the device does not support `driver`."""
     matrix("linalg.svd", A)
-    if driver is not None and xp.__name__ == "numpy":
+    if driver is not None and not xp.has_svd_drivers:
         raise RuntimeError(
             "torch.linalg.svd: keyword argument `driver=` is only supported on CUDA inputs with cuSOLVER "
             "backend."
