@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ts
-from ts.ops.derivatives.factorizations import _of_det, _of_eigh, _of_slogdet, _of_solve, _of_svd
+from ts.ops.derivatives.factorizations import _of_det, _of_eigh, _of_slogdet, _of_svd
 from ts.ops.derivatives.formula_registry import compose, derive
+from ts.ops.derivatives.solvers import _of_solve
 
 derive("aten::_linalg_det", A="_of_det(grad, A, result)", differentiable="result")
 derive(
