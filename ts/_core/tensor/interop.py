@@ -16,7 +16,6 @@ import numpy as np
 from ts import devices, dtypes
 from ts._core.tensor import conversions, storage
 from ts._core.tensor.dlpack import exported, imported
-from ts._core.tensor.object_state import copy_slots, get_state, rebuild_with_state
 from ts._core.tensor.python_operators import operator
 from ts._core.tensor.tensor import Tensor, backend_of, rebind_array, report_exposed_array, wrap_array
 from ts._core.tensor.tensor_metadata import check_storage, layer_of, tensor_with_memory
@@ -147,6 +146,8 @@ def __reduce_ex__(self: Tensor, protocol: Any) -> tuple[Any, ...]:
     without_elements = getattr(layer_of(self), "copied", None)
     if without_elements is not None:
         return without_elements, (self,)
+    from ts._core.tensor.object_state import get_state, rebuild_with_state
+
     rebuild_function, arguments = _rebuild_call(self)
     state = get_state(self)
     if type(self) is Tensor and not state:
@@ -282,6 +283,8 @@ def __deepcopy__(self: Tensor, memo: dict[int, Any]) -> Tensor:
     if self.grad is not None:
         copied.grad = self.grad.__deepcopy__(memo)  # type: ignore[attr-defined]
     if type(self) is not Tensor:
+        from ts._core.tensor.object_state import copy_slots
+
         copy_slots(self, copied, memo)
     copied.__dict__.update(copy.deepcopy(self.__dict__, memo))
     return copied
