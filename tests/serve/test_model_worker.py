@@ -25,7 +25,7 @@ def test_int64_input_to_float_model(model):
     """The message explains how to write floats, and both forms work."""
     assert run_request(model, [[1, 2, 3, 4]]) == (
         422,
-        "RuntimeError: expected m1 and m2 to have the same dtype, but got: long int != float (integers are decoded as int64, "
+        "RuntimeError: mat1 and mat2 must have the same dtype, but got Long and Float (integers are decoded as int64, "
         'here x; for float inputs, write 1.0 or {"data": ..., "dtype": "float32"})',
     )
     assert run_request(model, [[1.0, 2, 3, 4]]) == (200, None)
