@@ -8,7 +8,7 @@ from libc.stdlib cimport calloc, free, malloc
 from numpy cimport npy_intp
 
 from ts._core.tensor.ndarray cimport PyArrayObject, dims_of, ndim_of
-from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor, backend_registry
+from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor, backend_registry, hides_elements
 from ts._core.value.tagged cimport Py_XDECREF, Py_XINCREF
 
 from ts import devices, dtypes
@@ -190,8 +190,12 @@ cdef void connect(Node node, int i, Node to, int output) noexcept:
 cdef int expect(Node node, int i, Tensor result) except -1:
     cdef Expected *like = &node.results[i]
     cdef PyArrayObject *a = <PyArrayObject *>result.array
+    cdef Tensor innermost = result
     cdef int k
-    like.scalar_type, like.backend, like.device_index = result.scalar_type, result.backend, result.device_index
+    # The array of a function transform's tensor is a meta array, also if the elements are on another device.
+    while hides_elements(innermost):
+        innermost = innermost.history.layer.inner
+    like.scalar_type, like.backend, like.device_index = result.scalar_type, innermost.backend, innermost.device_index
     like.ndim = ndim_of(a) if result.backend == BACKEND_CPU else result.array.ndim
     if like.dims != &like.few[0]:
         free(like.dims)
