@@ -149,10 +149,13 @@ def with_tangent(
 ) -> Any:
     """Return a tensor with the elements of `x` and the given tangent.
 
-    If `viewed` is given, the result is a view of it, and its tangent is a view of the tangent of `viewed`. If
-    `is_constant`, it shares the memory of `viewed`, but is no view for autograd and forward mode. Only
-    floating and complex tensors have a tangent. Without tangent and `viewed`, the result is `x`.
+    If `viewed` is given and `x` has its memory, the result is a view of `viewed`, and its tangent is a view
+    of the tangent of `viewed`. If `is_constant`, it shares the memory of `viewed`, but is no view for autograd
+    and forward mode. Only floating and complex tensors have a tangent. Without tangent and `viewed`, the
+    result is `x`.
     """
+    if viewed is not None and isinstance(x, Tensor) and x.numel() and not share_memory(x, viewed):
+        viewed = None  # an operator such as `reshape` returned a copy
     if not isinstance(x, Tensor) or not (x.is_floating_point() or x.is_complex()):
         tangent = None
     if not isinstance(x, Tensor) or (tangent is None and viewed is None):
@@ -171,9 +174,10 @@ def with_tangent(
 
 def make_argument(level: Level, x: Tensor, tangent: Tensor) -> Tensor:
     """Return the argument for a function that `jvp` differentiates: `x` with a tangent."""
+    view = x.view_as(x)  # so that an operator such as `t_` does not change the shape of `x`
     if not (x.is_floating_point() or x.is_complex()):
-        return mark_created(x.view_as(x))
-    return mark_created(layered(x, Dual(level, x, lay_out_tangent(tangent, x))))
+        return mark_created(view)
+    return mark_created(layered(view, Dual(level, view, lay_out_tangent(tangent, x))))
 
 
 def tangent_base(level: Level, x: Tensor) -> Tensor | None:
@@ -322,10 +326,13 @@ def run(level: Level, op: Any, args: list[Any]) -> Any:
         alias = [r.alias_of for r in returns]
         values = [args[a] if a >= 0 else r for a, r in zip(alias, results, strict=True)]
         return tuple(values) if len(values) > 1 else values[0] if values else None
+    if not several and isinstance(outputs, Tensor):
+        for x, primal in zip(args, primals, strict=True):
+            if primal is outputs:  # for example `type_as`, if both tensors have equal dtypes
+                return x
     is_constant = forward.is_constant(record)
     values = [
-        with_tangent(level, r, t, viewed, is_constant)
-        for r, t in zip(results, output_tangents, strict=True)
+        with_tangent(level, r, t, viewed, is_constant) for r, t in zip(results, output_tangents, strict=True)
     ]
     if not several:
         return values[0]
