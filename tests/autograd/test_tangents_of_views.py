@@ -185,7 +185,9 @@ def test_rejected_writes() -> None:
         d = _dual()
         with pytest.raises(RuntimeError, match=r"^cannot resize variables that has a forward grad$"):
             d[1:].resize_(2)
-        message = r"^Trying to use forward AD with mul_out that does not support it because it is an out= function$"
+        message = (
+            r"^Trying to use forward AD with mul_out that does not support it because it is an out= function$"
+        )
         with pytest.raises(NotImplementedError, match=message):
             ts.mul(d, 2, out=ts.empty(4))
         plain = ts.empty(4)
@@ -257,3 +259,56 @@ def test_gradients_of_written_dual_tensors(
         result.sum().backward()
         assert a.grad is not None and a.grad.tolist() == gradient
         assert _tangent(result).reshape(-1).tolist() == tangent
+
+
+def _through_transposed(y: Tensor, v: Tensor) -> None:
+    y.T.add_(1)
+    v.fill_(1.5)
+
+
+def _through_base(y: Tensor, v: Tensor) -> None:
+    y.sub_(y.sum())
+    v.fill_(1.5)
+
+
+def _in_turns(y: Tensor, v: Tensor) -> None:
+    y.mul_(2)
+    v.mul_(2)
+    y.mul_(2)
+
+
+def _through_two_views(y: Tensor, v: Tensor) -> None:
+    w = y[:, 0]
+    y.T.mul_(2)
+    w.mul_(3)
+    v.mul_(5)
+    w.fill_(0)
+
+
+def _with_new_tangent(y: Tensor, v: Tensor) -> None:
+    y.zero_()
+    v.add_(forward_ad.make_dual(ts.ones(3), ts.ones(3)))
+
+
+@pytest.mark.parametrize(
+    ("write", "expected"),
+    [
+        (_through_transposed, [[0.0, 0.0, 0.0], [4.0, 5.0, 6.0], [7.0, 8.0, 9.0]]),
+        (_through_base, [[0.0, 0.0, 0.0], [-41.0, -40.0, -39.0], [-38.0, -37.0, -36.0]]),
+        (_in_turns, [[8.0, 16.0, 24.0], [16.0, 20.0, 24.0], [28.0, 32.0, 36.0]]),
+        (_through_two_views, [[0.0, 20.0, 30.0], [0.0, 10.0, 12.0], [0.0, 16.0, 18.0]]),
+        (_with_new_tangent, [[1.0, 1.0, 1.0], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]]),
+    ],
+)
+def test_writes_after_other_writes_change_the_given_tangent(
+    write: Callable[[Tensor, Tensor], None], expected: list[list[float]]
+) -> None:
+    """PyTorch 2.13 computes these tangents."""
+    with forward_ad.dual_level():
+        tangent = ts.arange(1.0, 10).reshape(3, 3)
+        y = forward_ad.make_dual(ts.ones(3, 3), tangent)
+        view = y[0]
+        write(y, view)
+        assert _tangent(view).tolist() == expected[0]
+        assert _tangent(y).tolist() == expected
+        assert tangent.tolist() == expected

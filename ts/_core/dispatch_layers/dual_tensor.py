@@ -150,9 +150,9 @@ def with_tangent(
     """Return a tensor with the elements of `x` and the given tangent.
 
     If `viewed` is given and `x` has its memory, the result is a view of `viewed`, and its tangent is a view
-    of the tangent of `viewed`. If `is_constant`, it shares the memory of `viewed`, but is no view for autograd
-    and forward mode. Only floating and complex tensors have a tangent. Without tangent and `viewed`, the
-    result is `x`.
+    of the tangent of `viewed`. If `is_constant`, it shares the memory of `viewed`, but is no view for
+    autograd and forward mode. Only floating and complex tensors have a tangent. Without tangent and
+    `viewed`, the result is `x`.
     """
     if viewed is not None and isinstance(x, Tensor) and x.numel() and not share_memory(x, viewed):
         viewed = None  # an operator such as `reshape` returned a copy
@@ -243,13 +243,21 @@ def _copy_to_layout(tangent: Tensor, x: Tensor) -> Tensor:
 def unwrap_dual(level: Level, x: Any) -> tuple[Tensor, Tensor | None]:
     """Return the primal and tangent of `x` at a level.
 
-    The tangent of a view is updated if its base was written.
+    If the base of a view was written and has a new tangent, the tangent of the view becomes a copy of the
+    elements that the view selects from it.
     """
     layer: Any = of_level(x, level)
     base = tangent_base(level, x) if isinstance(x, Tensor) else None
     now = 0 if base is None else _writes(level, base)
     if base is None or now == (0 if layer is None else layer.synced_writes):
         return (x, None) if layer is None else (layer.inner, layer.tangent)
+    if (
+        layer is not None
+        and layer.tangent is not None
+        and _shares_tangent_storage(level, layer.tangent, base)
+    ):
+        layer.synced_writes = now  # the write to the tangent of the base has also changed this tangent
+        return layer.inner, layer.tangent
     base_layer: Any = of_level(base, level)
     inner = sunk(x, base_layer.inner) if layer is None else layer.inner
     with below_level(level):
