@@ -65,6 +65,15 @@ def test_results():
     assert (x.t() + ts.ones(4, 3)).stride() == (1, 4)
 
 
+def test_strides_of_empty_expanded_views():
+    """Dimensions expanded from size 1 have stride 0, on the CPU and on the meta device. New tensors are row-major."""
+    for device in ("cpu", "meta"):
+        assert ts.ones(1, device=device).expand(0, 12, 0).stride() == (0, 0, 0)
+        assert ts.ones(3, 4, device=device)[1:2, 1:2].expand(2, 0).stride() == (0, 0)
+        assert ts.zeros(0, 12, 3, device=device).stride() == (36, 3, 1)
+        assert ts.linalg.inv(ts.zeros(0, 2, 2, device=device)).stride() == (4, 1, 2)
+
+
 def test_meshgrid_gives_views():
     """`meshgrid` returns views."""
     a, b = ts.meshgrid(ts.arange(2), ts.arange(3), indexing="ij")

@@ -12,6 +12,7 @@ A copy of a tensor with strides (1, 4) has the same dimension order, but no gaps
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from ts import dtypes
 
@@ -127,3 +128,17 @@ def _compared(shape: Sequence[int], operands: Sequence[Sequence[int]], a: int, b
         if shape[a] > shape[b]:
             return 1
     return 0
+
+
+def is_view_of_empty_array(array: Any) -> bool:
+    """Return whether `array` and its bases have no elements. The result is False for meta arrays.
+
+    The strides of other empty views, such as results of `expand`, and of meta arrays are correct.
+    """
+    if hasattr(array, "offset"):  # a meta array
+        return False
+    while array is not None:
+        if getattr(array, "size", 0) != 0:
+            return False
+        array = getattr(array, "base", None)
+    return True

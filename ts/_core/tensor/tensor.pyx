@@ -395,7 +395,7 @@ cdef class Tensor:
         # NumPy sets the strides of a new empty array to zero, and views of it have zero strides, too. Return the
         # row-major strides that a new tensor has in PyTorch. Symbolic sizes are not compared, because this would
         # add a guard.
-        if all([type(s) is int for s in steps]) and not any(steps) and self.array.size == 0:
+        if all([type(s) is int for s in steps]) and not any(steps) and strides.is_view_of_empty_array(self.array):
             steps = strides.contiguous(self.array.shape)
         return steps if dim is None else steps[self._dimension(dim)]
 
