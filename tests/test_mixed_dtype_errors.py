@@ -198,3 +198,12 @@ def test_einsum_checks_dtypes_on_each_call():
                 ts.einsum("ij,jk->ik", *operands)
         else:
             assert ts.einsum("ij,jk->ik", *operands).shape == (2, 2)
+
+
+@pytest.mark.parametrize("dtypes", [(ts.half, ts.half), (ts.float32, ts.float64), (ts.bfloat16, ts.half)])
+def test_cdist_of_empty_tensors(dtypes):
+    """`cdist` does not check the dtypes of empty tensors. The result has the dtype of the first tensor."""
+    for first, second in (((0, 3), (4, 3)), ((2, 0), (4, 0)), ((0, 2, 3), (4, 3))):
+        x1, x2 = ts.ones(first, dtype=dtypes[0]), ts.ones(second, dtype=dtypes[1])
+        for result in (ts.cdist(x1, x2), ts.ops.aten._cdist_forward(x1, x2, 2.0, None)):
+            assert result.dtype == dtypes[0] and result.equal(ts.zeros(*first[:-1], 4, dtype=dtypes[0]))

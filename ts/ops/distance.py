@@ -75,9 +75,12 @@ def _cdist(xp: Any, x1: Array, x2: Array, p: float = 2, compute_mode: int | None
         raise RuntimeError(
             f"X1 and X2 must have the same number of columns. X1: {x1.shape[-1]} X2: {x2.shape[-1]}"
         )
-    if x1.dtype in common.HALF_DTYPES:
-        common.raise_unsupported_dtype("cdist", x1.dtype)
-    if x1.dtype != x2.dtype:
+    if x1.dtype in common.HALF_DTYPES or x1.dtype != x2.dtype:
+        if not x1.size or not x2.size:  # PyTorch does not check the dtypes of empty tensors
+            batch = common.broadcast_shapes(x1.shape[:-2], x2.shape[:-2])
+            return xp.zeros((*batch, x1.shape[-2], x2.shape[-2]), dtype=x1.dtype)
+        if x1.dtype in common.HALF_DTYPES:
+            common.raise_unsupported_dtype("cdist", x1.dtype)
         raise RuntimeError(common.dtype_message(SCALAR, x1.dtype, x2.dtype))
     if p == 2 and not compute_mode:
         _by_products(x1, x2)
@@ -106,8 +109,6 @@ def _cdist_forward(xp: Any, x1: Array, x2: Array, p: float, compute_mode: int | 
         raise RuntimeError("cdist only supports non-negative p values")
     if compute_mode not in (None, 0, 1, 2):
         raise RuntimeError(f"possible modes: 0, 1, 2, but was: {compute_mode}")
-    if x1.dtype.itemsize == 2 and x1.size and x2.size:
-        common.raise_unsupported_dtype("cdist", x1.dtype)
     return _cdist(xp, x1, x2, p)
 
 
