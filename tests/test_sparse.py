@@ -354,6 +354,18 @@ def test_embedding_bag_gradients():
         ts.nn.EmbeddingBag(4, 2, mode="max", sparse=True)(ts.tensor([1]), ts.tensor([0]))
 
 
+@pytest.mark.parametrize(
+    ("sizes", "index", "coordinates"),
+    [((4,), 3, [[3]]), ((4,), [3], [[3]]), ((1,), 0, [[0]]), ((), 0, []), ((), [0], []), ((2, 3), [[0, 1]], [[0, 1], [0, 1]])],
+)
+def test_coordinates_of_the_sparse_gradient_of_gather(sizes, index, coordinates):
+    """A 0-dim index selects one element of a vector. The gradient of a 0-dim tensor has no coordinates."""
+    x = ts.ones(sizes, requires_grad=True)
+    ts.gather(x, 0, ts.tensor(index), sparse_grad=True).sum().backward()
+    assert x.grad.is_sparse and x.grad._indices().tolist() == coordinates
+    assert x.grad._values().tolist() == [1.0] * ts.tensor(index).numel()
+
+
 def test_gather_with_sparse_gradient():
     """`gather` with `sparse_grad=True` has a sparse gradient."""
     x = ts.ones(3, 2, requires_grad=True)

@@ -34,8 +34,11 @@ def _gather_gradient(grad: Tensor, sizes: list[int], dim: int, index: Tensor, sp
     """Return the gradient of the input of `gather`, as a sparse tensor if `sparse_grad`."""
     if not sparse_grad:
         return grad.new_zeros(sizes).scatter_add(dim, index, grad)
+    if not sizes:  # an element of a 0-dim tensor has no coordinates
+        coordinates = index.new_zeros(0, index.numel())
+        return ts.ops.aten._sparse_coo_tensor_unsafe(coordinates, grad.reshape(-1), sizes)
     if index.dim() == 0:
-        return grad.new_zeros(sizes) + grad
+        index = index.reshape(1)
     rows: list[Tensor] = []
     for d in range(index.dim()):
         if d == dim % index.dim():
@@ -43,7 +46,8 @@ def _gather_gradient(grad: Tensor, sizes: list[int], dim: int, index: Tensor, sp
         else:
             shape = [1] * index.dim()
             shape[d] = index.size(d)
-            rows.append(ts.arange(index.size(d)).reshape(shape).expand(index.size()).reshape(-1))
+            places = ts.arange(index.size(d), device=index.device)
+            rows.append(places.reshape(shape).expand(index.size()).reshape(-1))
     return ts.ops.aten._sparse_coo_tensor_unsafe(ts.stack(rows), grad.reshape(-1), sizes)
 
 
