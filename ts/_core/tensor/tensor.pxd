@@ -93,7 +93,8 @@ cdef inline int wrote(Tensor t) except -1:
 
 cdef inline int follow(Tensor view, Tensor x) except -1:
     view.owner = x if x.owner is None else x.owner
-    view.base = x if x.base is None else x.base
+    if not x.of_inference:  # autograd does not track views of inference tensors
+        view.base = x if x.base is None else x.base
     view.version = version_of(view)
     view.of_inference = x.of_inference
     view.creation = origin_of_view(x)
