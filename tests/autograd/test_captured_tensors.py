@@ -38,6 +38,9 @@ def _transforms(function: Callable[[Tensor], Tensor]) -> list[Callable[[], Any]]
         (lambda x, c: c.mul_(2), "aten::mul_.Tensor"),
         (lambda x, c: c.add_(x), "aten::add_.Tensor"),
         (lambda x, c: c.__setitem__(0, 5.0), "aten::copy_"),
+        (lambda x, c: c.__setitem__((..., slice(None)), 5.0), "aten::fill_.Tensor"),
+        (lambda x, c: c.__setitem__((slice(None), None), 5), "aten::fill_.Tensor"),
+        (lambda x, c: c.__setitem__((), 5), "aten::fill_.Tensor"),
         (lambda x, c: c.clamp_(0, 1), "aten::clamp_"),
         (lambda x, c: c.ge_(0), "aten::ge_.Scalar"),
         (lambda x, c: c.index_put_((ts.tensor([0]),), x.sum()), "aten::index_put_"),
@@ -127,7 +130,9 @@ def test_arguments() -> None:
     assert grad(function)(x, y, z=z).tolist() == [4, 4, 4]
     assert y.tolist() == z["z"].tolist() == [2, 2, 2]
     assert jvp(lambda x, y: y.mul_(x), (x, y), (x, ts.ones(3)))[1].tolist() == [3, 6, 9]
-    with pytest.raises(RuntimeError, match=r"a leaf Variable that requires grad is being used in an in-place"):
+    with pytest.raises(
+        RuntimeError, match=r"a leaf Variable that requires grad is being used in an in-place"
+    ):
         grad(lambda x: x.mul_(2).sum())(x)
 
     def outer(x: Tensor) -> Tensor:
@@ -201,3 +206,16 @@ def test_buffers_of_modules() -> None:
     with pytest.raises(RuntimeError) as error:
         grad(lambda x: norm(x).sum())(ts.ones(4, 3))
     assert str(error.value) == MESSAGE.format("aten::add_.Tensor")
+
+
+def test_assigned_numbers() -> None:
+    """Numbers are assigned to tensors of the function, and are constants."""
+
+    def function(x: Tensor) -> Tensor:
+        z = ts.ones(3, 3)
+        z[..., 0] = 3.0
+        z[0, 1] = 4
+        z[2:, None] = 5
+        return (z * x).sum()
+
+    assert grad(function)(ts.tensor(X)).tolist() == [11, 10, 7]

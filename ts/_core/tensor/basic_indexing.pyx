@@ -18,6 +18,7 @@ from ts._core.tensor.subscripts cimport BOOL_ITEM, ELLIPSIS, INTEGER, NEW_DIM, O
 from ts._core.tensor.python_operators cimport operator_function
 from ts._core.tensor.scalar_types cimport number_of_scalar_type
 from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor, follow, is_recorded, rank_of, wrap_cpu
+from ts._core.thread.context cimport context
 
 cnp.import_array()
 
@@ -256,7 +257,7 @@ def set_item(Tensor x not None, index, value):
     Otherwise return False.
     """
     cdef Tensor source, view
-    cdef bint is_number = type(value) is not Tensor
+    cdef bint has_shape_of_view, fills, is_number = type(value) is not Tensor
     if x.backend != BACKEND_CPU or is_recorded(x):
         return False
     source = scalar_tensor_like(x, value) if is_number else <Tensor>value
@@ -264,9 +265,13 @@ def set_item(Tensor x not None, index, value):
         return False
     view = basic_view(x, index)
     if view is not None:
-        if not is_number and not same_shape(<PyArrayObject *>view.array, <PyArrayObject *>source.array):
+        has_shape_of_view = same_shape(<PyArrayObject *>view.array, <PyArrayObject *>source.array)
+        if not is_number and not has_shape_of_view:
             return False
-        operator_function("copy_")(view, source)
+        # PyTorch calls `fill_` for a number. The error of a function transform for a captured tensor contains this name.
+        # Otherwise call `copy_`, which has the same effect and a faster kernel.
+        fills = not has_shape_of_view and context().min_writable_transform != 0
+        operator_function("fill_" if fills else "copy_")(view, source)
         return True
     if not is_number:                  # For a tensor, `indexing.put` must check shape and memory overlap.
         return False
