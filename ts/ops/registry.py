@@ -121,6 +121,7 @@ def op(
     *,
     inplace: bool | str = False,
     inplace_order: str = "",
+    inplace_kernel: Kernel | None = None,
     out: str | Sequence[str] = (),
     out_names: str = "",
     out_unnamed: bool = False,
@@ -128,11 +129,12 @@ def op(
 ) -> Callable[[K], K]:
     """Declare the operator `schema` with the decorated kernel. `fields` are fields of `OperatorRecord`.
 
-    inplace        True or an overload name to declare the in-place variant
-    inplace_order  field `order` of the in-place variant
-    out            overload names of the `out=` variants to declare
-    out_names      names of the outputs of the `out=` variants (see `make_out_spec`)
-    out_unnamed    True if the results of the `out=` variants have no names
+    inplace         True or an overload name to declare the in-place variant
+    inplace_order   field `order` of the in-place variant
+    inplace_kernel  kernel of the in-place variant, or None to derive it from the decorated kernel
+    out             overload names of the `out=` variants to declare
+    out_names       names of the outputs of the `out=` variants (see `make_out_spec`)
+    out_unnamed     True if the results of the `out=` variants have no names
     """
 
     def declare(kernel: K) -> K:
@@ -140,7 +142,9 @@ def op(
         family = record_fields.pop("family", None) or kernel.__module__.rpartition(".")[2]
         record = add(OperatorRecord(schema, kernel, family, **record_fields), stacked=True)
         if inplace is not False:
-            add(inplace_of(record, None if inplace is True else inplace, inplace_order), stacked=True)
+            variant = inplace_of(record, None if inplace is True else inplace, inplace_order)
+            variant.kernel = inplace_kernel or variant.kernel
+            add(variant, stacked=True)
         for overload in (out,) if isinstance(out, str) else out:
             add(OutRecord(record, overload, out_names, out_unnamed), stacked=True)
         return kernel

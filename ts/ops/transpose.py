@@ -57,13 +57,23 @@ def _transpose(xp: Any, self: Array, dim0: int, dim1: int) -> Array:
     return self.swapaxes(a, b) if self.ndim else self[...]
 
 
+def check_rank_of_t(name: str, rank: int) -> None:
+    """Raise RuntimeError if the operand of `t` or `t_` has more than 2 dimensions."""
+    if rank > 2:
+        raise RuntimeError(f"{name}() expects a tensor with <= 2 dimensions, but self is {rank}D")
+
+
+def _t_in_place(xp: Any, self: Array) -> Array:
+    check_rank_of_t("t_", self.ndim)
+    return self.T
+
+
 @op(
-    "aten::t(Tensor(a) self) -> Tensor(a)", inplace=True, loop="t", view_input=True, sparse="view_ops.t",
-    copies_sizes=True,
+    "aten::t(Tensor(a) self) -> Tensor(a)", inplace=True, inplace_kernel=_t_in_place, loop="t",
+    view_input=True, sparse="view_ops.t", copies_sizes=True,
 )  # fmt: skip
 def _t(xp: Any, self: Array) -> Array:
-    if self.ndim > 2:
-        raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {self.ndim}D")
+    check_rank_of_t("t", self.ndim)
     return self.T
 
 

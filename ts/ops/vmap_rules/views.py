@@ -8,6 +8,7 @@ from typing import Any
 import ts
 from ts._core.dispatch_layers.batched_tensor import Call
 from ts._core.tensor.tensor import Tensor
+from ts.ops.transpose import check_rank_of_t
 from ts.ops.vmap_rules.rule_registry import batch
 from ts.ops.vmap_rules.rules import pad_rank
 
@@ -144,6 +145,7 @@ def _flatten(call: Call) -> Any:
 
 def _t(call: Call) -> Any:
     x = call.values[0]
+    check_rank_of_t(call.operator.record.name.removeprefix("aten::"), x.dim() - 1)
     return x if x.dim() < 3 else x.transpose(1, 2)
 
 
