@@ -1,7 +1,6 @@
 """Advanced indexing (fancy indexing), which reads and writes by index: tensors, gather, select, take, masks.
 
-Input: an array, and index arrays of dtype int64 or bool (masks). Output: the selected elements, or the array
-after the write.
+Input: an array, and index arrays of dtype int64 or bool (masks). Output: the elements, or the written array.
 """
 
 from __future__ import annotations

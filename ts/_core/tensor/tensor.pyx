@@ -1,8 +1,7 @@
 """The class Tensor: wrapping of arrays, and performance-critical methods that are not operators.
 
-Only the class itself can define Python operators and indexing, as type slots. The registry adds other
-operators as methods by `install_methods`. Further modules of the package add the remaining methods and
-attributes. `tensor_type` has the constructor and the metaclass. Examples:
+Only the class itself can define Python operators and indexing, as type slots. Other operators become methods
+by `install_methods`. Further modules add attributes, and `tensor_type` the constructor. Examples:
 
     x = from_numpy(numpy.ones((2, 3)))      shares memory: x.array is a view of the array
     x.t()                                   a method that `install_methods` adds from an operator record
