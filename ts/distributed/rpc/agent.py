@@ -87,6 +87,9 @@ class RpcAgent:
             options, self.pool, self.endpoint.calls, self.rrefs, self.codec, self.info
         )
         self.all_gather_state = AllGatherState(self.directory, self.codec)
+
+    def open(self) -> None:
+        """Begin to send and to handle requests. Called functions may use the agent of this process."""
         self.endpoint.open(self.directory, self.codec)
 
     @property

@@ -83,6 +83,7 @@ def start_agent(
         if state.agent is not None:
             raise RuntimeError("RPC is already initialized")
         state.agent = RpcAgent(create_directory, options)
+        state.agent.open()
         return state.agent
 
 
