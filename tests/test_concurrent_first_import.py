@@ -2,8 +2,12 @@
 
 import subprocess
 import sys
+from types import ModuleType
 
 import pytest
+
+import ts
+from ts.runtime.function_fingerprint import fingerprint_of
 
 # Each thread first imports another part of the package; the parts import each other and NumPy.
 PROGRAM = """
@@ -45,3 +49,17 @@ def test_concurrent_first_imports(time):
     """Concurrent first uses by several threads succeed; without the import lock, two of three runs failed."""
     done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_modules_that_another_thread_imports(monkeypatch):
+    """The compiler accepts modules without attributes in `sys.modules`, which another thread is importing."""
+
+    def squares(n: int):
+        return [i * i for i in range(n)]
+
+    script = ts.jit.script(squares)
+    assert fingerprint_of(squares) is not None
+    for name in ("ts.frontend.overloads", "ts.frontend.example_types"):
+        monkeypatch.setitem(sys.modules, name, ModuleType(name))
+    assert ts.jit.script(squares) is script
+    assert fingerprint_of(squares) is not None

@@ -153,8 +153,9 @@ def _script(obj: Any, optimize: None, example_inputs: Any) -> Any:
         return ScriptList(obj) if isinstance(obj, list) else ScriptDict(obj)
     if not inspect.isfunction(inspect.unwrap(obj)):
         return _script_instance(obj)
-    overloads = sys.modules.get("ts.frontend.overloads")  # None means that no overloads are declared
-    if overloads is not None and overloads.has_overloads(obj):
+    # No overloads are declared if the module is not imported, or if another thread is importing it.
+    has_overloads = getattr(sys.modules.get("ts.frontend.overloads"), "has_overloads", None)
+    if has_overloads is not None and has_overloads(obj):
         raise RuntimeError(
             f"Function {qualified_name(obj)} cannot be directly compiled because it is overloaded. It must "
             "be used in a context of a function where its inputs can determine which overload to call."

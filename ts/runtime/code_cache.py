@@ -133,9 +133,9 @@ def entry_of(
     compile each subgraph, and `plans` to create the table of specializations.
     """
     # The cache does not store functions in which all calls are inlined (`set_inline_everything_mode`). This
-    # mode is off if the module `inline`, which implements it, was not imported.
-    inline = sys.modules.get("ts.passes.inline")
-    if inline is not None and inline.get_inline_everything_mode():
+    # mode is off if the module `inline`, which implements it, was not imported, or is being imported.
+    get_mode = getattr(sys.modules.get("ts.passes.inline"), "get_inline_everything_mode", None)
+    if get_mode is not None and get_mode():
         return None
     if pass_logging.is_configured() or disk_cache.cache_folder() is None:
         return None

@@ -64,10 +64,10 @@ class FunctionFingerprint:
 
 def fingerprint_of(function: FunctionType) -> FunctionFingerprint | None:
     """Return the fingerprint of a function, or None if the function uses a value without encoding."""
-    # If the module `example_types` was not imported, no types of this function were inferred from example
-    # calls.
-    observed = sys.modules.get("ts.frontend.example_types")
-    if observed is not None and observed.is_observed(function):
+    # If the module `example_types` was not imported, or is being imported, no types of this function were
+    # inferred from example calls.
+    is_observed = getattr(sys.modules.get("ts.frontend.example_types"), "is_observed", None)
+    if is_observed is not None and is_observed(function):
         return None
     if vars(function).keys() - {"__ts_script__"}:  # other attributes may change how the function is compiled
         return None
