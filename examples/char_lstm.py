@@ -2,7 +2,7 @@
 
 The text is in Python's standard library (`pydoc_data.topics`, about 450 kB); there is no download.
 
-    pip install torchscript-ts[examples]
+    pip install 'torchscript-ts[examples]'
     python examples/char_lstm.py                    writes build/examples/char_lstm.png, and some text
 
 Functions take the library as an argument, so that they also run with PyTorch: `train_model(torch, ...)`.

@@ -2,7 +2,7 @@
 
 The 1,797 images of 8 x 8 pixels are part of scikit-learn; there is no download.
 
-    pip install torchscript-ts[examples]
+    pip install 'torchscript-ts[examples]'
     python examples/digits.py                       writes build/examples/digits.pt and digits.png
 
 Functions take the library as an argument, so that they also run with PyTorch: `train_model(torch, ...)`.

@@ -4,7 +4,7 @@
 of the network in `examples/digits.py`, trained on digits 0 to 4. Its convolutions are frozen; the following
 layers are trained.
 
-    pip install torchscript-ts[examples]
+    pip install 'torchscript-ts[examples]'
     python examples/finetune.py                     writes build/examples/finetuned.pt and finetune.png
     python examples/finetune.py --checkpoint my.pt  another state_dict of this network
 """

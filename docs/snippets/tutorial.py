@@ -1,4 +1,4 @@
-"""The ten steps of the tutorial."""
+"""The programs of the tutorials getting-started.md and train-save-serve.md."""
 
 # --8<-- [start:first]
 import ts
