@@ -80,14 +80,13 @@ def kernel(record: Any) -> Callable[..., Array]:
     ) -> Array:
         key = (equation, tuple([x.shape for x in tensors]))
         cached = paths.get(key)
-        first = tensors[0].dtype
-        if cached is None or first.kind == "b" or any(x.dtype != first for x in tensors):
+        dtype = tensors[0].dtype
+        if cached is None or dtype.kind == "b" or any(x.dtype != dtype for x in tensors):
             output = general(xp, equation, tensors, path)
             if len(paths) >= _MAX_CACHED_PLANS:
                 paths.clear()
             paths[key] = find_contraction_path(equation.replace(" ", ""), key[1])
             return output
-        dtype = first
         if dtype.kind in "iu" or dtype.itemsize > 2:
             return execute_path(cached, xp.products, list(tensors))
         result = execute_path(cached, xp.products, [x.astype(np.float32) for x in tensors])

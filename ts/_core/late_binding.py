@@ -10,6 +10,7 @@ exist. Example:
 from __future__ import annotations
 
 import importlib
+import sys
 from typing import Any, Final
 
 from ts._core.value.build_lock import import_lock
@@ -98,3 +99,11 @@ def resolve(name: str) -> Any:
     if attribute:
         provider = getattr(provider, attribute)
     return _resolved.setdefault(name, provider)
+
+
+def attribute_if_imported(module_name: str, attribute: str) -> Any:
+    """Return the named attribute of an imported module, or None without an import.
+
+    While another thread imports the module, the result is None until the attribute exists.
+    """
+    return getattr(sys.modules.get(module_name), attribute, None)

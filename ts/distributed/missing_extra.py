@@ -11,12 +11,13 @@ Each placeholder is a class. Therefore, it can be a base class or an argument of
 from __future__ import annotations
 
 import functools
-import sys
 from collections.abc import Callable
 from functools import cache
 from importlib.util import find_spec
 from types import ModuleType
 from typing import Any
+
+from ts._core.late_binding import attribute_if_imported
 
 
 def has_rpc_extra() -> bool:
@@ -51,8 +52,8 @@ def require_initialized(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(function)
     def checked(*args: Any, **kwargs: Any) -> Any:
-        api = sys.modules.get("ts.distributed.rpc.api")
-        if api is None or not api._is_current_rpc_agent_set():
+        is_agent_set = attribute_if_imported("ts.distributed.rpc.api", "_is_current_rpc_agent_set")
+        if is_agent_set is None or not is_agent_set():
             raise RuntimeError("RPC has not been initialized. Call torch.distributed.rpc.init_rpc first.")
         return function(*args, **kwargs)
 

@@ -19,12 +19,12 @@ from __future__ import annotations
 
 import inspect
 import re
-import sys
 import warnings
 from collections.abc import Callable
 from enum import Enum
 from typing import TYPE_CHECKING, Any, overload
 
+from ts._core.late_binding import attribute_if_imported
 from ts._core.value.build_lock import build_lock
 from ts.errors import CompilationError, FrontendError, missing_attribute
 from ts.frontend.error_aggregation import hide_internal_frames
@@ -153,8 +153,8 @@ def _script(obj: Any, optimize: None, example_inputs: Any) -> Any:
         return ScriptList(obj) if isinstance(obj, list) else ScriptDict(obj)
     if not inspect.isfunction(inspect.unwrap(obj)):
         return _script_instance(obj)
-    # No overloads are declared if the module is not imported, or if another thread is importing it.
-    has_overloads = getattr(sys.modules.get("ts.frontend.overloads"), "has_overloads", None)
+    # No overloads are declared if the module is not imported.
+    has_overloads = attribute_if_imported("ts.frontend.overloads", "has_overloads")
     if has_overloads is not None and has_overloads(obj):
         raise RuntimeError(
             f"Function {qualified_name(obj)} cannot be directly compiled because it is overloaded. It must "

@@ -34,10 +34,6 @@ from ts.ops.unsupported_dtypes import INEXACT
 Array = common.Array
 
 
-def _shape(x: Array) -> str:
-    return "x".join(str(n) for n in x.shape)
-
-
 def product(xp: Any, a: Array, b: Array) -> Array:
     """Return the matrix product of two arrays of one dtype. 16-bit floats are computed in 32 bits."""
     if a.dtype != b.dtype:

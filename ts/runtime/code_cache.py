@@ -22,6 +22,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from ts._core.late_binding import attribute_if_imported
 from ts._core.value.fitting import is_subtype
 from ts._core.vm.code import Code
 from ts.bytecode import disk_cache
@@ -133,8 +134,8 @@ def entry_of(
     compile each subgraph, and `plans` to create the table of specializations.
     """
     # The cache does not store functions in which all calls are inlined (`set_inline_everything_mode`). This
-    # mode is off if the module `inline`, which implements it, was not imported, or is being imported.
-    get_mode = getattr(sys.modules.get("ts.passes.inline"), "get_inline_everything_mode", None)
+    # mode is off if the module `inline`, which implements it, was not imported.
+    get_mode = attribute_if_imported("ts.passes.inline", "get_inline_everything_mode")
     if get_mode is not None and get_mode():
         return None
     if pass_logging.is_configured() or disk_cache.cache_folder() is None:

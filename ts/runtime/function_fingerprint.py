@@ -29,6 +29,7 @@ from typing import Any, Final
 from ts import devices, dtypes
 from ts._core.dispatch.overloads import OverloadSet
 from ts._core.dispatch.overrides import Overridable
+from ts._core.late_binding import attribute_if_imported
 from ts._core.tensor.tensor import Tensor
 from ts.bytecode import disk_cache
 from ts.frontend import python_syntax
@@ -64,9 +65,9 @@ class FunctionFingerprint:
 
 def fingerprint_of(function: FunctionType) -> FunctionFingerprint | None:
     """Return the fingerprint of a function, or None if the function uses a value without encoding."""
-    # If the module `example_types` was not imported, or is being imported, no types of this function were
-    # inferred from example calls.
-    is_observed = getattr(sys.modules.get("ts.frontend.example_types"), "is_observed", None)
+    # If the module `example_types` was not imported, no types of this function were inferred from example
+    # calls.
+    is_observed = attribute_if_imported("ts.frontend.example_types", "is_observed")
     if is_observed is not None and is_observed(function):
         return None
     if vars(function).keys() - {"__ts_script__"}:  # other attributes may change how the function is compiled
