@@ -25,7 +25,6 @@ EXCEPTIONS = {
     "ts/_core/dispatch_layers/transform_dispatch.pyx": "operators whose methods convert numbers in PyTorch: the texts of errors",
     "ts/_core/tensor/tensor_conversion_methods.py": "attributes that are False of every tensor here",
     "ts/_core/tensor/layout.py": "methods and attributes of tensors by the names of their functions: the language",
-    "ts/export/decompositions/arithmetic.py": "names of operators: the decompositions, which are a table beside the records",
     "ts/export/size_operations.py": "the table of the functions of numbers",
     "ts/utils/_device.py": "functions of the package whose default device a program sets, as in PyTorch: not all factories",
     "ts/export/torchscript_capture.py": "operators on lists and numbers, written in C: they have no record",
@@ -202,7 +201,6 @@ MIN_INLINE_NAMES = 3  # an inline literal with this number of names is a list; a
 CONSTANTS = {
     "ts/_core/builtin_ops/properties.py": "properties of operators on numbers and containers, which have no record",
     "ts/bytecode/opcodes.py": "the operators of each opcode, which are the opcode table",
-    "ts/export/decompositions": "names of decomposed operators, in the table of decompositions",
     "ts/export/size_operations.py": "Python functions of numbers and the operators that compile them",
     "ts/export/python_operators.py": "Python's operator symbols",
     "ts/frontend/ir_emitter/operators.py": "Python's operators",

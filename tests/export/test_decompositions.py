@@ -159,6 +159,29 @@ def test_one_definition():
     assert twice == set(DECOMPOSED_TWICE)
 
 
+@pytest.mark.parametrize("function, operators", [
+    (lambda x: ts.adjoint(x), ["permute.default"]),
+    (lambda x: ts.swapdims(x, 0, 1), ["permute.default"]),
+    (lambda x: ts.special.round(x, decimals=1), ["round.decimals"]),
+    (lambda x: ts.special.gammainc(x, x), ["igamma.default"]),
+    (lambda x: ts.special.polygamma(1, x), ["polygamma.default"]),
+    (lambda x: ts.subtract(x, x, alpha=2), ["sub.Tensor"]),
+    (lambda x: ts.divide(x, 2, rounding_mode="floor"), ["div.Tensor_mode"]),
+    (lambda x: ts.row_stack([x, x]), ["cat.default"]),
+])  # fmt: skip
+def test_aliases_decompose_to_the_operator(function, operators):
+    """An alias decomposes to the operator in `OperatorRecord.same_as`, which may decompose further."""
+    module, x = module_of_function(function), ts.rand(2, 3, 4) + 1
+    program = ts.export.export(module, (x,)).run_decompositions()
+    assert [str(target) for target in _targets(program)] == [f"aten.{name}" for name in operators]
+    ts.testing.assert_close(program.module()(x), module(x))
+
+
+def test_every_alias_has_a_decomposition():
+    aliases = {record.key for record in registry.records() if record.same_as and not record.variant}
+    assert len(aliases) > 50 and aliases <= decomposition_table.core().keys()
+
+
 @pytest.mark.parametrize("text, arguments", [
     ("aten::outer", ([2.0, 3.0], [1.0, 4.0])), ("aten::square", ([2.0, 3.0],)), ("aten::kron", ([2.0], [3.0, 1.0])),
     ("aten::trapezoid.dx", ([1.0, 3.0, 5.0],)), ("aten::nanmean", ([1.0, 3.0, float("nan")],)),

@@ -83,7 +83,7 @@ def build_call(op: Any, values: list[Any]) -> tuple[Any, tuple[Any, ...], dict[s
 
 def find_decomposition(op: Any) -> Callable[..., Any] | None:
     """Return the decomposition of a composite operator as a function, or None for other operators."""
-    function = decomposition_table.implicit().get(op.key)
+    function = decomposition_table.implicit_decomposition(op)
     if function is None:
         return None
 

@@ -17,41 +17,11 @@ decomposes_as_composed(
     "aten::float_power.Tensor_Tensor"
 )
 
-_OTHER_NAMES = {  # name of an operator that is an alias -> name of the operator that computes it
-    "absolute": "abs", "arccos": "acos", "arccosh": "acosh", "arcsin": "asin", "arcsinh": "asinh",
-    "arctan": "atan",
-    "arctanh": "atanh", "arctan2": "atan2", "fix": "trunc", "negative": "neg", "inverse": "linalg_inv",
-    "special_expit": "sigmoid", "special_erf": "erf", "special_erfc": "erfc", "special_expm1": "expm1",
-    "special_exp2": "exp2", "special_log1p": "log1p", "special_erfinv": "erfinv", "special_psi": "digamma",
-    "special_digamma": "digamma", "special_gammaln": "lgamma", "special_sinc": "sinc", "special_i0": "i0",
-    "special_logit": "logit", "special_round": "round", "special_xlogy": "xlogy", "clip": "clamp",
-    "clip.Tensor": "clamp.Tensor", "special_softmax": "softmax.int", "special_log_softmax": "log_softmax.int",
-    "special_logsumexp": "logsumexp", "ger": "outer",
-    "linalg_matmul": "matmul", "subtract.Tensor": "sub.Tensor", "subtract.Scalar": "sub.Scalar",
-    "multiply.Tensor": "mul.Tensor", "multiply.Scalar": "mul.Scalar", "divide.Tensor": "div.Tensor",
-    "divide.Scalar": "div.Scalar", "divide.Tensor_mode": "div.Tensor_mode",
-    "divide.Scalar_mode": "div.Scalar_mode", "true_divide.Tensor": "div.Tensor",
-    "true_divide.Scalar": "div.Scalar",
-    **{f"{long}.{form}": f"{short}.{form}" for long, short in (
-        ("greater", "gt"), ("greater_equal", "ge"), ("less", "lt"), ("less_equal", "le"), ("not_equal", "ne"),
-    ) for form in ("Tensor", "Scalar")},
-    **{f"__{sign}__.{form}": f"bitwise_{sign}.{form}" for sign in ("and", "or", "xor") for form in (
-        "Tensor", "Scalar",
-    )},
-}  # fmt: skip
-
-
-def _alias_of(target: str) -> Any:
-    name, _, overload = target.partition(".")
-
-    def call(*args: Any, **kwargs: Any) -> Any:
-        return getattr(getattr(aten, name), overload or "default")(*args, **kwargs)
-
-    return call
-
-
-for _name, _target in _OTHER_NAMES.items():
-    decomposes(f"aten::{_name}", implicit=True)(_alias_of(_target))
+# operators of Python's symbols, such as `x & y` (`ts.export.python_operators`)
+for _name in ("and", "or", "xor"):
+    for _overload in ("Tensor", "Scalar"):
+        _function = getattr(getattr(aten, f"bitwise_{_name}"), _overload)
+        decomposes(f"aten::__{_name}__.{_overload}", implicit=True)(_function)
 
 
 def either(condition: Tensor, true_value: Any, false_value: Any, like: Tensor) -> Tensor:

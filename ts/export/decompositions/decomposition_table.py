@@ -7,21 +7,26 @@ operator. There are two ways to register a decomposition:
     def t(x): ...
 
     decomposes_as_composed("aten::hstack")    registers the expression that `compose` declares for autograd
+
+The decomposition of an alias (`OperatorRecord.same_as`) is a call of the operator that it is an alias of.
 """
 
 from __future__ import annotations
 
 import functools
 import importlib
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from functools import cache, cached_property
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from ts._core.dispatch_layers import dispatch_modes, torch_dispatch
 from ts.export.node_arguments import readable
 from ts.ops import registry
 from ts.ops.derivatives.formulas import define_decomposition
-from ts.ops.namespace import overload_named
+from ts.ops.namespace import OpOverload, overload_named
+
+if TYPE_CHECKING:
+    from ts.ops.operator_record import OperatorRecord
 
 F = TypeVar("F", bound=Callable[..., Any])
 Table = dict[str, Callable[..., Any]]
@@ -34,20 +39,19 @@ _DECOMPOSITION_MODULES: Final = (
 )  # fmt: skip
 
 
-def decomposes(*keys: str, implicit: bool | Collection[str] = False) -> Callable[[F], F]:
+def decomposes(*keys: str, implicit: bool = False) -> Callable[[F], F]:
     """Register a function as the decomposition of the operators `keys`, such as "aten::add.Tensor".
 
-    implicit    operators that PyTorch decomposes before it calls dispatch modes (True: all `keys`). Modes
-                receive the operators that the decomposition calls, not these operators
+    implicit    True for operators that PyTorch decomposes before it calls dispatch modes. Modes receive the
+                operators that the decomposition calls, not these operators
     """
 
     def register(function: F) -> F:
-        for key in keys:
-            _decompositions[key] = function
-        implicit_keys = set(implicit if isinstance(implicit, Collection) else keys if implicit else ())
-        _implicit.update(implicit_keys)
-        operators = [key for key in keys if key not in implicit_keys]
-        return _operator_for_modes(operators[0], function) if operators else function
+        _decompositions.update(dict.fromkeys(keys, function))
+        if not implicit:
+            return _operator_for_modes(keys[0], function)
+        _implicit.update(keys)
+        return function
 
     return register
 
@@ -109,18 +113,34 @@ def _operator_for_modes(key: str, function: F) -> F:
     return called  # type: ignore[return-value]
 
 
+def _decomposition_of_alias(record: OperatorRecord) -> OpOverload | None:
+    """Return the overload named by `record.same_as`, or None if the operator is not an alias."""
+    target = registry.find_alias_target(record)
+    return None if target is None else overload_named(target.name, target.overload)
+
+
+@cache
+def _load() -> None:
+    """Import the modules that register decompositions."""
+    for family in _DECOMPOSITION_MODULES:
+        importlib.import_module(f"{__package__}.{family}")
+
+
 @cache
 def core() -> Table:
     """Return all decompositions: operator key such as "aten::add.Tensor" -> function."""
-    for family in _DECOMPOSITION_MODULES:
-        importlib.import_module(f"{__package__}.{family}")
-    return dict(_decompositions)
+    _load()
+    functional = (record for record in registry.records() if not record.variant)
+    aliases = {record.key: _decomposition_of_alias(record) for record in functional}
+    return _decompositions | {key: overload for key, overload in aliases.items() if overload is not None}
 
 
-@cache
-def implicit() -> Table:
-    """Return the decompositions of composite operators: operator key -> function.
+def implicit_decomposition(op: Any) -> Callable[..., Any] | None:
+    """Return the decomposition of `op` if `op` is a composite operator, otherwise None.
 
-    PyTorch decomposes these operators before autograd and dispatch modes.
+    PyTorch decomposes composite operators before autograd and dispatch modes.
     """
-    return {key: function for key, function in core().items() if key in _implicit}
+    _load()
+    if op.key in _implicit:
+        return _decompositions[op.key]
+    return None if op.record is None else _decomposition_of_alias(op.record)

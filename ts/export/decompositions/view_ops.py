@@ -16,7 +16,7 @@ aten = ts.ops.aten
 
 decomposes_as_composed(
     "aten::contiguous aten::tensor_split.sections aten::tensor_split.indices aten::hstack aten::vstack "
-    "aten::row_stack aten::dstack aten::column_stack aten::repeat_interleave.self_int "
+    "aten::dstack aten::column_stack aten::repeat_interleave.self_int "
     "aten::repeat_interleave.self_Tensor aten::meshgrid aten::meshgrid.indexing aten::cartesian_prod "
     "aten::diag aten::diagflat aten::positive aten::atleast_1d aten::atleast_2d aten::atleast_3d "
     "aten::atleast_1d.Sequence aten::atleast_2d.Sequence aten::atleast_3d.Sequence aten::hsplit.int "
@@ -38,13 +38,8 @@ def swapped(x: Tensor, first: int, second: int) -> Tensor:
     return aten.permute(x, dims)
 
 
-@decomposes(
-    "aten::t",
-    "aten::numpy_T",
-    "aten::matrix_H",
-    "aten::adjoint",
-    implicit=("aten::numpy_T", "aten::matrix_H", "aten::adjoint"),
-)
+@decomposes("aten::t")
+@decomposes("aten::numpy_T", "aten::matrix_H", implicit=True)
 def t(x: Tensor) -> Tensor:
     """Reverse the dimension order, which transposes a matrix."""
     return aten.permute(x, list(range(x.dim()))[::-1]) if x.dim() > 1 else aten.alias(x)
@@ -56,15 +51,13 @@ def mT(x: Tensor) -> Tensor:
     return swapped(x, -2, -1)
 
 
-@decomposes(
-    "aten::transpose.int", "aten::swapaxes", "aten::swapdims", implicit=("aten::swapaxes", "aten::swapdims")
-)
+@decomposes("aten::transpose.int")
 def transpose(x: Tensor, dim0: int, dim1: int) -> Tensor:
     """Swap the dimensions `dim0` and `dim1`."""
     return swapped(x, dim0, dim1)
 
 
-@decomposes("aten::movedim.intlist", "aten::moveaxis.intlist", implicit=True)
+@decomposes("aten::movedim.intlist", implicit=True)
 def movedim(x: Tensor, source: list[int], destination: list[int]) -> Tensor:
     """Move the dimensions `source` to the positions `destination`. Other dimensions keep their order."""
     source_dims = {_dim(x, d): _dim(x, s) for s, d in zip(source, destination, strict=True)}
@@ -72,7 +65,7 @@ def movedim(x: Tensor, source: list[int], destination: list[int]) -> Tensor:
     return aten.permute(x, [source_dims[d] if d in source_dims else next(rest) for d in range(x.dim())])
 
 
-@decomposes("aten::movedim.int", "aten::moveaxis.int", implicit=True)
+@decomposes("aten::movedim.int", implicit=True)
 def movedim_one(x: Tensor, source: int, destination: int) -> Tensor:
     """Move the dimension `source` to the position `destination`."""
     return movedim(x, [source], [destination])
@@ -114,14 +107,8 @@ def resolved(shape: list[Any], count: Any) -> list[Any]:
     return [rest if isinstance(n, int) and n == -1 else n for n in shape]
 
 
-@decomposes(
-    "aten::reshape",
-    "aten::_unsafe_view",
-    "aten::_reshape_alias",
-    "aten::reshape_as",
-    "aten::view_as",
-    implicit=("aten::reshape", "aten::reshape_as", "aten::view_as"),
-)
+@decomposes("aten::_unsafe_view", "aten::_reshape_alias")
+@decomposes("aten::reshape", "aten::reshape_as", "aten::view_as", implicit=True)
 def reshape(x: Tensor, shape: Any, stride: Any = None) -> Tensor:
     """Return a view of `x` with the shape `shape`.
 
@@ -218,7 +205,8 @@ def split(x: Tensor, split_size: Any, dim: int = 0) -> list[Tensor]:
     return aten.split_with_sizes(x, sizes, dim)
 
 
-@decomposes("aten::split.sizes", "aten::unsafe_split_with_sizes", implicit=("aten::split.sizes",))
+@decomposes("aten::unsafe_split_with_sizes")
+@decomposes("aten::split.sizes", implicit=True)
 def split_sizes(x: Tensor, sizes: list[Any], dim: int = 0) -> list[Tensor]:
     """Split `x` along `dim` into parts of the sizes `sizes`."""
     return aten.split_with_sizes(x, sizes, dim)
@@ -247,12 +235,6 @@ def stack(tensors: list[Tensor], dim: int = 0) -> Tensor:
         return aten.cat([aten.unsqueeze(x, dim) for x in tensors], dim)
     shape = list(first.shape)
     return aten.view(aten.cat(tensors, dim), [*shape[:dim], len(tensors), *shape[dim:]])
-
-
-@decomposes("aten::concat", "aten::concatenate", implicit=True)
-def concat(tensors: list[Tensor], dim: int = 0) -> Tensor:
-    """Concatenate tensors along the existing dimension `dim`."""
-    return aten.cat(tensors, dim)
 
 
 @decomposes("aten::tile", implicit=True)
@@ -340,9 +322,8 @@ def roll(x: Tensor, shifts: list[int], dims: list[int] = ()) -> Tensor:  # type:
     return x
 
 
-@decomposes(
-    "aten::channel_shuffle", "aten::native_channel_shuffle", implicit=("aten::native_channel_shuffle",)
-)
+@decomposes("aten::channel_shuffle")
+@decomposes("aten::native_channel_shuffle", implicit=True)
 def channel_shuffle(x: Tensor, groups: int) -> Tensor:
     """Split the channels into `groups` groups and interleave the groups."""
     n, channels, *rest = list(x.shape)
