@@ -22,7 +22,6 @@ EXCEPTIONS = {
     "backends/meta/namespace.py": "functions of NumPy",
     "ts/_core/builtin_ops/properties.py": "operators on numbers, strings and containers, written in C: they have no record",
     "ts/_core/builtin_ops/op_index.py": "made from what modules written in C have, as are the directories of records and kernels",
-    "ts/_core/dispatch_layers/transform_dispatch.pyx": "operators whose methods convert numbers in PyTorch: the texts of errors",
     "ts/_core/tensor/tensor_conversion_methods.py": "attributes that are False of every tensor here",
     "ts/_core/tensor/layout.py": "methods and attributes of tensors by the names of their functions: the language",
     "ts/export/size_operations.py": "the table of the functions of numbers",

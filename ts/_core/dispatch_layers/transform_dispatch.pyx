@@ -171,19 +171,14 @@ cdef int check_target(Operator op, object target) except -1:
     if not isinstance(target, Tensor) or (<Tensor>target).transform >= context().min_writable_transform:
         return 0
     name = f"{op.name}.{op.overload}" if op.overload else op.name
-    if op.overload == "Scalar" and op.name in CONVERT_NUMBERS:
+    # The Python method in PyTorch converts the number to a tensor, and then calls the overload `Tensor`.
+    if op.overload == "Scalar" and op.record.wraps_numbers:
         name = f"{op.name}.Tensor"
     raise RuntimeError(
         f"During a grad (vjp, jvp, grad, etc) transform, the function provided attempted to call in-place operation ({name}) that "
         "would mutate a captured Tensor. This is not supported; please rewrite the function being transformed to explicitly accept "
         "the mutated Tensor(s) as inputs."
     )
-
-
-# In-place operators whose Python methods convert a number to a tensor in PyTorch, and then call the overload `Tensor`
-cdef object CONVERT_NUMBERS = frozenset(
-    f"aten::{name}_" for name in ("add", "sub", "subtract", "mul", "multiply", "div", "divide", "true_divide", "floor_divide")
-)
 
 
 cdef int invoke_checked(Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1:
