@@ -176,15 +176,16 @@ class ExportTracer(FxGraphBuilder):
         target = overload_named(op.name, op.overload)
         values = _with_example_sizes(target, values)
         arguments, options = self._arguments(op, values)
-        shape = values[0].array.shape if op.name == "aten::squeeze" else ()
+        shape = values[0].array.shape if _RANK_BY_SIZES[op.name] else ()
         self._forget_elements(op, values)
-        mask = _size_mask(op, values)
+        size_mask = _SIZE_MASK[op.name]
+        mask = None if size_mask is None else size_mask(*values)
         with self.paused():
             result = self.run_on_fakes(op, values, self._mask_counter(mask))
         node = self._call(target, arguments, result, options)
         self._bind(node, result)
         self.tape.record_operator(op, values, result)
-        if op.name == "aten::squeeze":
+        if _RANK_BY_SIZES[op.name]:
             self._squeezed.append((node, shape, None if len(values) == 1 else values[1]))
         return result
 
@@ -616,6 +617,8 @@ def _dtype_of(numbers: list[Any]) -> Any:
 
 _SIZES_FROM_NUMBERS = registry.field_by_name("sizes_from_numbers")
 _CONSTRAINS_SIZE = registry.field_by_name("constrains_size")
+_RANK_BY_SIZES = registry.field_by_name("rank_by_sizes")
+_SIZE_MASK = registry.field_by_name("size_mask")
 _SHAPE_PARAMETERS = frozenset(("size", "shape", "repeats"))
 
 
@@ -655,19 +658,6 @@ def _is_view(target: Any) -> bool:
 def _aliases_first_argument(target: Any) -> bool:
     """Return True if the first argument of an operator has an alias annotation."""
     return isinstance(target, OpOverload) and any(p.alias for p in target.operator.signature.parameters[:1])
-
-
-def _size_mask(op: Any, values: list[Any]) -> Tensor | None:
-    """Return the mask that determines the size of the result of `nonzero` or `index`.
-
-    Return None for another operator, or if the index does not contain exactly one mask.
-    """
-    if op.name == "aten::nonzero":
-        return values[0]  # type: ignore[no-any-return]
-    if op.name == "aten::index":
-        masks = [x for x in values[1] if isinstance(x, Tensor) and x.dtype in (dtypes.bool_, dtypes.uint8)]
-        return masks[0] if len(masks) == 1 else None
-    return None
 
 
 def _same(x: Any, default: Any) -> bool:

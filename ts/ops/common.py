@@ -440,6 +440,12 @@ def copy_indices(index: Array) -> Array:
     return index.copy()
 
 
+def mask_among_indices(self: Any, indices: Sequence[Any], *_: Any) -> Any:
+    """Return the boolean index tensor in `indices`, or None without exactly one such tensor."""
+    masks = [x for x in indices if x is not None and x.dtype in (dtypes.bool_, dtypes.uint8)]
+    return masks[0] if len(masks) == 1 else None
+
+
 def somewhere(xp: Any, mask: Array) -> bool:
     """Return whether any mask element is true. Return False for arrays without data (meta device)."""
     return not xp.shapes_only and bool(xp.any(mask))

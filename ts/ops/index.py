@@ -131,7 +131,7 @@ def _operand_strides(self: Array, arrays: Sequence[Array | None], ndim: int) -> 
     out_dtype_error="index_out: self ({want}) and result ({got}) must have the same scalar type",
 )
 @op("aten::index.Tensor_hacked_twin(Tensor self, Tensor[] indices) -> Tensor", where="f")
-@shared_fields(work=_PICKED)
+@shared_fields(work=_PICKED, size_mask=common.mask_among_indices)
 def index_array(xp: Any, self: Array, indices: Sequence[Array | None]) -> Array:
     """Return the elements selected by a list of index tensors, one or None per dimension."""
     arrays = index_arrays(self, indices)
@@ -483,10 +483,9 @@ _NONZERO = NONZERO.unless(_nonzero_shape)
     out="out",
     layout="outermost_last",
     out_dtype_error="nonzero: Expected out tensor to have scalar type {want} but got scalar type{got}",
-    shape=_NONZERO,
-    unsized=lambda self: (dtypes.int64, 2),
+    shape=_NONZERO, unsized=lambda self: (dtypes.int64, 2), size_mask=lambda self, *_: self,
     work=cost_model.search_nonzero,
-)
+)  # fmt: skip
 def _nonzero(xp: Any, self: Array) -> Array:
     if self.ndim == 0:
         return xp.zeros((int(bool(self)), 0), dtype=common.INT64)

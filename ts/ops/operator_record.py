@@ -126,6 +126,9 @@ class OperatorRecord:
     assignment: str = "tensor[indices] = tensor"  # alternative that the warning about `overlap` suggests
     # Function of the arguments that returns dtype and rank of a result with data-dependent sizes
     unsized: Callable[..., tuple[Any, int]] | None = None
+    # Function of the arguments that returns the tensor whose number of nonzero elements is a size of the
+    # result, or None
+    size_mask: Callable[..., Any] | None = None
     filled_like: str = ""  # for fill operators: name of the `*_like` operator with the same result
     # For each result, name of its `result_strides` rule. If empty, results keep the strides that the kernel
     # gave them
