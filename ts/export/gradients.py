@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from ts.fx.node import Node
 
 _CONJUGATES: Final = field_by_name("conjugates")
+_DETACHES: Final = field_by_name("detaches")
 
 _WRITES: Final = (
     "{} writes in place to a tensor of a gradient computation inside of an exported program: use the "
@@ -410,7 +411,7 @@ class AliasTracker:
             return
         with self._recorder.environment.guessing(), self._recorder.paused():
             aliases.record_operator(op, values, result)
-        if op.name == "aten::detach_":  # schema: writes to its argument, but no element changes
+        if _DETACHES[op.name]:  # no element changes, although the schema of `detach_` states a write
             return
         for argument, value in zip(op.schema.arguments, values, strict=True):
             if argument.alias is not None and argument.is_write:

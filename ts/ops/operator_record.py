@@ -162,6 +162,8 @@ class OperatorRecord:
     # True if the result is the argument or a view of it whenever possible, otherwise a copy
     view_if_possible: bool = False
     composes_views: bool = False  # True if the results are arguments, or views that other operators create
+    # True if the result is the argument, or a tensor with the same memory, without autograd history
+    detaches: bool = False
     detaches_view: bool = False  # True if the result shares memory with the argument, but not its gradient
     always_copies: bool = False  # True if the result is a copy, although the decomposition may be a view
     inserted_by_export: bool = False  # True if only `export` inserts the operator: programs do not call it

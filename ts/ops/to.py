@@ -185,12 +185,17 @@ def _set_data(self: Tensor, new_data: Tensor) -> None:
     self.data = new_data
 
 
-@op("aten::detach(Tensor(a) self) -> Tensor(a)", tensor_kernel=True, copies_sizes=True)
+@op("aten::detach(Tensor(a) self) -> Tensor(a)", tensor_kernel=True, copies_sizes=True, detaches=True)
 def _detach(self: Tensor) -> Tensor:
     return detached(self)
 
 
-@op("aten::detach_(Tensor(a!) self) -> Tensor(a!)", tensor_kernel=True, traced_as="aten::detach")
+@op(
+    "aten::detach_(Tensor(a!) self) -> Tensor(a!)",
+    tensor_kernel=True,
+    traced_as="aten::detach",
+    detaches=True,
+)
 def _detach_in_place(self: Tensor) -> Tensor:
     if self._base is not None:
         raise RuntimeError(CANNOT_DETACH_VIEW)

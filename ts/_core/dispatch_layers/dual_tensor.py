@@ -298,7 +298,6 @@ def run(level: Level, op: Any, args: list[Any]) -> Any:
         )
     if has_tangents and record.variant == "inplace" and tangents[0] is not None:
         forward.check_write(record)
-    is_detached = record.name == "aten::detach_"
     # Indices of the arguments that the operator modifies and also returns. A modified argument that the
     # operator does not return gets a tangent only if the operator returns nothing.
     given_back = {r.alias_of for r in declared.returns}
@@ -325,7 +324,7 @@ def run(level: Level, op: Any, args: list[Any]) -> Any:
     if written:
         for i in written:
             tangent = output_tangents[0] if output_tangents else None
-            if is_detached:
+            if record.detaches:
                 _remove_tangent(level, args[i])
             elif record.reshapes and args[i] is not primals[i]:
                 _update_in_place(level, args[i], primals[i], tangent)

@@ -172,7 +172,7 @@ def _mark_view(op: Any, base: Tensor, view: Any) -> None:
 
     For `detach`, the result only shares the version counter of `base`.
     """
-    if op.name == "aten::detach":
+    if op.record.detaches:
         if is_dispatched(view) and view is not base:
             share_version(view, base)
         return
