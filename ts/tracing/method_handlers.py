@@ -84,22 +84,22 @@ def _record(tracer: Tracer, kind: str, inputs: list[Value], result: Tensor) -> N
     return node
 
 
-def functional_write(tracer: Tracer, name: str, inputs: list[Value], values: list[Any]) -> Value | None:
-    """Record a functional operator instead of `copy_`, `zero_` or `fill_`.
+def functional_write(tracer: Tracer, op: Any, inputs: list[Value], values: list[Any]) -> Value | None:
+    """Record a functional operator instead of `op`, an in-place operator such as `copy_` or `fill_`.
 
     These overwrite all elements, so that the old elements are not needed.
 
     Return the result of the functional operator, or None if no functional operator can replace this one.
     """
     written, *arguments = values
-    if name == "aten::copy_" and isinstance(arguments[0], Tensor) and arguments[0].dtype is written.dtype:
+    filled_like = op.record.functional.filled_like
+    if op.name == "aten::copy_" and isinstance(arguments[0], Tensor) and arguments[0].dtype is written.dtype:
         node = tracer.graph.create("aten::expand_as", (inputs[1], inputs[0]))
-    elif name == "aten::zero_" or (name == "aten::fill_" and not isinstance(arguments[0], Tensor)):
-        kind = "aten::zeros_like" if name == "aten::zero_" else "aten::full_like"
+    elif filled_like and not any(isinstance(x, Tensor) for x in arguments):
         options = [tracer.constant(None), tracer.constant(dtypes.strided.code)]
         options += [tracer.constant(written.device, DEVICE), tracer.constant(False)]
         options.append(tracer.constant(dtypes.preserve_format.code))
-        node = tracer.graph.create(kind, [*inputs[: len(values)], *options])
+        node = tracer.graph.create(filled_like, [*inputs[: len(values)], *options])
     else:
         return None
     node.range = tracer.source_range()

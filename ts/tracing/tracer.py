@@ -290,7 +290,7 @@ class Tracer(TracerProtocol):
         with self.paused():
             result = op.call_list(values)
         if self.options.force_outplace and isinstance(written, Tensor) and not self._assigns_items:
-            output = method_handlers.functional_write(self, op.name, inputs, values)
+            output = method_handlers.functional_write(self, op, inputs, values)
             if output is not None:
                 self.bind(output, result)
                 return operators.for_python(op, result)
