@@ -10,6 +10,8 @@ import pytest
 import ts
 from ts._core.builtin_ops import registry as prims
 from ts.ops import result_strides, registry
+from ts.ops.derivatives import formula_registry
+from ts.ops.vmap_rules import rule_registry
 
 ROOT = Path(__file__).resolve().parent.parent
 RECORDS = registry.records()
@@ -74,6 +76,13 @@ def test_aliases_refer_to_an_operator():
             assert registry.records(record.same_as) and registry.canonical(record.same_as) == record.same_as, record.key
     assert registry.canonical("aten::absolute_") == "aten::abs_"
     assert registry.canonical("aten::abs") == "aten::abs"
+
+
+def test_aliases_have_no_own_rules():
+    """An alias has the derivative and the batching rule of the operator that it is an alias of."""
+    own = set(formula_registry.all_derivatives()) | {f"aten::{key}" for key in rule_registry.all_rules()}
+    aliases = {record.key for record in RECORDS if record.same_as and not record.variant}
+    assert own & aliases == {"aten::swapaxes"}  # its batching rule reads arguments with other names
 
 
 def test_operator_flags_override_kernel_facts():

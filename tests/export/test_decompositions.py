@@ -180,6 +180,7 @@ def test_aliases_decompose_to_the_operator(function, operators):
 def test_every_alias_has_a_decomposition():
     aliases = {record.key for record in registry.records() if record.same_as and not record.variant}
     assert len(aliases) > 50 and aliases <= decomposition_table.core().keys()
+    assert not aliases & decomposition_table._decompositions.keys()  # no decomposition of its own
 
 
 @pytest.mark.parametrize("text, arguments", [

@@ -43,5 +43,4 @@ def product(packed: Tensor, tau: Tensor, x: Tensor, left: bool, turned: bool) ->
 
 derive("aten::geqrf", self="underivable('geqrf')")
 compose("aten::linalg_householder_product", "orthogonal(input, tau)")
-compose("aten::orgqr", "orthogonal(self, input2)")
 compose("aten::ormqr", "product(self, input2, input3, left, transpose)")

@@ -113,11 +113,11 @@ batch(
 batch("addmv", _addmv)
 batch("addr", _addr)
 batch(
-    "linalg_inv inverse linalg_inv_ex det linalg_det slogdet linalg_slogdet _linalg_det _linalg_slogdet "
+    "linalg_inv linalg_inv_ex linalg_det slogdet linalg_slogdet _linalg_det _linalg_slogdet "
     "linalg_cholesky cholesky linalg_cholesky_ex linalg_eigh _linalg_eigh linalg_eig linalg_svd "
-    "_linalg_svd linalg_qr linalg_matrix_exp matrix_exp linalg_solve_triangular triangular_solve "
+    "_linalg_svd linalg_qr linalg_matrix_exp linalg_solve_triangular triangular_solve "
     "linalg_pinv linalg_pinv.atol_rtol_float linalg_lu_factor linalg_lu_factor_ex linalg_lu _lu_with_info "
-    "linalg_householder_product orgqr geqrf",
+    "linalg_householder_product geqrf",
     on_last_dims(2),
 )
 

@@ -79,9 +79,9 @@ batch(
     along_dims(optional_dims="dim"),
 )
 batch(
-    "prod.dim_int max.dim min.dim any.dim all.dim logsumexp special_logsumexp cumsum cumprod logcumsumexp "
+    "prod.dim_int max.dim min.dim any.dim all.dim logsumexp cumsum cumprod logcumsumexp "
     "cummax cummin _cummax_helper _cummin_helper softmax.int log_softmax.int _softmax _log_softmax "
-    "_safe_softmax special_softmax special_log_softmax _softmax_backward_data _log_softmax_backward_data "
+    "_safe_softmax _softmax_backward_data _log_softmax_backward_data "
     "sort sort.stable argsort argsort.stable topk kthvalue median.dim nanmedian.dim mode glu glu_backward "
     "glu_jvp norm.ScalarOpt_dim norm.ScalarOpt_dim_dtype fft_fft fft_ifft fft_rfft fft_irfft",
     along_dims("dim"),
@@ -106,10 +106,10 @@ batch("aminmax", _aminmax)
 batch("count_nonzero", _count_nonzero)
 batch("linalg_vector_norm", _vector_norm)
 batch("norm.Scalar", _norm)
+batch("renorm", lambda call: ts.stack([x.renorm(*call.values[1:]) for x in call.values[0].unbind(0)]))
 batch("dist", lambda call: flatten_elements(call.expanded(0) - call.expanded(1)).norm(call["p"], 1))
 batch("trace", lambda call: call.values[0].diagonal(0, 1, 2).sum(1))
 batch("linalg_cross", along_dims("dim"))
-batch("renorm", lambda call: ts.stack([x.renorm(*call.values[1:]) for x in call.values[0].unbind(0)]))
 
 
 def _sum_to_size(call: Call) -> Any:

@@ -268,21 +268,6 @@ def _broadcast_tensors(call: Call) -> Any:
     return ts.broadcast_tensors(*tensors)
 
 
-def _at_least_rank(rank: int) -> Callable[[Call], Any]:
-    def rule(call: Call) -> Any:
-        x = call.values[0]
-        if x.dim() > rank:
-            return x
-        sizes = {1: [1], 2: [1, -1], 3: [1, -1, 1]}[rank]
-        if rank == 3 and x.dim() == 3:
-            return x.unsqueeze(3)
-        if x.dim() == 1:
-            return x.reshape([x.shape[0], *[1] * rank])
-        return x.reshape([x.shape[0], *(x.shape[1] if s == -1 else s for s in sizes)])
-
-    return rule
-
-
 def _narrow_by_tensor(call: Call) -> Any:
     return call.values[0].narrow(shift_dim(call["dim"], call.rank(0)), int(call["start"]), call["length"])
 
@@ -305,13 +290,12 @@ batch("unfold", along_dims("dimension"))
 batch("flatten.using_ints", _flatten)
 batch("ravel", lambda call: call.values[0].reshape(call.size, -1))
 batch("transpose.int", _transpose)
-batch("swapdims", along_dims("dim0", "dim1"))
 batch("swapaxes", along_dims("axis0", "axis1"))
 batch("t", _t)
 batch("numpy_T numpy_T.a", _reversed)
-batch("mT mT.a matrix_H.a matrix_H mH mH.a adjoint", run_unchanged)
+batch("mT mT.a matrix_H.a matrix_H mH mH.a", run_unchanged)
 batch("permute", _permute)
-batch("movedim.int movedim.intlist moveaxis.int moveaxis.intlist", _movedim)
+batch("movedim.int movedim.intlist", _movedim)
 batch("diagonal", _diagonal)
 batch("diag_embed", _diag_embed)
 batch("linalg_diagonal", _diagonal)
@@ -334,12 +318,9 @@ batch("roll", _roll)
 batch("rot90", along_dims("dims"))
 batch("repeat", _repeat)
 batch("tile", _tile)
-batch("cat concat concatenate", along_dims("dim"))
+batch("cat", along_dims("dim"))
 batch("stack _stack", along_dims("dim", more=1))
 batch("broadcast_tensors", _broadcast_tensors)
-batch("atleast_1d", _at_least_rank(1))
-batch("atleast_2d", _at_least_rank(2))
-batch("atleast_3d", _at_least_rank(3))
 batch("to.other type_as", lambda call: call.expanded(0).to(call.values[1].dtype))
 
 
