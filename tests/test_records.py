@@ -202,7 +202,7 @@ def test_no_table_by_operator_name(path):
 
 # ---- constants with operator names ---------------------------------------------------------------------------
 
-MIN_INLINE_NAMES = 3  # an inline literal with this number of names is a list; a smaller one matches a node
+MIN_INLINE_NAMES = 2  # an inline literal with this number of names is a list
 
 # Constants with names of operators, and the reason why they state no property of an operator on tensors. Rules
 # of the rewriter, and dictionaries from operator to function, need no line here.

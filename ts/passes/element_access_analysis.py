@@ -255,7 +255,8 @@ class Elements:
             return UNKNOWN
         if role != "comparison":
             return NUMBER
-        return TRUTH if all(use.user.kind() == "aten::Bool" for use in node.output().uses()) else UNKNOWN
+        readers = [use.user.kind() for use in node.output().uses()]
+        return TRUTH if all(READS_NUMBER[kind] == "bool" for kind in readers) else UNKNOWN
 
     def _kind_of_written(self, node: Node) -> Kind | None:
         target, *rest = node.inputs()

@@ -69,14 +69,14 @@ def _type_checks(graph: Graph, value: Value, type: TensorType) -> Iterator[Check
     # The private fields are read, because `sizes()` and `strides()` return None if only one of the numbers is
     # unknown.
     sizes, strides = type._sizes, type._strides
-    for kind, expected_sizes in (("aten::size", sizes), ("aten::stride", strides)):
-        if expected_sizes is None:
-            continue
-        if kind == "aten::size" or sizes is None:
-            yield equal("aten::dim", len(expected_sizes))
-        for i, length in enumerate(expected_sizes):
-            if length is not None:
-                yield equal(kind, length, i)
+    if (per_dimension := strides if sizes is None else sizes) is not None:
+        yield equal("aten::dim", len(per_dimension))
+    for i, size in enumerate(sizes or ()):
+        if size is not None:
+            yield equal("aten::size", size, i)
+    for i, stride in enumerate(strides or ()):
+        if stride is not None:
+            yield equal("aten::stride", stride, i)
     yield from _gradient_checks(graph, value, type)
 
 

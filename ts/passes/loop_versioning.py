@@ -433,17 +433,17 @@ class _LoopVersion:
 
     def _conversion(self, node: Node) -> None:
         """Replace a node that converts an element to a Python number."""
-        kind, scalar = node.kind(), self._read(node.input(), node)
-        if kind == "aten::Bool" and scalar.type() is not BOOL:
+        result, scalar = READS_NUMBER[node.kind()], self._read(node.input(), node)
+        if result == "bool" and scalar.type() is not BOOL:
             zero = self._constant(0 if scalar.type() is INT else 0.0, node)
             scalar = self._new("aten::ne", [scalar, zero], node, BOOL).output()
-        elif READS_NUMBER[kind] == "float" and scalar.type() is INT:
+        elif result == "float" and scalar.type() is INT:
             scalar = self._new("aten::Float", [scalar], node, FLOAT).output()
-        elif kind == "aten::Int" and scalar.type() is FLOAT:
-            scalar = self._float_to_int(node, scalar)
-        elif kind == "aten::IntImplicit" and scalar.type() is FLOAT:
-            scalar = self._raise_float_to_int(node, scalar)
-        elif kind == "aten::item":  # the output of `aten::item` has type Scalar
+        elif result == "int" and scalar.type() is FLOAT:
+            is_implicit = node.kind() == "aten::IntImplicit"
+            convert = self._raise_float_to_int if is_implicit else self._float_to_int
+            scalar = convert(node, scalar)
+        elif result == "any":  # the output of `aten::item` has type Scalar
             any_number = self._new("prim::unchecked_cast", [scalar], node, node.output().type())
             self.replaced_nodes.append(any_number)
             self.numbers[any_number.output()] = scalar

@@ -14,6 +14,7 @@ folded.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Final
 
 from ts.ir.graph import Block, Graph, Node, Value
@@ -26,18 +27,16 @@ def refine_integer_values(graph: Graph) -> bool:
     return _RULES.apply(graph)
 
 
-def _refine(_: Rewriter, choice: Node) -> bool:
-    comparison = choice.input().node()
-    kind = comparison.kind()
-    if kind not in ("aten::eq", "aten::ne"):
-        return False
+def _refine(block_index: int, _: Rewriter, comparison: Node) -> bool:
+    """Replace the tested number in block `block_index` of the `if` nodes with the condition `comparison`."""
     for value, constant in (comparison.inputs(), comparison.inputs()[::-1]):
         is_int_constant = isinstance(constant_value(constant), int) and not isinstance(
             constant_value(value), int
         )
         if is_int_constant and value.type() == constant.type() and value.type().kind() == "IntType":
-            block = choice.blocks()[0 if kind == "aten::eq" else 1]
-            return _replace(block, value, constant)
+            choices = [use.user for use in comparison.output().uses() if use.user.kind() == "prim::If"]
+            changed = [_replace(choice.blocks()[block_index], value, constant) for choice in choices]
+            return any(changed)
     return False
 
 
@@ -52,4 +51,8 @@ def _replace(block: Block, value: Value, constant: Value) -> bool:
     return changed
 
 
-_RULES: Final = RuleSet("refine_integer_values", Rule("prim::If", _refine))
+_RULES: Final = RuleSet(
+    "refine_integer_values",
+    Rule("aten::eq", partial(_refine, 0)),
+    Rule("aten::ne", partial(_refine, 1)),
+)
