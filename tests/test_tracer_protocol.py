@@ -55,6 +55,17 @@ def test_exports_are_no_traces():
     ] * 3
 
 
+def subclasses(cls):
+    return [cls, *(other for each in cls.__subclasses__() for other in subclasses(each))]
+
+
+def test_conversions_reach_tracers_as_operators():
+    """`Tensor.to` calls the operator `aten::to`, so that no tracer parses the arguments of `to`."""
+    tracers = subclasses(TracerProtocol)
+    assert set(TRACERS) < set(tracers)
+    assert [tracer for tracer in tracers if hasattr(tracer, "to")] == []
+
+
 def is_tracer(node):
     """Return True for an expression that is the tracer of the thread."""
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):

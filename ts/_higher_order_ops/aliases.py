@@ -17,6 +17,7 @@ from ts._core.tensor.tensor import Tensor
 from ts.ops.registry import field_by_name
 
 _VIEW_IF_POSSIBLE: Final = field_by_name("view_if_possible")
+_SELF_IF_POSSIBLE: Final = field_by_name("self_if_possible")
 
 
 class Aliases:
@@ -59,10 +60,17 @@ class Aliases:
         results = (result,) if len(aliasing) == 1 else result or ()
         for is_alias, output in zip(aliasing, results, strict=True):
             for y in _tensors(output) if is_alias else ():
-                if not _VIEW_IF_POSSIBLE[op.name] or (
-                    source.is_contiguous() and source.dtype is y.dtype and source.numel() == y.numel()
-                ):
+                if _is_view(op, source, y):
                     self.join(y, source)
+
+
+def _is_view(op: Any, source: Tensor, y: Tensor) -> bool:
+    """Return whether `y`, a result of an operator that may return views of `source`, is such a view."""
+    if _SELF_IF_POSSIBLE[op.name]:
+        return y.array is source.array
+    return not _VIEW_IF_POSSIBLE[op.name] or (
+        source.is_contiguous() and source.dtype is y.dtype and source.numel() == y.numel()
+    )
 
 
 def _tensors(value: Any) -> Iterator[Tensor]:

@@ -19,14 +19,13 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 import ts
-from ts import devices, dtypes
 from ts._core.tensor.tensor import Tensor
 from ts._core.thread.context import TracingScope, current_tracer
 from ts._higher_order_ops.aliases import Aliases
 from ts._higher_order_ops.subgraph_checks import SubgraphResult, no_side_effects
 from ts.errors import TorchRuntimeError, UncapturedHigherOrderOpError
+from ts.tracing.meta_execution import on_meta_device
 from ts.tracing.meta_tracer import MetaTracer
-from ts.tracing.types import arguments_of_to
 from ts.utils import _pytree as pytree
 
 _MAX_CACHED_CALLS: Final = 512  # maximum number of entries of `_seen`. The oldest are removed.
@@ -158,14 +157,7 @@ class MetaEvaluator(MetaTracer):
         return operators.for_python(op, result) if hasattr(operators, "for_python") else result
 
     def _run(self, op: Any, values: list[Any]) -> Any:
-        kinds = [p.kind for p in op.signature.parameters]
-        has_tensors = any(isinstance(x, Tensor) for x in _flat(values))
-        lowered = [
-            devices.device("meta")
-            if kind == "Device" and (x is not None or not has_tensors)
-            else self._to_meta(x)
-            for kind, x in zip(kinds, values, strict=True)
-        ]
+        lowered = [self._to_meta(x) for x in on_meta_device(op, values)]
         with TracingScope(None):
             result = op.call_list(lowered)
         for y in _flat([result]):
@@ -197,22 +189,6 @@ class MetaEvaluator(MetaTracer):
     def record_escape(self, x: Tensor, kind: str, scalar: Any) -> None:
         """Raise DataDependentError, because the program tries to convert a tensor to a Python value."""
         raise DataDependentError(kind)
-
-    def to(self, x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
-        """Return `x.to(...)` for a meta tensor."""
-        arguments = arguments_of_to(args, dict(kwargs))
-        other, dtype = arguments.get("other"), arguments.get("dtype")
-        target_dtype = (
-            other.dtype if other is not None else x.dtype if dtype is None else dtypes.as_dtype(dtype)
-        )
-        x = self.as_meta(x)
-        return x if target_dtype is x.dtype and not arguments.get("copy") else self._convert(x, target_dtype)
-
-    def _convert(self, x: Tensor, dtype: Any) -> Tensor:
-        with TracingScope(None):
-            converted: Tensor = x.to(dtype, copy=True)
-        self._own[id(converted)] = converted
-        return converted
 
     def function(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Call the Python function from which a script was compiled.

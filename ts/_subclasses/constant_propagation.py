@@ -13,6 +13,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 import ts
+from ts import devices
 from ts._core.dispatch_layers import level_stack
 from ts._core.tensor.tensor import Tensor
 from ts._core.tensor.tensor_metadata import layer_of
@@ -77,10 +78,7 @@ def carry(op: Any, values: list[Any], result: Any) -> None:
         if is_fake(x) and layer_of(x).constant is not None
     ]
     is_small = all(constant_of(x) or x.numel() <= 1 for x in tensors_in([result])) or shared
-    has_device_argument = any(
-        p.kind == "Device" and x is not None for p, x in zip(parameters, values, strict=True)
-    )
-    if arguments is None or op.record.nondeterministic or has_device_argument or not is_small:
+    if arguments is None or op.record.nondeterministic or not is_small:
         for p, value in zip(parameters, values, strict=True):
             for x in tensors_in([value]) if p.written else ():
                 if is_fake(x) and layer_of(x).constant is not None:
@@ -93,7 +91,11 @@ def carry(op: Any, values: list[Any], result: Any) -> None:
 
 
 def run_on_constants(op: Any, arguments: list[Any]) -> Any:
-    """Run an operator on real tensors, without tracing, transforms and gradients."""
+    """Run an operator on real CPU tensors, without tracing, transforms and gradients."""
+    arguments = [
+        devices.CPU if p.kind == "Device" and x is not None else x
+        for p, x in zip(op.signature.parameters, arguments, strict=True)
+    ]
     with TracingScope(None), level_stack.no_transforms(), ts.no_grad():
         return op.call_list(arguments)
 

@@ -25,7 +25,7 @@ from types import TracebackType
 from typing import Any, ClassVar
 
 import ts
-from ts import devices, dtypes
+from ts import devices
 from ts._core.autograd.engine import reaches_all_leaves
 from ts._core.dispatch_layers import level_stack
 from ts._core.tensor.tensor import Tensor, rebind_array
@@ -44,8 +44,8 @@ from ts.export.fake import Fake, device_of, is_fake, tensors_in
 from ts.export.fake import fake as fake_of
 from ts.export.result_devices import result_device
 from ts.ops.derivatives.formulas import Inputs
+from ts.tracing.meta_execution import on_meta_device
 from ts.tracing.meta_tracer import MetaTracer
-from ts.tracing.types import arguments_of_to
 from ts.unsupported import names_for
 
 __all__ = [
@@ -275,7 +275,6 @@ class FakeTensorMode(MetaTracer):
     def run(self, op: Any, values: list[Any]) -> Any:
         """Run the operator overload `op` on fake tensors."""
         self._check(op, values)
-        has_tensors = next(tensors_in(values), None) is not None
         arguments = [self.as_meta(x) for x in values]
         # True if an argument belongs to a transform such as `vmap`
         is_transformed = any(layer_of(x) is not None and not is_fake(x) for x in tensors_in(arguments))
@@ -286,21 +285,14 @@ class FakeTensorMode(MetaTracer):
             _with_index(result_device(op, arguments, ignore_meta=True)),
             constant_propagation.resolve_constants(arguments),
         )
-        arguments = [
-            devices.device("meta") if p.kind == "Device" and (x is not None or not has_tensors) else x
-            for p, x in zip(op.signature.parameters, arguments, strict=True)
-        ]
+        arguments = on_meta_device(op, arguments, device)
         with TracingScope(None), _without_layers(arguments):
             result = _run_bare(op, arguments, constants)
         fake_result = self._assign_device(op, arguments, result, device)
         # the elements of a tensor from a number are known, as for `ts.tensor`
         if op.name == "aten::scalar_tensor":
-            on_cpu = [
-                devices.CPU if p.kind == "Device" else x
-                for p, x in zip(op.signature.parameters, arguments, strict=True)
-            ]
             layer_of(fake_result).constant = constant_propagation.Constant(
-                constant_propagation.run_on_constants(op, on_cpu)
+                constant_propagation.run_on_constants(op, arguments)
             )
         return fake_result
 
@@ -319,10 +311,7 @@ class FakeTensorMode(MetaTracer):
             _with_index(result_device(op, values, ignore_meta=True)),
             constant_propagation.resolve_constants(values),
         )
-        arguments = [
-            devices.device("meta") if p.kind == "Device" and x is not None else x
-            for p, x in zip(op.signature.parameters, values, strict=True)
-        ]
+        arguments = on_meta_device(op, values, device)
         with TracingScope(None), level_stack.no_transforms(), ts.no_grad(), _without_layers(arguments):
             result = _run_bare(op, arguments, constants)
         return self._assign_device(op, arguments, result, device)
@@ -339,6 +328,7 @@ class FakeTensorMode(MetaTracer):
             for p, value in zip(op.signature.parameters, arguments, strict=True)
             for x in tensors_in([value])
         )
+        of_real = of_real and not (op.record is not None and op.record.self_if_possible)
         self._assign_device_to_meta(result, device)
         for x in tensors_in([result]) if of_real else ():
             if is_fake(x):
@@ -359,23 +349,6 @@ class FakeTensorMode(MetaTracer):
         if not isinstance(value, Tensor):
             value = ts.tensor(value, dtype=x.dtype, device=device_of(x))
         super().put(x, index, value)
-
-    def to(self, x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
-        """Return `x.to(...)` as a fake tensor. The target device does not have to exist."""
-        arguments = arguments_of_to(args, dict(kwargs))
-        x, other = self.as_meta(x), arguments.get("other")
-        dtype, device = arguments.get("dtype"), arguments.get("device")
-        if other is not None:
-            dtype, device = other.dtype, device_of(other)
-        dtype = x.dtype if dtype is None else dtypes.as_dtype(dtype)
-        target_device = device_of(x) if device is None else _with_index(devices.as_device(device))
-        if dtype is x.dtype and target_device == device_of(x) and not arguments.get("copy"):
-            return x
-        with TracingScope(None):
-            converted = x.clone() if dtype is x.dtype else x.to(dtype, copy=True)
-        if target_device != device_of(converted):
-            layer_of(converted).stands_on = target_device
-        return converted
 
     # ---- conversions from and to elements
 

@@ -312,17 +312,6 @@ class _DraftRecorder(ExportTracer):
             return self.submodules[str(x.target)]
         return self._real(x.meta["val"])
 
-    def to(self, x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
-        result = super().to(x, args, kwargs)
-        try:
-            real = self._real(self.fake_of(x))
-            real_args = tuple(self._real(self.fake_of(y)) if isinstance(y, Tensor) else y for y in args)
-        except KeyError:
-            return result
-        with self.paused(), ts.no_grad():
-            self._store_example(result, real.to(*real_args, **kwargs))
-        return result
-
     def _bind_example(self, fake: Any, real: Any) -> None:
         """Record `real` as the example value of `fake`, and its sizes as values of the symbols in `fake`."""
         if isinstance(fake, Tensor) and isinstance(real, Tensor):

@@ -186,16 +186,6 @@ class FunctionalizingTracer(ExportTracer):
         """Return True if the storage of `x` was written."""
         return self.alias_of(x).base.writes > 0
 
-    def to(self, x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
-        """Record `x.to(...)` and return its result.
-
-        Under `vmap`, the recorded node converts the whole batch.
-        """
-        converted = self.open_batches.converted(x, args, kwargs)
-        if converted is None and self._decomposition_depth:
-            return ts.ops.aten.to(x, *args, **kwargs)  # type: ignore[no-any-return]
-        return super().to(x, args, kwargs) if converted is None else converted
-
     def of_tensors(self, op: Any) -> Any:
         """Return the overload to record for `op`.
 

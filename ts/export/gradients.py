@@ -402,10 +402,6 @@ class AliasTracker:
 
     def record_operator(self, op: Any, values: list[Any], result: Any, time: int) -> None:
         """Record the results of an operator call that alias arguments, and the arguments that it writes."""
-        if op.name == "aten::to":
-            if result.array is values[0].array:
-                self._aliases.join(result, values[0])
-            return
         aliases = self._aliases
         if all(argument.alias is None for argument in op.schema.arguments):
             return

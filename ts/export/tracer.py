@@ -47,7 +47,7 @@ from ts.ops import registry
 from ts.ops.derivatives.formula_registry import derivative_of
 from ts.ops.namespace import OpOverload, overload_named
 from ts.tracing.indexing import RecordedIndexing
-from ts.tracing.types import arguments_of_to
+from ts.tracing.meta_execution import on_meta_device
 
 # Name of a higher-order operator, or "vmap" -> function that records a call. `control_flow` fills the table.
 CONTROL_FLOW: dict[str, Callable[..., Any]] = {}
@@ -175,6 +175,8 @@ class ExportTracer(FxGraphBuilder):
             return simpler
         target = overload_named(op.name, op.overload)
         values = _with_example_sizes(target, values)
+        if op.record is not None and op.record.asserts_metadata and not self.is_decomposition:
+            self._assert_metadata(values[0])
         arguments, options = self._arguments(op, values)
         shape = values[0].array.shape if _RANK_BY_SIZES[op.name] else ()
         self._forget_elements(op, values)
@@ -271,6 +273,8 @@ class ExportTracer(FxGraphBuilder):
         cast = cast_dtype(op, values)
         writes = any(p.written for p in op.signature.parameters)
 
+        device = result_device(op, values)
+
         def lower_argument(x: Any) -> Any:
             if isinstance(x, Tensor):
                 below = plain(x)
@@ -278,20 +282,12 @@ class ExportTracer(FxGraphBuilder):
                     return below.to(cast)
                 inner[id(below)] = x
                 return below
-            if isinstance(x, devices.device):
-                return devices.device("meta")
             return [lower_argument(y) for y in x] if isinstance(x, list) else x
 
         arguments = [
             _example_number(x) if _is_value(op, p.kind, x) else lower_argument(x)
-            for p, x in zip(op.signature.parameters, values, strict=True)
+            for p, x in zip(op.signature.parameters, on_meta_device(op, values, device), strict=True)
         ]
-        device = result_device(op, values)
-        if next(tensors_in(values), None) is None:
-            arguments = [
-                devices.device("meta") if p.kind == "Device" else x
-                for p, x in zip(op.signature.parameters, arguments, strict=True)
-            ]
         requires_grad = ts.is_grad_enabled() and any(x.requires_grad for x in tensors_in(values))
         requires_grad = requires_grad and not ((row := derivative_of(op.record)) is not None and row.reason)
         environment = self.environment
@@ -317,8 +313,11 @@ class ExportTracer(FxGraphBuilder):
                         self._save_meta(original)
                         original.data = x
                     return original
-                differentiable = requires_grad and (x.is_floating_point() or x.is_complex())
-                array = x.array if new_sizes else substitute_constants(x.array)
+                # The result is `original` itself, or a new tensor.
+                requires = requires_grad if original is None else original.requires_grad
+                differentiable = requires and (x.is_floating_point() or x.is_complex())
+                is_known = bool(new_sizes) or original is not None
+                array = x.array if is_known else substitute_constants(x.array)
                 return fake_for(array, device, differentiable)
             if (isinstance(x, tuple) and hasattr(x, "_fields")) or type(x).__module__ == "torch.return_types":
                 return type(x)([raised(y) for y in x])
@@ -465,49 +464,8 @@ class ExportTracer(FxGraphBuilder):
         """Return an iterator over the slices of `x` along its first dimension."""
         return iter(overloads("unbind")(x, 0))
 
-    def to(self, x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
-        """Record `x.to(...)` with the overload that its arguments select."""
-        options = arguments_of_to(args, dict(kwargs))
-        x = self.fake_of(x)
-        device, dtype, other = options.get("device"), options.get("dtype"), options.get("other")
-        rest = {k: options[k] for k in ("non_blocking", "copy", "memory_format") if options.get(k)}
-        arguments: tuple[Any, ...]
-        if other is not None:
-            name, arguments = "other", (x, other)
-        elif device is not None and dtype is not None:
-            name, arguments = "device", (x, devices.as_device(device), dtypes.as_dtype(dtype))
-        elif dtype is not None:
-            name, arguments = "dtype", (x, dtypes.as_dtype(dtype))
-        else:
-            name, arguments = "dtype_layout", (x,)
-            if device is not None:
-                target_device = devices.as_device(device)
-                rest = {"dtype": x.dtype, "layout": dtypes.strided, "device": target_device} | rest
-        target_device = devices.as_device(device) if device is not None else device_of(x)
-        if other is not None:
-            target_device, dtype = device_of(self.fake_of(other)), other.dtype
-        self._metadata(x)
-        # The example arguments decide conditions on layouts, without guards.
-        with self.environment.guessing(), self.paused():
-            below = plain(x).to(dtype=dtype) if dtype is not None else plain(x)
-            same = below.array is plain(x).array and target_device == device_of(x) and not options.get("copy")
-            output = (
-                x
-                if same
-                else fake_for(below.array, target_device, x.requires_grad and below.is_floating_point())
-            )
-        target = overload_named("aten::to", name)
-        node = self._call(target, tuple(map(self.node_of, arguments)), output, rest)
-        if same:
-            with self.paused():
-                output = fake_for(x.array, target_device, x.requires_grad)
-            node.meta["val"] = output
-        self._bind(node, output)
-        self.tape.record_operator(target.operator, [x], output)
-        return output
-
-    def _metadata(self, x: Tensor) -> None:
-        """Record an assertion on the dtype, device and layout of a tensor that `to` converts."""
+    def _assert_metadata(self, x: Tensor) -> None:
+        """Record an assertion on the dtype, device and layout of a tensor."""
         target = overload_named("aten::_assert_tensor_metadata", "")
         options = {"dtype": x.dtype, "device": device_of(x), "layout": dtypes.strided}
         self._call(target, (self.node_of(x),), None, options, "_assert_tensor_metadata_default")
@@ -532,7 +490,7 @@ class ExportTracer(FxGraphBuilder):
             return None
         device = devices.CPU if device is None else devices.as_device(device)
         kind = _dtype_of(numbers) if dtype is None else dtypes.as_dtype(dtype)
-        converted_tensor = self.to(self._stacked(data, kind, device), (device, kind), {})
+        converted_tensor = self._stacked(data, kind, device).to(device, kind)
         return self.run(overload_named("aten::detach_", "").operator, [converted_tensor])  # type: ignore[no-any-return]
 
     def _stacked(self, data: Any, dtype: Any, device: Any) -> Tensor:

@@ -171,15 +171,6 @@ class OpenVmapLevels:
             )
         return self._create_stand_in(level, output) if isinstance(output, Tensor) else output
 
-    def converted(self, x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor | None:
-        """Return `x.to(...)` if `x` is a stand-in, or None for other tensors."""
-        entry = self._layers.get(id(x))
-        if entry is None:
-            return None
-        layer = entry[1]
-        args = tuple(self.unwrap(layer.level, y)[0] for y in args)
-        return self._create_stand_in(layer.level, layer.inner.to(*args, **kwargs))
-
 
 class _RecordedOperator(Call):
     """Call of an operator on batches. The operators that its batching rule calls are recorded."""

@@ -161,6 +161,10 @@ class OperatorRecord:
     rank_by_sizes: bool = False  # True if the rank of the result depends on the sizes of an input
     # True if the result is the argument or a view of it whenever possible, otherwise a copy
     view_if_possible: bool = False
+    # True if the result is the argument itself whenever possible, otherwise a copy
+    self_if_possible: bool = False
+    # True if `export` records an assertion on dtype, device and layout of the argument before the operator
+    asserts_metadata: bool = False
     composes_views: bool = False  # True if the results are arguments, or views that other operators create
     # True if the result is the argument, or a tensor with the same memory, without autograd history
     detaches: bool = False

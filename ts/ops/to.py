@@ -27,7 +27,9 @@ from ts.ops.storage_ops import clone_kernel
 _TO_END = "bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)"
 _TO_END_PRIM = "bool non_blocking=False, bool copy=False) -> Tensor(b|a)"
 _SCRIPT: dict[str, Any] = {"where": "", "tensor_kernel": True}
-_TO: dict[str, Any] = {**_SCRIPT, "copies_sizes": True, "view_if_possible": True}
+_TO: dict[str, Any] = {**_SCRIPT, "copies_sizes": True, "self_if_possible": True}
+# PyTorch records these overloads for calls of `Tensor.to`
+_TO_METHOD: dict[str, Any] = {**_TO, "asserts_metadata": True}
 
 
 def _dtype_of(code: int) -> dtypes.dtype:
@@ -96,14 +98,14 @@ def _copy(xp: Any, self: Any, dtype: int, *options: Any) -> Any:
 add(OutRecord(OperatorRecord(_TO_COPY, _copy, "to", **COPIED), "out"))
 
 
-@op(f"aten::to.device(Tensor(a) self, Device device, ScalarType dtype, {_TO_END}", **_TO)
+@op(f"aten::to.device(Tensor(a) self, Device device, ScalarType dtype, {_TO_END}", **_TO_METHOD)
 def _to_device(
     self: Tensor, device: Any, dtype: int, non_blocking: bool, copy: bool, memory_format: int | None
 ) -> Tensor:
     return moved(self, device, dtype, copy, memory_format, non_blocking)
 
 
-@op(f"aten::to.dtype(Tensor(a) self, ScalarType dtype, {_TO_END}", converts=True, **_TO)
+@op(f"aten::to.dtype(Tensor(a) self, ScalarType dtype, {_TO_END}", converts=True, **_TO_METHOD)
 def _to_dtype(self: Tensor, dtype: int, non_blocking: bool, copy: bool, memory_format: int | None) -> Tensor:
     return moved(self, None, dtype, copy, memory_format)
 
@@ -118,7 +120,7 @@ def _to_other(
 @op(
     "aten::to.dtype_layout(Tensor(a) self, *, ScalarType? dtype=None, Layout? layout=None, "
     f"Device? device=None, bool? pin_memory=None, {_TO_END}",
-    **_TO,
+    **_TO_METHOD,
 )
 def _to_options(
     self: Tensor,

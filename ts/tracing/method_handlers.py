@@ -1,8 +1,7 @@
-"""Tensor methods and constructors for which a trace records special nodes.
+"""Constructors and in-place operators for which a trace records special nodes.
 
 The call on the left is recorded as the nodes on the right:
 
-    x.to(torch.float64)       aten::to(%x, %dtype, ...), the overload that the given arguments select
     torch.tensor([1, 2])      a constant, aten::to, aten::detach
     torch.from_numpy(a)       a constant, aten::lift_fresh
 """
@@ -13,47 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ts import devices, dtypes
+from ts import dtypes
 from ts._core.tensor.tensor import Tensor
 from ts.ir.types import DEVICE
-from ts.tracing.types import arguments_of_to
 
 if TYPE_CHECKING:
     from ts.ir.graph import Node, Value
     from ts.tracing.tracer import Tracer
-
-
-def to(tracer: Tracer, x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
-    """Record `x.to(...)` with the overload that the given arguments select."""
-    with tracer.paused():
-        result = x.to(*args, **kwargs)
-    source_range = tracer.source_range()
-    arguments = arguments_of_to(args, dict(kwargs))
-    graph = tracer.graph
-    inputs = [tracer.tensor(x)]
-    other, device, dtype = arguments.get("other"), arguments.get("device"), arguments.get("dtype")
-    if other is not None:  # PyTorch records the device and dtype of `other` as constants
-        device, dtype = other.device, other.dtype
-    if dtype is None:  # aten::to.dtype_layout with dtype, layout, device and pin_memory
-        inputs.append(tracer.constant(result.dtype.code))
-        inputs.append(tracer.constant(dtypes.strided.code))
-        inputs.append(tracer.constant(result.device, DEVICE))
-        inputs.append(tracer.constant(None))
-    else:  # aten::to.device with device and dtype, or aten::to.dtype with dtype
-        if device is not None:
-            inputs.append(tracer.constant(devices.as_device(device), DEVICE))
-        inputs.append(tracer.constant(dtypes.as_dtype(dtype).code))
-    memory_format = arguments.get("memory_format")
-    inputs += [
-        tracer.constant(bool(arguments.get("non_blocking"))),
-        tracer.constant(bool(arguments.get("copy"))),
-    ]
-    inputs.append(tracer.constant(None if memory_format is None else memory_format.code))
-    node = graph.create("aten::to", inputs)
-    node.range = source_range
-    graph.insert_node(node)
-    tracer.bind(node.output(), result)
-    return result
 
 
 def record_constructed(tracer: Tracer, x: Tensor, function: str) -> None:

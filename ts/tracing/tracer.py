@@ -305,7 +305,7 @@ class Tracer(TracerProtocol):
         # True if a number as argument `other` is recorded as a tensor, as in PyTorch
         wraps = op.record is not None and op.record.wraps_numbers
         for parameter, value, raw in zip(parameters, values, raw_arguments, strict=True):
-            if value is None and parameter.name == "pin_memory":
+            if value is None and parameter.name == "pin_memory" and op.record.family != "to":
                 value = False
             elif value is None and parameter.kind == "Device" and makes:
                 value = devices.CPU
@@ -467,10 +467,6 @@ class Tracer(TracerProtocol):
         """
         self.warn(messages.ESCAPES["iteration"])
         return iter(overloads("unbind")(x, 0))
-
-    def to(self, x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
-        """Record `x.to(...)` and return the result."""
-        return method_handlers.to(self, x, args, kwargs)
 
     def warn_constructed(self, function: str) -> None:
         """Warn that the result of a constructor function becomes a constant of the trace."""

@@ -15,7 +15,6 @@ from typing import Any, Final
 
 import numpy as np
 
-from ts import dtypes
 from ts._core.tensor.tensor import Tensor
 from ts._core.value.objects import Object
 from ts._core.vm.future import Future
@@ -184,18 +183,3 @@ def name_in(frame: FrameType, x: Tensor) -> str:
         if held is x:
             return name if name != "self" and name.isidentifier() else ""
     return ""
-
-
-def arguments_of_to(args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
-    """Return the arguments of `x.to(...)` by name."""
-    names = ["non_blocking", "copy", "memory_format"]
-    rest = list(args)
-    if rest and isinstance(rest[0], Tensor):
-        names.insert(0, "other")
-    elif rest and isinstance(rest[0], dtypes.dtype | type):
-        names.insert(0, "dtype")
-    elif rest:
-        names.insert(0, "device")
-        if len(rest) > 1 and (rest[1] is None or isinstance(rest[1], dtypes.dtype | type)):
-            names.insert(1, "dtype")
-    return dict(zip(names, rest, strict=False)) | kwargs

@@ -128,10 +128,6 @@ class _OperatorTracer(MetaTracer):
                 result.requires_grad_()
             return operators.for_python(op, result) if hasattr(operators, "for_python") else result
 
-    def to(self, x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
-        """Return x.to(...)."""
-        return self.unrecorded(lambda: x.to(*args, **kwargs))  # type: ignore[no-any-return]
-
     def element(self, x: Tensor) -> Any:
         """Return x.item()."""
         return ts.ops.aten._local_scalar_dense(x)

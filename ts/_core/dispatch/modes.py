@@ -122,9 +122,5 @@ class _Modes:
         """Return iter(x), computed by the innermost mode."""
         return self.operator(Tensor.__iter__, (x,), None)  # type: ignore
 
-    def to(self, x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
-        """Return x.to(*args, **kwargs), computed by the innermost mode."""
-        return self.operator(Tensor.to, (x, *args), kwargs)  # type: ignore[no-any-return]
-
 
 set_modes(_Modes())

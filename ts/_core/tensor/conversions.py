@@ -12,17 +12,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from ts import devices, dtypes
 from ts._core.tensor import size_guards, storage, strides
 from ts._core.tensor.overlap import check
-from ts._core.tensor.python_operators import to_copy
+from ts._core.tensor.python_operators import operator, to_copy
 from ts._core.tensor.tensor import Tensor, backend_of, wrap_array
 from ts._core.tensor.tensor_metadata import view_of, written
 from ts._core.tensor.torch_function_lookup import MISSING, torch_function_result
+from ts._core.tensor.type_names import type_text
+from ts._core.thread.context import current_tracer
 from ts._core.thread.warnings import warn
 
 
@@ -116,48 +118,118 @@ def expanded(x: Tensor, shape: Sequence[int]) -> Tensor:
     return result
 
 
-_OF_TO: Final = (
-    Tensor, devices.device, dtypes.dtype, dtypes.memory_format, str, int, type, type(None)
-)  # fmt: skip
+class Conversion(NamedTuple):
+    """Arguments of `Tensor.to`. For `x.to(other)`, they contain the device and dtype of `other`."""
+
+    device: devices.device | None
+    dtype: dtypes.dtype | None
+    non_blocking: bool
+    copy: bool | None  # None if not given
+    memory_format: dtypes.memory_format | None
+
+    @property
+    def overload(self) -> str:
+        """Overload of `aten::to` that PyTorch calls, or "" if PyTorch returns the tensor without a call."""
+        if self.dtype is not None:
+            return "dtype" if self.device is None else "device"
+        is_needed = self.device is not None or self.copy or self.memory_format is not None
+        return "dtype_layout" if is_needed else ""
+
+    def call(self, x: Tensor) -> Tensor:
+        """Return `x.to(...)` by a call of the operator, which the tracer of the thread receives."""
+        options = self.non_blocking, bool(self.copy), self.memory_format
+        match self.overload:
+            case "device":
+                return operator("to")(x, self.device, self.dtype, *options)
+            case "dtype":
+                return operator("to")(x, self.dtype, *options)
+            case "dtype_layout":
+                device = x.device if self.device is None else self.device
+                named = dict(zip(("non_blocking", "copy", "memory_format"), options, strict=True))
+                return operator("to")(x, dtype=x.dtype, layout=x.layout, device=device, **named)
+        return x
+
+
+_OPTIONS: Final = ("non_blocking", "copy", "memory_format")
+_OF_DEVICE: Final = ("device", "dtype", *_OPTIONS)
+_OF_DTYPE: Final = ("dtype", *_OPTIONS)
+_OF_TENSOR: Final = ("tensor", *_OPTIONS)
+_OPTIONS_TEXT: Final = (
+    "bool non_blocking = False, bool copy = False, *, torch.memory_format memory_format = None"
+)
+_EXPECTED_TEXT: Final = f"""
+ * (torch.device device = None, torch.dtype dtype = None, {_OPTIONS_TEXT})
+ * (torch.dtype dtype, {_OPTIONS_TEXT})
+ * (Tensor tensor, {_OPTIONS_TEXT})
+"""
+
+
+_PYTHON_NUMBERS: Final = (bool, int, float, complex)  # classes that `Tensor.to` accepts as dtypes
+# name of a parameter of `Tensor.to` -> classes of valid values
+_CLASSES: Final[dict[str, Any]] = {
+    "device": (devices.device, str, int, type(None)),
+    "dtype": (dtypes.dtype, type, type(None)),
+    "tensor": Tensor,
+    "non_blocking": bool,
+    "copy": bool,
+    "memory_format": (dtypes.memory_format, type(None)),
+}
+
+
+def parse_conversion(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Conversion:
+    """Return the arguments of `Tensor.to` or `Module.to`.
+
+    Raise TypeError if no signature accepts them. `memory_format` is a keyword argument.
+    """
+    first = args[0] if args else None
+    if isinstance(first, Tensor) or (not args and "tensor" in kwargs):
+        names = _OF_TENSOR
+    else:
+        names = _OF_DTYPE if isinstance(first, (dtypes.dtype, type)) else _OF_DEVICE
+    arguments = dict(zip(names, args, strict=False))
+    is_valid = len(args) < len(names)
+    if kwargs:
+        is_valid = is_valid and kwargs.keys() <= set(names) - arguments.keys()
+        arguments.update(kwargs)
+    for name, x in arguments.items() if is_valid else ():
+        is_valid = is_valid and isinstance(x, _CLASSES[name])
+    device, dtype = arguments.get("device"), arguments.get("dtype")
+    if not is_valid or type(device) is bool or (type(dtype) is type and dtype not in _PYTHON_NUMBERS):
+        raise _invalid_arguments_error(args, kwargs)
+    if names is _OF_TENSOR:
+        device, dtype = arguments["tensor"].device, arguments["tensor"].dtype
+    return Conversion(
+        None if device is None else devices.as_device(device),
+        None if dtype is None else dtypes.as_dtype(dtype),
+        arguments.get("non_blocking", False),
+        arguments.get("copy"),
+        arguments.get("memory_format"),
+    )
+
+
+def _invalid_arguments_error(args: tuple[Any, ...], kwargs: dict[str, Any]) -> TypeError:
+    """Return PyTorch's error for arguments that no signature of `to` accepts."""
+    if len(args) > len(_OF_DEVICE) - 1:
+        return TypeError(f"to() takes from 0 to 4 positional arguments but {len(args)} were given")
+    named = [f"{name}={type_text(x)}" for name, x in sorted(kwargs.items())]
+    argument_types = ", ".join([type_text(x) for x in args] + named) + ("" if args or not named else ", ")
+    return TypeError(
+        f"to() received an invalid combination of arguments - got ({argument_types}), "
+        f"but expected one of:{_EXPECTED_TEXT}"
+    )
 
 
 def to(x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
     """Implement `x.to(dtype)`, `x.to(device, dtype)` and `x.to(other)`, with keyword options."""
-    others = [a for a in (*args, *kwargs.values()) if not isinstance(a, _OF_TO)]
-    if others and (overridden := torch_function_result(others, Tensor.to, (x, *args), kwargs)) is not MISSING:
+    try:
+        conversion = parse_conversion(args, kwargs)
+    except TypeError:
+        others = [a for a in (*args, *kwargs.values()) if not isinstance(a, Tensor)]
+        overridden = torch_function_result(others, Tensor.to, (x, *args), kwargs)
+        if overridden is MISSING:
+            raise
         return overridden  # type: ignore[no-any-return]
-    device, dtype = kwargs.pop("device", None), kwargs.pop("dtype", None)
-    rest = list(args)
-    if rest and isinstance(rest[0], Tensor):
-        other = rest.pop(0)
-        device, dtype = other.device, other.dtype
-    elif rest and isinstance(rest[0], (devices.device, str)):
-        device = rest.pop(0)
-        if rest and (rest[0] is None or isinstance(rest[0], dtypes.dtype)):
-            dtype = rest.pop(0)
-    elif rest and (rest[0] is None or isinstance(rest[0], (dtypes.dtype, type))):
-        dtype = rest.pop(0)
-        if dtype is None and rest and isinstance(rest[0], dtypes.dtype):
-            dtype = rest.pop(0)
-    elif rest and isinstance(rest[0], int) and not isinstance(rest[0], bool):
-        device = rest.pop(0)
-    names = ("non_blocking", "copy", "memory_format")
-    options = dict(zip(names, rest, strict=False)) | kwargs
-    if len(rest) > 2 or not options.keys() <= set(names):
-        argument_types = ", ".join([type(a).__name__ for a in args] + list(kwargs))
-        raise TypeError(
-            f"to() received an invalid combination of arguments - got ({argument_types}), "
-            "but expected one of:\n"
-            " * (torch.device device = None, torch.dtype dtype = None, bool non_blocking = False, "
-            "bool copy = False, *, torch.memory_format memory_format = None)\n"
-            " * (torch.dtype dtype, bool non_blocking = False, bool copy = False, *, "
-            "torch.memory_format memory_format = None)\n"
-            " * (Tensor tensor, bool non_blocking = False, bool copy = False, *, "
-            "torch.memory_format memory_format = None)\n"
-        )
-    target = None if device is None else devices.as_device(device)
-    target_dtype = None if dtype is None else dtypes.as_dtype(dtype)
-    return moved_to(x, target, target_dtype, **options)
+    return moved_to(x, *conversion) if current_tracer() is None else conversion.call(x)
 
 
 def own_format(x: Tensor) -> dtypes.memory_format:

@@ -27,7 +27,7 @@ from ts._core.tensor.python_operators cimport (
     to_copy,
 )
 from ts._core.tensor.scalar_types cimport dtype_of_scalar_type, is_registered_dtype, scalar_type_of_number
-from ts._core.thread.context cimport tracer, tracing, watched, watcher
+from ts._core.thread.context cimport MODES, tracer, tracing, watched, watcher
 from ts._core.thread.deadline cimport count_items
 from ts._core.value.no_python_construction cimport seal
 
@@ -208,8 +208,15 @@ cdef object convert_dtype(Tensor x, object dtype, object memory_format):
 cdef object cast(Tensor x, object dtype):
     """Return `x` converted to a dtype."""
     if watched():
-        return watcher().to(x, (dtype,), {})
+        return convert(x, (dtype,), {})
     return x if x.scalar_type == dtype.code else to_copy(x, dtype.code)
+
+
+cdef object convert(Tensor x, tuple args, dict kwargs):
+    """Return `x.to(*args, **kwargs)`. Function modes and tracers intercept the call."""
+    if context_flags() & MODES:
+        return watcher().operator(Tensor.to, (x, *args), kwargs)
+    return _convert(x, args, kwargs)
 
 
 cdef Tensor alias_detached(Tensor x):
@@ -569,11 +576,9 @@ cdef class Tensor:
 
     def to(self, *args, **kwargs):
         """Return the tensor converted to another dtype, device or memory format, or `self` if nothing changes."""
-        if watched():
-            return watcher().to(self, args, kwargs)
         if not kwargs and len(args) == 1 and type(args[0]) is dtypes.dtype:
             return cast(self, args[0])
-        return _convert(self, args, kwargs)
+        return convert(self, args, kwargs)
 
     def cpu(self, memory_format=None):
         return self.to(devices.CPU, **in_format(memory_format))

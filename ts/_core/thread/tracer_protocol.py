@@ -99,11 +99,6 @@ class TracerProtocol(Protocol):
         """Return an iterator over the rows of `x`."""
         ...
 
-    @abstractmethod
-    def to(self, x: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Return `x.to(...)`."""
-        ...
-
     def element(self, x: Any) -> Any:
         """Return the only element of a fake tensor. Callers first check `has_elements`."""
         raise TypeError(f"{type(self).__name__} does not compute elements")

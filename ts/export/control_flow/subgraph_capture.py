@@ -168,14 +168,6 @@ class Branch(ExportTracer):
             self._aliases.record_operator(op, values, result)
         return result
 
-    def to(self, x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
-        """Record and return `x.to(...)`."""
-        x = self.fake_of(x)
-        result = super().to(x, args, kwargs)
-        if result.array is x.array:
-            self._aliases.join(result, x)
-        return result
-
     def shape(self, x: Tensor) -> Any:
         """Return `x.shape` and record that its sizes were read from `x`."""
         sizes = super().shape(x)

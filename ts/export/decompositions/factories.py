@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import ts
+from ts._core.tensor.conversions import own_format
 from ts._core.tensor.tensor import Tensor
 from ts._core.thread.context import current_tracer
 from ts.export.decompositions.decomposition_table import decomposes
@@ -205,7 +206,7 @@ def to_dtype(
     x: Tensor, dtype: Any, non_blocking: bool = False, copy: bool = False, memory_format: Any = None
 ) -> Tensor:
     """Convert `x` to `dtype`, or return `x` itself if it has this dtype and `copy` is False."""
-    return _convert(x, copy, memory_format, dtype=dtype)
+    return _convert(x, copy, dtype=dtype, non_blocking=non_blocking, memory_format=memory_format)
 
 
 @decomposes("aten::to.device", implicit=True)
@@ -218,23 +219,14 @@ def to_device(
     memory_format: Any = None,
 ) -> Tensor:
     """Convert `x` to a device and dtype, or return `x` itself if nothing changes and `copy` is False."""
-    return _convert(x, copy, memory_format, dtype=dtype, device=device)
+    options = {"non_blocking": non_blocking, "memory_format": memory_format}
+    return _convert(x, copy, dtype=dtype, device=device, **options)
 
 
 @decomposes("aten::to.dtype_layout", implicit=True)
-def to_dtype_layout(
-    x: Tensor,
-    *,
-    dtype: Any = None,
-    layout: Any = None,
-    device: Any = None,
-    pin_memory: Any = None,
-    non_blocking: bool = False,
-    copy: bool = False,
-    memory_format: Any = None,
-) -> Tensor:
+def to_dtype_layout(x: Tensor, *, copy: bool = False, **options: Any) -> Tensor:
     """Convert `x` to a device and dtype, or return `x` itself if nothing changes and `copy` is False."""
-    return _convert(x, copy, memory_format, dtype=dtype, device=device)
+    return _convert(x, copy, **options)
 
 
 @decomposes("aten::to.other", implicit=True)
@@ -242,21 +234,20 @@ def to_other(
     x: Tensor, other: Tensor, non_blocking: bool = False, copy: bool = False, memory_format: Any = None
 ) -> Tensor:
     """Convert `x` to the dtype and device of `other`."""
-    return _convert(x, copy, memory_format, dtype=other.dtype, device=other.device)
+    options = {"non_blocking": non_blocking, "memory_format": memory_format, "pin_memory": False}
+    return _convert(x, copy, dtype=other.dtype, layout=other.layout, device=other.device, **options)
 
 
 @decomposes("aten::type_as", implicit=True)
 def type_as(x: Tensor, other: Tensor) -> Tensor:
     """Convert `x` to the dtype and device of `other`."""
-    return _convert(x, False, None, dtype=other.dtype, device=other.device)
+    return _convert(x, False, dtype=other.dtype, layout=other.layout, device=other.device)
 
 
-def _convert(x: Tensor, copy: bool, memory_format: Any, **requested: Any) -> Tensor:
-    current = {"dtype": x.dtype, "device": x.device}
-    other = {k: v for k, v in requested.items() if v is not None and v != current[k]}
-    if memory_format in (None, ts.preserve_format):
-        memory_format = None
-    if not other and not copy and (memory_format is None or x.is_contiguous(memory_format=memory_format)):
+def _convert(x: Tensor, copy: bool, memory_format: Any = None, **options: Any) -> Tensor:
+    """Return `aten._to_copy(x, ...)`, or `x` itself if the options change nothing and `copy` is False."""
+    is_same = options.get("dtype") in (None, x.dtype) and options.get("device") in (None, x.device)
+    keeps_strides = memory_format in (None, ts.preserve_format) or own_format(x) is memory_format
+    if is_same and keeps_strides and not copy:
         return x
-    options = other if memory_format is None else other | {"memory_format": memory_format}
-    return aten._to_copy(x, **options) if other or copy else aten.clone(x, memory_format=memory_format)
+    return aten._to_copy(x, memory_format=memory_format, **options)

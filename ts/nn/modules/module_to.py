@@ -16,11 +16,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ts import __future__, dtypes
+from ts._core.tensor.conversions import parse_conversion
 from ts._core.tensor.subclasses import is_dispatched, is_traceable_wrapper_subclass, swap_tensors
 from ts._core.tensor.tensor import Tensor
-from ts._core.tensor.type_names import type_text
 from ts._core.thread.context import GradMode
-from ts.devices import as_device
 from ts.devices import device as Device
 from ts.nn.parameter import Parameter
 
@@ -30,64 +29,12 @@ if TYPE_CHECKING:
 Convert = Callable[[Tensor], Tensor]
 
 
-_SIGNATURES = (
-    ("device", "dtype", "non_blocking", "copy"),
-    ("dtype", "non_blocking", "copy"),
-    ("tensor", "non_blocking", "copy"),
-)
-_FITS: dict[str, Callable[[Any], bool]] = {
-    "device": lambda x: x is None or (isinstance(x, str | int | Device) and not isinstance(x, bool)),
-    "dtype": lambda x: x is None or isinstance(x, dtypes.dtype),
-    "tensor": lambda x: isinstance(x, Tensor),
-    "non_blocking": lambda x: isinstance(x, bool),
-    "copy": lambda x: isinstance(x, bool),
-    "memory_format": lambda x: x is None or isinstance(x, dtypes.memory_format),
-}
-_OPTIONS = "bool non_blocking = False, bool copy = False, *, torch.memory_format memory_format = None"
-_EXPECTED = f"""
- * (torch.device device = None, torch.dtype dtype = None, {_OPTIONS})
- * (torch.dtype dtype, {_OPTIONS})
- * (Tensor tensor, {_OPTIONS})
-"""
-
-
-def _named(args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
-    """Return a dictionary: parameter name of `Module.to` -> argument.
-
-    Raise TypeError if no signature in `_SIGNATURES` accepts the arguments.
-    """
-    for signature in _SIGNATURES:
-        arguments = dict(zip(signature, args, strict=False))
-        accepted_names = {*signature, "memory_format"}
-        if (
-            len(args) > len(signature)
-            or not accepted_names >= kwargs.keys()
-            or arguments.keys() & kwargs.keys()
-        ):
-            continue
-        arguments |= kwargs
-        first = arguments.get(signature[0])
-        if all(_FITS[name](x) for name, x in arguments.items()) and (
-            signature is _SIGNATURES[0] or first is not None
-        ):
-            return arguments
-    argument_texts = [type_text(x) for x in args] + [f"{name}={type_text(x)}" for name, x in kwargs.items()]
-    raise TypeError(
-        f"to() received an invalid combination of arguments - got ({', '.join(argument_texts)}), "
-        f"but expected one of:{_EXPECTED}"
-    )
-
-
 def parse_to(*args: Any, **kwargs: Any) -> tuple[Device | None, Any, bool, Any]:
     """Return the device, dtype, `non_blocking` and memory format in the arguments of `to`."""
-    arguments = _named(args, kwargs)
-    if "copy" in arguments:
+    conversion = parse_conversion(args, kwargs)
+    if conversion.copy is not None:
         raise RuntimeError(".to() does not accept copy argument")
-    device, dtype, other = (arguments.get(name) for name in ("device", "dtype", "tensor"))
-    if other is not None:
-        device, dtype = other.device, other.dtype
-    device = None if device is None else as_device(device)
-    return device, dtype, arguments.get("non_blocking", False), arguments.get("memory_format")
+    return conversion.device, conversion.dtype, conversion.non_blocking, conversion.memory_format
 
 
 def to(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Convert:

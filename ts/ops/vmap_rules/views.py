@@ -321,7 +321,7 @@ batch("tile", _tile)
 batch("cat", along_dims("dim"))
 batch("stack _stack", along_dims("dim", more=1))
 batch("broadcast_tensors", _broadcast_tensors)
-batch("to.other type_as", lambda call: call.expanded(0).to(call.values[1].dtype))
+batch("to.other type_as", lambda call: call.expanded(0).to(call.values[1]))
 
 
 def _view_backward(call: Call, *names: str) -> Any:
