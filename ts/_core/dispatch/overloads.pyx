@@ -36,6 +36,7 @@ from ts._core.dispatch.overrides cimport any_overrides
 from ts._core.late_binding import resolve
 from ts._core.tensor.tensor cimport Tensor
 from ts._core.thread.context cimport overriding, watched, watcher
+from ts._core.thread.internal_frames cimport without_internal_frames
 
 from ts._core.dispatch.overrides import call_overridden, overriding_arguments
 from ts._core.tensor.array_coercion import conversion
@@ -72,13 +73,13 @@ cdef class OverloadSet:
     cdef list binders
     cdef bint any_numbers
     cdef set names                     # parameter names that any overload has, except `out`
-    cdef void *vectorcall              # address of `call_vector`, for the vectorcall protocol
+    cdef void *vectorcall              # address of `call`, for the vectorcall protocol
 
     def __cinit__(self, str name not None, lookup):
         self.name = name
         self.__name__ = name.rpartition("::")[2]
         self.lookup = lookup
-        self.vectorcall = <void *>call_vector
+        self.vectorcall = <void *>call
 
     @property
     def __doc__(self):
@@ -343,6 +344,13 @@ cdef object call_vector(OverloadSet self, PyObject *const *args, size_t count, P
     if others and not watched():
         return call_overridden(self, overriding_arguments([*values, *kwargs.values()]), values, kwargs or None)
     return self.run(values, kwargs)
+
+
+ctypedef PyObject *(*VectorCall)(OverloadSet, PyObject *const *, size_t, PyObject *) noexcept
+
+
+cdef PyObject *call(OverloadSet self, PyObject *const *args, size_t count, PyObject *names) noexcept:
+    return without_internal_frames((<VectorCall>call_vector)(self, args, count, names))
 
 
 def _install_vectorcall():

@@ -20,6 +20,7 @@ from cpython.object cimport PyObject
 
 from ts._core.tensor.tensor cimport Tensor
 from ts._core.thread.context cimport AS_TENSORS, MODES, context_flags, watcher
+from ts._core.thread.internal_frames cimport without_internal_frames
 
 from types import FunctionType
 
@@ -141,12 +142,12 @@ cdef class Overridable:
     cdef readonly object __wrapped__
     cdef object reported_as
     cdef bint lists_tensors            # True if the types that handlers receive contain the class Tensor
-    cdef void *vectorcall              # address of `call_vector`, for the vectorcall protocol
+    cdef void *vectorcall              # address of `call`, for the vectorcall protocol
     cdef dict __dict__
     cdef object __weakref__
 
     def __cinit__(self, *args, **kwargs):
-        self.vectorcall = <void *>call_vector
+        self.vectorcall = <void *>call
 
     def __init__(self, function, reported_as=None, bint lists_tensors=False):
         self.__wrapped__ = function
@@ -194,6 +195,13 @@ cdef object call_vector(Overridable self, PyObject *const *args, size_t count, P
     if self.lists_tensors:
         overriding += [x for x in values if type(x) is Tensor][:1]
     return call_overridden(self.reported_function(), overriding, values, kwargs or None)
+
+
+ctypedef PyObject *(*VectorCall)(Overridable, PyObject *const *, size_t, PyObject *) noexcept
+
+
+cdef PyObject *call(Overridable self, PyObject *const *args, size_t count, PyObject *names) noexcept:
+    return without_internal_frames((<VectorCall>call_vector)(self, args, count, names))
 
 
 # Special methods of Tensor that PyTorch implements in C++. Their handlers do not receive the class Tensor.
