@@ -75,13 +75,13 @@ def handle_torch_function(
     The next override is called if an override returns NotImplemented. If all of them return NotImplemented,
     TypeError is raised.
     """
-    overriding = overriding_arguments(list(relevant_args))
+    overriding = overriding_arguments(list(relevant_args), with_tensors=True)
     if modes.stack():
         with modes.pop_mode() as mode:
             result = mode.__torch_function__(public_api, tuple(map(type, overriding)), args, kwargs)
         if result is not NotImplemented:
             return result
-    return call_overridden(public_api, overriding, args, kwargs)
+    return call_overridden(public_api, overriding, args, kwargs, is_python=True)
 
 
 def wrap_torch_function(dispatcher: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:

@@ -130,7 +130,7 @@ _TORCH: tuple[Function, ...] = (
 )  # fmt: skip
 
 
-_BY_NAME: dict[str, Function] = {f.__name__: Overridable(f) for f in _TORCH}
+_BY_NAME: dict[str, Function] = {f.__name__: Overridable(f, is_python=f is not nonzero) for f in _TORCH}
 globals().update(_BY_NAME)  # pickle looks up the functions as attributes of this module
 
 
@@ -154,5 +154,5 @@ _METHODS = ("lu", "norm", "stft", "unique", "unique_consecutive")
 
 def tensor_methods() -> dict[str, Function]:
     """Return the tensor methods whose signatures no schema can express."""
-    methods = {"nonzero": nonzero} | {name: _over(name) for name in _METHODS}
-    return {name: Overridable(method) for name, method in methods.items()}
+    methods = {name: Overridable(_over(name)) for name in _METHODS}
+    return {"nonzero": Overridable(nonzero, is_python=False), **methods}

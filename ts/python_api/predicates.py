@@ -68,4 +68,4 @@ def typename(obj: Any, /) -> str:
 # `Overridable` makes a function overridable: by the class of an argument or by a mode, which define
 # `__torch_function__`.
 for _name in ("_assert", "is_floating_point", "is_complex", "numel", "get_device"):
-    globals()[_name] = Overridable(globals()[_name])
+    globals()[_name] = Overridable(globals()[_name], is_python=_name == "_assert")

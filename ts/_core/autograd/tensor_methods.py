@@ -132,7 +132,6 @@ define_methods({
     "retain_grad": retain_grad,
     "retains_grad": property(_retains_grad),
     "output_nr": property(_output_nr),
-    "__rdiv__": lambda self, other: other / self,
     "volatile": property(_volatile),
     "_grad_fn": property(lambda self: self.grad_fn, None, _not_deleted),
     "_backward_hooks": property(_hooks, _set_hooks, _not_deleted),

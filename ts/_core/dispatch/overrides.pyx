@@ -22,8 +22,6 @@ from ts._core.tensor.tensor cimport Tensor
 from ts._core.thread.context cimport AS_TENSORS, MODES, context_flags, watcher
 from ts._core.thread.internal_frames cimport without_internal_frames
 
-from types import FunctionType
-
 from ts._core.tensor.tensor_type import _disabled_torch_function_impl
 from ts.module_names import is_own, own_name
 
@@ -75,18 +73,20 @@ cdef bint any_overrides(PyObject *const *args, Py_ssize_t count) except -1:
     return False
 
 
-def overriding_arguments(list args not None):
+def overriding_arguments(list args not None, bint with_tensors=False):
     """Return the arguments whose classes define `__torch_function__`, one argument per class.
 
     Their order is the order in which handlers are called: from left to right, but a subclass before its
-    bases. Items of list and tuple arguments count as arguments.
+    bases. Items of list and tuple arguments count as arguments. With `with_tensors`, the class Tensor counts as a
+    class that defines `__torch_function__`.
     """
     cdef list result = []
     if context_flags() & AS_TENSORS:
         return result
     for x in args:
         for item in (x if type(x) is list or type(x) is tuple else (x,)):
-            if not overrides(item) or any([type(item) is type(y) for y in result]):
+            is_candidate = overrides(item) or with_tensors and type(item) is Tensor
+            if not is_candidate or any([type(item) is type(y) for y in result]):
                 continue
             at = len(result)
             for i, y in enumerate(result):
@@ -99,23 +99,26 @@ def overriding_arguments(list args not None):
 
 # ---------------------------------------------------------------- calls of handlers
 
-def call_overridden(function, list overriding not None, args, kwargs):
+def call_overridden(function, list overriding not None, args, kwargs, bint is_python=False):
     """Return the result of the first `__torch_function__` handler of `overriding` that supports the call.
 
-    Raise TypeError if all handlers return NotImplemented.
+    Raise TypeError if all handlers return NotImplemented. `is_python` is True if PyTorch implements the function in
+    Python.
     """
     cdef tuple types = tuple([type(x) for x in overriding])
     for x in overriding:
         result = x.__torch_function__(function, types, args, kwargs)
         if result is not NotImplemented:
             return result
-    raise no_implementation_error(function, types)
+    raise no_implementation_error(function, types, is_python)
 
 
-cdef object no_implementation_error(object function, tuple types):
+cdef object no_implementation_error(object function, tuple types, bint is_python):
     """Return PyTorch's TypeError for a call that no handler supports."""
     name = name_of(function)
-    if isinstance(function, (Overridable, FunctionType)):
+    if getattr(function, "__objclass__", None) is Tensor:
+        name = f"torch._tensor.{function.__name__}" if is_python else f"torch.Tensor.{function.__name__}"
+    if is_python:
         return TypeError(f"no implementation found for '{name}' on types that implement __torch_function__: {list(types)}")
     listed = "".join([f"\n\n  - tensor subclass {cls}" for cls in types])
     return TypeError(
@@ -138,10 +141,13 @@ cdef class Overridable:
 
     __wrapped__      the function
     reported_as      the function that handlers receive, where None stands for this object
+    is_python        True if PyTorch implements the function in Python. Then handlers receive the keyword arguments as
+                     a dictionary, never None, and their argument `types` also contains the class Tensor, if an
+                     argument has this class.
     """
     cdef readonly object __wrapped__
     cdef object reported_as
-    cdef bint lists_tensors            # True if the types that handlers receive contain the class Tensor
+    cdef bint is_python
     cdef void *vectorcall              # address of `call`, for the vectorcall protocol
     cdef dict __dict__
     cdef object __weakref__
@@ -149,10 +155,10 @@ cdef class Overridable:
     def __cinit__(self, *args, **kwargs):
         self.vectorcall = <void *>call
 
-    def __init__(self, function, reported_as=None, bint lists_tensors=False):
+    def __init__(self, function, reported_as=None, bint is_python=True):
         self.__wrapped__ = function
         self.reported_as = reported_as
-        self.lists_tensors = lists_tensors
+        self.is_python = is_python
 
     def __getattr__(self, name):
         return getattr(self.__wrapped__, name)
@@ -191,10 +197,10 @@ cdef object call_vector(Overridable self, PyObject *const *args, size_t count, P
     kwargs = {<object>PyTuple_GET_ITEM(names, i): <object>args[nargs + i] for i in range(nkwargs)}
     if by_mode:
         return watcher().operator(self.reported_function(), values, kwargs)
-    overriding = overriding_arguments([*values, *kwargs.values()])
-    if self.lists_tensors:
-        overriding += [x for x in values if type(x) is Tensor][:1]
-    return call_overridden(self.reported_function(), overriding, values, kwargs or None)
+    overriding = overriding_arguments([*values, *kwargs.values()], self.is_python)
+    return call_overridden(
+        self.reported_function(), overriding, values, kwargs if self.is_python else kwargs or None, self.is_python
+    )
 
 
 ctypedef PyObject *(*VectorCall)(Overridable, PyObject *const *, size_t, PyObject *) noexcept
@@ -204,7 +210,7 @@ cdef PyObject *call(Overridable self, PyObject *const *args, size_t count, PyObj
     return without_internal_frames((<VectorCall>call_vector)(self, args, count, names))
 
 
-# Special methods of Tensor that PyTorch implements in C++. Their handlers do not receive the class Tensor.
+# Special methods of Tensor that PyTorch implements in C++.
 cdef object NATIVE_SLOTS = frozenset(
     f"__{prefix}{name}__" for name in ("and", "or", "xor", "lshift", "rshift", "eq", "invert", "getitem", "setitem") for prefix in ("", "i")
 )
@@ -212,7 +218,7 @@ cdef dict overridable_slots = {}
 
 
 def overridable_slot(str name not None):
-    """Return the special method `name` of Tensor, such as `__rsub__`, as an `Overridable`."""
+    """Return the method `name` of Tensor that implements a Python operator, such as `__rsub__`, as an `Overridable`."""
     slot = overridable_slots.get(name)
     if slot is None:
         method = getattr(Tensor, name)

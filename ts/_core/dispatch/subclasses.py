@@ -23,7 +23,7 @@ from ts._core.thread.context import DisableTorchFunction, count_overriding
 _NOT_ASKED: Final = """
     __new__ __init__ __init_subclass__ __torch_function__ as_subclass _make_subclass __getattr__
     __getattribute__ __setattr__ __delattr__ __class__ __dict__ __doc__ __module__ __weakref__ __slots__
-    __hash__ __str__ __getstate__ __setstate__ __reduce__ __reduce_cython__
+    __hash__ __iter__ __str__ __getstate__ __setstate__ __reduce__ __reduce_cython__
     __setstate_cython__ __pyx_vtable__ __pyx_capi__ __array_priority__
     __cuda_array_interface__ _marked _host _number _element _dimension
     array base scalar_type backend device_index _base
@@ -31,13 +31,20 @@ _NOT_ASKED: Final = """
 # The methods of Python's operators (`+`, `==`) need no wrapper, because they call operators of `ts`, and
 # these call `__torch_function__`.
 _OPERATORS: Final = """
-    __add__ __radd__ __sub__ __rsub__ __mul__ __rmul__ __truediv__ __rtruediv__ __floordiv__
+    __add__ __radd__ __sub__ __rsub__ __mul__ __rmul__ __truediv__ __rtruediv__ __rdiv__ __floordiv__
     __rfloordiv__ __mod__ __rmod__ __pow__ __rpow__ __and__ __rand__ __or__ __ror__ __xor__ __rxor__
     __lshift__ __rlshift__ __rshift__ __rrshift__ __neg__ __pos__ __abs__ __matmul__ __rmatmul__
     __invert__ __iadd__ __isub__ __imul__ __itruediv__ __ifloordiv__ __imod__ __ipow__ __iand__ __ior__
     __ixor__ __ilshift__ __irshift__ __lt__ __le__ __eq__ __ne__ __gt__ __ge__
 """
+# Methods that PyTorch implements in Python.
+_IN_PYTHON: Final = """
+    __array__ __array_wrap__ __contains__ __deepcopy__ __dlpack__ __dlpack_device__ __format__ __len__
+    __reduce_ex__ __repr__ __reversed__ _typed_storage dim_order is_shared istft register_hook resize
+    resize_as share_memory_ split storage unflatten
+"""
 _PLAIN = frozenset((_NOT_ASKED + _OPERATORS).split())
+_PYTHON_METHODS = frozenset(_IN_PYTHON.split())
 
 
 def initialize_subclass(cls: type[Tensor]) -> None:
@@ -50,17 +57,20 @@ def initialize_subclass(cls: type[Tensor]) -> None:
             return  # A base class already has the copies, and the class inherits them.
     for name, member in Tensor.__dict__.items():
         if name not in cls.__dict__ and name not in _PLAIN:
-            asking = _asking(member)
+            asking = _asking(member, name in _PYTHON_METHODS)
             if asking is not None:
                 setattr(cls, name, asking)
 
 
-def _asking(member: Any) -> Any:
-    """Return a copy of a `Tensor` member that calls `__torch_function__`, or None if it needs no wrapper."""
+def _asking(member: Any, is_python: bool) -> Any:
+    """Return a copy of a `Tensor` member that calls `__torch_function__`, or None if it needs no wrapper.
+
+    `is_python` is True for methods that PyTorch implements in Python.
+    """
     if isinstance(member, OverloadSet | Overridable | classmethod | staticmethod | type):
         return None
     if callable(member):
-        return Overridable(member, member)
+        return Overridable(member, member, is_python)
     if hasattr(type(member), "__get__") and hasattr(type(member), "__set__"):
         return _property(member)
     return None
@@ -70,9 +80,9 @@ def _property(member: Any) -> property:
     """Return a property with overridable accessors, such as `Tensor.grad.__get__`."""
     reader, writer, deleter = member.__get__, member.__set__, getattr(member, "__delete__", None)
     return property(
-        Overridable(lambda x: reader(x), reader),
-        Overridable(lambda x, value: writer(x, value), writer),
-        None if deleter is None else Overridable(lambda x: deleter(x), deleter),
+        Overridable(lambda x: reader(x), reader, False),
+        Overridable(lambda x, value: writer(x, value), writer, False),
+        None if deleter is None else Overridable(lambda x: deleter(x), deleter, False),
     )
 
 

@@ -25,9 +25,10 @@ cdef object call_slot(str slot, str name, object a, object b)
 cdef object bitwise(str slot, str name, object a, object b)
 # Evaluate `b` <operator> `a` for a reflected method such as `__rand__` of tensor `a`.
 cdef object reflected_bitwise(str slot, str name, object a, object b)
-# Return whether `a` or `b` has a `__torch_function__` handler. Call it for a method of Tensor.
+# Evaluate `other / x` for the reflected method of tensor `x`.
+cdef object divide_reflected(object x, object other)
+# Return whether `a` or `b` has a `__torch_function__` handler.
 cdef bint has_handler(object a, object b) except -1
-cdef object call_handler(str slot, object a, object b)
 # Return whether `x` is a tensor or a number.
 cdef bint is_operand(object x) except -1
 # Return whether the class of `x`, a tensor or another object, defines `__torch_function__`.

@@ -90,7 +90,7 @@ cdef object binary(str name, object a, object b):
     Then no `__torch_function__` handler is called.
     """
     if is_operand(b) and is_operand(a):
-        if not is_dispatched_operand(a) and not is_dispatched_operand(b):
+        if not overriding or not is_dispatched_operand(a) and not is_dispatched_operand(b) and not has_handler(a, b):
             return method(name)(a, b)
     elif not is_supported(a) or not is_supported(b):
         return NotImplemented
@@ -121,11 +121,10 @@ cdef object add_in_place(object a, object b):
 cdef object call_reflected(str slot, str name, str direct, object a, object b):
     """Evaluate `b` <operator> `a` for a reflected method of tensor `a`, such as `__radd__`.
 
-    If `b` is a tensor too, run the operator `direct`. Python calls the reflected method for two
-    tensors if the class of `a` is a subclass of the class of `b`. `slot` is the method that handlers receive,
-    or "" for the operator `name`.
+    If the class of `b` is Tensor, run the operator `direct`: Python calls the reflected method of a subclass of
+    Tensor before the method of Tensor. `slot` is the method that handlers receive, or "" for the operator `name`.
     """
-    if is_tensor(b):
+    if type_of(b) == tensor_type:
         return binary(direct, b, a)
     return call_handler(slot, a, b) if slot and has_handler(a, b) else binary(name, a, b)
 
@@ -133,11 +132,25 @@ cdef object call_reflected(str slot, str name, str direct, object a, object b):
 cdef object call_exchanged(str slot, str direct_slot, str name, object a, object b):
     """Evaluate `b` <operator> `a` for a reflected method of tensor `a`, by the operator `name` on `b` and `a`.
 
-    Handlers receive the method `slot`. For two tensors, they receive `direct_slot`, or the operator if it is "".
+    Handlers receive the method `slot`. If the class of `b` is Tensor, they receive `direct_slot`, or the operator if it
+    is "", because Python calls the reflected method of a subclass of Tensor before the method of Tensor.
     """
-    if is_tensor(b):
+    if type_of(b) == tensor_type:
         return call_slot(direct_slot, name, b, a) if direct_slot else binary(name, b, a)
     return call_handler(slot, a, b) if has_handler(a, b) else binary(name, b, a)
+
+
+cdef object divide_reflected(object x, object other):
+    """Evaluate `other / x` for the reflected method of tensor `x`."""
+    if type_of(other) == tensor_type:
+        return binary("div", other, x)
+    if has_handler(x, other):
+        return call_handler("__rdiv__", x, other)
+    if isinstance(other, np.ndarray):
+        # `binary` does not accept an array as `other`. The operator `*` does, because it calls the method
+        # `__rmul__` of the NumPy array.
+        return operator_function("reciprocal")(x) * other
+    return binary("mul", operator_function("reciprocal")(x), other)
 
 
 cdef object call_slot(str slot, str name, object a, object b):
@@ -192,7 +205,7 @@ cdef object bitwise(str slot, str name, object a, object b):
 
 
 cdef object reflected_bitwise(str slot, str name, object a, object b):
-    return bitwise(slot, name, b, a) if is_tensor(b) else binary(name, a, b)
+    return bitwise(slot, name, b, a) if type_of(b) == tensor_type else binary(name, a, b)
 
 
 cdef bint is_supported(object x) except -1:

@@ -22,7 +22,7 @@ from cpython.tuple cimport PyTuple_SET_ITEM
 
 from ts._core.tensor.ndarray cimport PyArrayObject, dims_of, ndim_of, size_of
 from ts._core.tensor.python_operators cimport (
-    add_in_place, binary, bitwise, call_exchanged, call_handler, call_reflected, call_slot, has_handler,
+    add_in_place, binary, bitwise, call_exchanged, call_reflected, call_slot, divide_reflected, has_handler,
     reflected_bitwise, is_operand, load_methods, method, operator_function, overrides, register_tensor_type,
     to_copy,
 )
@@ -46,8 +46,7 @@ cdef extern from "Python.h":
         object (*tp_alloc)(PyTypeObject *, Py_ssize_t)
 
 cdef extern from "type_slots.h":
-    void install_slots(PyTypeObject *cls, void (*on_error)() noexcept) noexcept
-
+    int install_slots(PyTypeObject *cls, void (*on_error)() noexcept) except -1
 
 # ---------------------------------------------------------------- wrapping of arrays in tensors
 
@@ -163,8 +162,11 @@ cdef object compare(Tensor x, object other, int op):
             other = _new_tensor(np.asarray(other))
         except TypeError:  # the dtype of the array is unsupported
             return NotImplemented
-    if op == Py_EQ and has_handler(x, other):
-        return call_handler("__eq__", x, other)
+    if op == Py_EQ and has_handler(x, None):  # In PyTorch, the method `__eq__` ignores the class of `other`.
+        try:
+            return resolve("function_overrides").call_overridden(Tensor.__eq__, [x], (x, other), None)
+        except TypeError:
+            return NotImplemented
     return binary(COMPARISONS[op], x, other)
 
 
@@ -544,6 +546,8 @@ cdef class Tensor:
             raise TypeError("iteration over a 0-d tensor")
         if watched():
             return watcher().iterate(self)
+        if has_handler(self, None) and self.dim():  # As in PyTorch, handlers receive both calls.
+            return iter(self.unbind(0))
         if is_recorded(self) or self.backend == BACKEND_SPARSE:
             return iter(operator_function("unbind")(self, 0))
         array = self.array
@@ -632,22 +636,13 @@ cdef class Tensor:
     def __mul__(self, other): return binary("mul", self, other)
     def __rmul__(self, other): return call_reflected("", "mul", "mul", self, other)
     def __truediv__(self, other): return binary("div", self, other)
-    def __rtruediv__(self, other):
-        if isinstance(other, Tensor):
-            return binary("div", other, self)
-        if has_handler(self, other):
-            return call_handler("__rtruediv__", self, other)
-        if isinstance(other, np.ndarray):
-            # `binary` does not accept an array as `other`. The operator `*` does, because it calls the method
-            # `__rmul__` of the NumPy array.
-            return operator_function("reciprocal")(self) * other
-        return binary("mul", operator_function("reciprocal")(self), other)
+    def __rtruediv__(self, other): return divide_reflected(self, other)
 
     def __floordiv__(self, other): return call_slot("__floordiv__", "floor_divide", self, other)
     def __rfloordiv__(self, other): return call_exchanged("__rfloordiv__", "__floordiv__", "floor_divide", self, other)
     def __mod__(self, other): return binary("remainder", self, other)
     def __rmod__(self, other): return call_exchanged("__rmod__", "", "remainder", self, other)
-    def __pow__(self, other, modulo): return binary("pow", self, other)
+    def __pow__(self, other, modulo): return call_slot("pow", "pow", self, other)
     def __rpow__(self, other, modulo): return call_exchanged("__rpow__", "", "pow", self, other)
     def __and__(self, other): return bitwise("__and__", "bitwise_and", self, other)
     def __rand__(self, other): return reflected_bitwise("__and__", "bitwise_and", self, other)
@@ -690,7 +685,7 @@ cdef class Tensor:
     def __itruediv__(self, other): return binary("div_", self, other)
     def __ifloordiv__(self, other): return binary("floor_divide_", self, other)
     def __imod__(self, other): return binary("remainder_", self, other)
-    def __ipow__(self, other): return binary("pow_", self, other)
+    def __ipow__(self, other): return call_slot("pow_", "pow_", self, other)
     def __iand__(self, other): return bitwise("__iand__", "bitwise_and_", self, other)
     def __ior__(self, other): return bitwise("__ior__", "bitwise_or_", self, other)
     def __ixor__(self, other): return bitwise("__ixor__", "bitwise_xor_", self, other)

@@ -84,7 +84,22 @@ static PyCFunction replace_method(PyTypeObject *type, const char *name, PyCFunct
     return original;
 }
 
-static void install_slots(PyTypeObject *type, void (*function)(void)) {
+/* Define `__rdiv__`, which is PyTorch's name of the method `__rtruediv__`, and make it the only such method. */
+static int rename_division(PyTypeObject *type) {
+    static PyMethodDef definition;
+    PyObject *method = PyDict_GetItemString(type->tp_dict, "__rtruediv__");
+    if (method == NULL) return 0;
+    definition = *((PyMethodDescrObject *)method)->d_method;
+    definition.ml_name = "__rdiv__";
+    method = PyDescr_NewMethod(type, &definition);
+    if (method == NULL) return -1;
+    int failed = PyDict_SetItemString(type->tp_dict, "__rdiv__", method) ||
+                 PyDict_SetItemString(type->tp_dict, "__rtruediv__", method);
+    Py_DECREF(method);
+    return failed ? -1 : 0;
+}
+
+static int install_slots(PyTypeObject *type, void (*function)(void)) {
     on_error = function;
 #define INSTALL_SLOT(part, slot, ...) \
     original_##slot = part(type)->slot; \
@@ -97,5 +112,7 @@ static void install_slots(PyTypeObject *type, void (*function)(void)) {
 #define INSTALL_METHOD(name) original_method_##name = replace_method(type, "__" #name "__", method_##name);
     BINARY_METHODS(INSTALL_METHOD)
 #undef INSTALL_METHOD
+    int status = rename_division(type);
     PyType_Modified(type);
+    return status;
 }
