@@ -159,8 +159,9 @@ class ExportTracer(FxGraphBuilder):
         For example, return `add.Tensor` for `add.Scalar`, and `split_with_sizes` for `split.sizes`. For most
         operators, return `op` itself.
         """
-        if op.key == "aten::split.sizes":
-            return registry.operator("aten::split_with_sizes")
+        record = op.record
+        if record is not None and record.traced_as and not op.schema.is_mutable:
+            return registry.operator(record.traced_as)
         return overload_for_numbers(op)
 
     def run(self, op: Any, values: list[Any]) -> Any:
