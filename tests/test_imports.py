@@ -27,6 +27,7 @@ MAY_IMPORT = {
     "unsupported": "",  # names that are not implemented
     "module_names": "",
     # the runtime: memory, values, tensors, dispatch, interpreter
+    "_core.private_mapping": "",
     "_core.shared_memory": "",
     "_core.thread": "",
     "_core.value": "_core.thread",

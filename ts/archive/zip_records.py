@@ -14,7 +14,6 @@ overwritten. It may be replaced by another file.
 from __future__ import annotations
 
 import io
-import mmap
 import os
 import struct
 import zipfile
@@ -26,6 +25,7 @@ from typing import IO, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from ts._core.private_mapping import PrivateMapping
 from ts._core.tensor.tensor import Tensor
 from ts._core.thread import deadline
 from ts.archive.storages import Storage, StorageType, read_storage, storage_type, view
@@ -83,10 +83,11 @@ class ZipRecords:
 
     def __init__(self, file: IO[bytes], scripted: bool | None = True, mapped: bool = False) -> None:
         self.file = file
-        self.map: mmap.mmap | None = None
+        self.map: PrivateMapping | None = None
+        self.mapped_offsets: set[int] = set()  # offsets of the records that `mapped` returned
         with _convert_zip_errors():
             if mapped:
-                self.map = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
+                self.map = PrivateMapping(file)
             self.zip = zipfile.ZipFile(file)
             entries = self.zip.infolist()
             self.size = file.seek(0, os.SEEK_END)
@@ -173,6 +174,10 @@ class ZipRecords:
         start += name_length + extra_length
         if signature != b"PK\3\4" or start % _ALIGNMENT or start + size > self.size:
             return None
+        # Two records of an untrusted archive may have the same bytes. Only one array is created of them.
+        if start in self.mapped_offsets:
+            return None
+        self.mapped_offsets.add(start)
         return np.frombuffer(self.map, np.uint8, size, start)
 
     def bytes(self, name: str) -> bytes:
