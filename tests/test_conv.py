@@ -8,7 +8,7 @@ import pytest
 
 import ts
 from ts.backends.cpu import thread_pool
-from ts.backends.cpu.kernels import conv as correlation, microkernels
+from ts.backends.cpu.kernels import conv as correlation, microkernels, packed_operand_cache
 
 
 @pytest.fixture
@@ -58,6 +58,10 @@ CASES = {  # input, weight, stride, padding, dilation, groups
     "volume": ((1, 2, 4, 5, 6), (5, 2, 2, 3, 3), (1, 2, 1), (1, 0, 1), (1, 1, 2), 1),
     "deep": ((1, 40, 6, 6), (17, 40, 3, 3), (1, 1), (1, 1), (1, 1), 1),
     "large weight": ((1, 256, 3, 3), (260, 256, 3, 3), (1, 1), (1, 1), (1, 1), 1),
+    "pointwise, whole panels": ((2, 140, 8, 12), (20, 140, 1, 1), (1, 1), (0, 0), (1, 1), 1),
+    "pointwise, groups": ((2, 12, 10, 10), (18, 4, 1, 1), (1, 1), (0, 0), (1, 1), 3),
+    "whole window": ((3, 6, 4, 5), (7, 6, 4, 5), (2, 1), (0, 0), (1, 1), 1),
+    "whole window, padded": ((3, 6, 3, 3), (7, 6, 3, 3), (4, 4), (1, 1), (1, 1), 1),
 }
 
 
@@ -262,3 +266,85 @@ def test_tensors_rebound_by_another_thread(which, monkeypatch):
     assert ts.nn.functional.conv2d(x, weight).equal(expected)
     monkeypatch.undo()
     assert ts.nn.functional.conv2d(ts.ones(1, 3, 19, 17), ts.ones(4, 3, 5, 3)).equal(expected)
+
+
+# ---- packed weights
+
+
+
+@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize("groups, dtype", [(1, ts.float32), (2, ts.float32), (1, ts.float64)])
+@pytest.mark.parametrize("transposed", [False, True])
+def test_cached_weights_have_the_same_bits(groups, dtype, transposed, bias, threads):
+    """Results have equal bits with and without the cached weight, for every number of threads and input size."""
+    shape = (24, 20, 3, 3) if transposed else (20, 24 // groups, 3, 3)
+    weight = ts.randn(shape, dtype=dtype)
+    shift = ts.randn(20 * groups if transposed else 20, dtype=dtype) if bias else None
+    function = ts.conv_transpose2d if transposed else ts.conv2d
+    for size in ((9, 9), (30, 17)):
+        x = ts.randn(2, 24, *size, dtype=dtype)
+        packed_operand_cache.forget()
+        results = []
+        for count in (1, 3, 2):
+            thread_pool.set_count(count)
+            results.append(function(x, weight, shift, stride=2, padding=1, groups=groups))
+        # a transposed convolution of stride 2 packs the weight for each of its 4 phases
+        assert packed_operand_cache.cache_size()[0] == (4 if transposed else 1)
+        results.append(function(x, weight.clone(), shift, stride=2, padding=1, groups=groups))
+        assert all(ts.equal(results[0], each) for each in results[1:])
+
+
+WRITES = {
+    "operator": lambda w: w.mul_(2),
+    "view": lambda w: w[3].fill_(1),
+    "data": lambda w: w.data.add_(1),
+    "replaced data": lambda w: setattr(w, "data", ts.ones_like(w)),
+    "numpy": lambda w: w.detach().numpy().fill(3),
+    "copy": lambda w: w.copy_(ts.zeros_like(w)),
+    "storage": lambda w: w.untyped_storage().fill_(0),
+}
+
+
+@pytest.mark.parametrize("write", WRITES)
+@pytest.mark.parametrize("make", [lambda w: w, ts.nn.Parameter], ids=("tensor", "parameter"))
+def test_writes_to_weights_are_seen(write, make):
+    """A convolution uses the elements that the weight has now, also after its packed form was cached."""
+    weight, x = make(ts.randn(16, 16, 3, 3)), ts.randn(1, 16, 12, 12)
+    packed_operand_cache.forget()
+    with ts.no_grad():
+        for _ in range(3):
+            ts.conv2d(x, weight)
+        assert packed_operand_cache.cache_size()[0] == 1
+        WRITES[write](weight)
+        for _ in range(3):
+            assert ts.equal(ts.conv2d(x, weight), ts.conv2d(x, weight.clone()))
+
+
+def test_alternating_layouts_of_one_weight():
+    """A weight that convolutions of different groups and shapes use is packed for each of them."""
+    weight, x = ts.randn(16, 8, 3, 3), ts.randn(1, 16, 12, 12)
+    packed_operand_cache.forget()
+    uses = [
+        lambda w: ts.conv2d(x, w, groups=2),
+        lambda w: ts.conv_transpose2d(x, w, stride=2),
+        lambda w: ts.conv1d(x[:, :8].flatten(2), w.view(16, 8, 9)),
+        lambda w: ts.conv2d(x[:, :8], w.flip(2), dilation=2),
+    ]
+    for _ in range(4):
+        for use in uses:
+            assert ts.equal(use(weight), use(weight.clone()))
+
+
+def test_weights_of_archives_are_cached(tmp_path):
+    """Weights of a memory-mapped archive are cached, except for a record that shares its bytes with another."""
+    module = ts.jit.trace(ts.nn.Conv2d(32, 64, 3), ts.randn(1, 32, 8, 8))
+    module.save(str(tmp_path / "conv.pt"))
+    loaded = ts.jit.load(str(tmp_path / "conv.pt"))
+    x = ts.randn(1, 32, 8, 8)
+    packed_operand_cache.forget()
+    with ts.no_grad():
+        for _ in range(3):
+            assert ts.equal(loaded(x), module(x))
+        assert packed_operand_cache.cache_size()[0] == 2
+        loaded.weight.mul_(2)
+        assert ts.allclose(loaded(x) - module.bias.view(-1, 1, 1), 2 * (module(x) - module.bias.view(-1, 1, 1)), atol=1e-4)

@@ -142,7 +142,12 @@ def decompose(g: Geometry, sizes: Sequence[int]) -> ConvDecomposition:
         outer = (phase[0].first + x * phase[0].output_stride) * output_size[1]
         lines = np.add.outer(outer, phase[1].first + y * phase[1].output_stride)
         to = (lines * output_size[2] + phase[2].first).ravel()
-        result.append(SubConvolution(taps, q, to, phase[2].number, phase[2].output_stride))
+        row = phase[2].number
+        # Join adjacent rows whose results are adjacent in the output, too.
+        adjacent = (np.diff(q) == row).all() and (np.diff(to) == row).all()
+        if len(q) > 1 and phase[2].output_stride == 1 and adjacent:
+            q, to, row = q[:1], to[:1], row * len(q)
+        result.append(SubConvolution(taps, q, to, row, phase[2].output_stride))
     written = math.prod(sum(axis.number for axis in phases) for phases in axes)
     layout = InputLayout(spatial, strides, firsts, lengths, residues)
     return ConvDecomposition(layout, result, written == math.prod(output_size))

@@ -4,6 +4,8 @@ cimport cython
 from libc.stdint cimport int64_t
 from libc.string cimport memcpy
 
+from ts._core.tensor.tensor cimport Tensor
+
 ctypedef fused real:
     float
     double
@@ -27,6 +29,7 @@ cdef class SubConvolution:
     cdef object owners                   # keeps the owners of the memory behind the pointers alive
     cdef int64_t *tap_offset
     cdef int64_t *tap_index            # 3 indices into the weight's window per tap
+    cdef readonly bytes tap_layout     # contents of `tap_index`
     cdef Py_ssize_t taps
     cdef int64_t *row_q
     cdef int64_t *row_offset
@@ -81,7 +84,9 @@ cdef void arrange_channel(
 cdef int require_fitting(x, w, bias, y, InputLayout source, list phases, Py_ssize_t groups, bint transposed) except -1
 
 # Write the sum of the correlations of all phases to `out`, as `correlate` does. The caller has checked the
-# operands with `require_fitting`.
+# operands with `require_fitting`. The packed weight comes from the cache if `owner` is the tensor of the weight
+# and `layouts` has the key of the packed layout for each phase. Both may be None.
 cdef int correlate_fitting(
-    object input, object weight, object bias, object out, InputLayout source, list phases, int64_t groups, bint transposed
+    object input, object weight, object bias, object out, InputLayout source, list phases, int64_t groups, bint transposed,
+    Tensor owner, list layouts
 ) except -1

@@ -12,6 +12,7 @@ class InputLayout:
     ) -> None: ...
 
 class SubConvolution:
+    tap_layout: bytes
     def __init__(
         self,
         taps: Sequence[tuple[int, Sizes]],

@@ -29,7 +29,12 @@ from numpy cimport NPY_ARRAY_ALIGNED, NPY_ARRAY_CARRAY, npy_intp
 
 from ts._core.tensor.ndarray cimport PyArrayObject, data_of, dims_of, flags_of, ndim_of, size_of, strides_of
 from ts._core.value.no_python_construction cimport seal
+from ts._core.tensor.tensor cimport Tensor
 from ts.backends.cpu.kernels.aligned_memory cimport malloc_aligned
+from ts.backends.cpu.kernels.conv_weight_packing cimport (
+    ConvWeight, cached_weight, describe_weight, pack_weight, packed_group_size, weight_offset
+)
+from ts.backends.cpu.kernels.gemm_tiles cimport Packed
 from ts.backends.cpu.kernels.kernel cimport item_size
 from ts.backends.cpu.kernels.microkernels cimport Kernels, microkernels
 from ts.backends.cpu.kernels.parallel_task cimport require_partition
@@ -50,6 +55,8 @@ cdef enum:
     MIN_UNPACKED_TAPS = 4              # minimal number of taps to read the source in place for more than 2 filter tiles
     LARGE_WEIGHT_BYTES = 1 << 19       # maximal size in bytes of a weight that stays in the L2 cache
     DEPTHWISE_BLOCK = 2048             # number of positions that a depthwise convolution computes at a time
+    # Number of references to the array of the weight while it is packed: of the operator and of `Run.owners`.
+    REFERENCES_TO_WEIGHT = 2
 
 
 # ---------------------------------------------------------------- input layout and correlations
@@ -123,6 +130,7 @@ cdef class SubConvolution:
         self.tap_offset, self.tap_index = _numbers_of(offsets), _numbers_of(indices)
         self.row_q, self.row_offset = _numbers_of(row_q), _numbers_of(row_offset)
         self.owners = (offsets, indices, row_q, row_offset)
+        self.tap_layout = indices.tobytes()
         self.row = row
         self.output_stride = output_stride
         self.length = row_q[self.rows - 1] + row if self.rows else 0
@@ -146,10 +154,9 @@ cdef struct Job:
     int64_t source_image
     int64_t source_channel
     int64_t source_end  # number of elements of the source, which bounds the reads of whole vectors
+    ConvWeight weight
     char *packed                       # weight as packed by `pack_weight`
-    int64_t packed_group
-    char *weight
-    int64_t weight_strides[6]          # strides of group, filter, channel and 3 window dimensions
+    int64_t packed_group               # number of elements of a group of `packed`
     char *bias
     int64_t bias_stride
     char *out
@@ -162,6 +169,7 @@ cdef struct Job:
     int64_t *offset                    # `depth` offsets in the source, one for each pair of channel and tap
     int64_t furthest                   # maximum of `offset`
     int64_t panels                     # number of panels that a task computes
+    bint direct                        # True if microkernels may write to the output instead of a buffer
 
 
 # ---------------------------------------------------------------- layout of the operands
@@ -195,51 +203,22 @@ cdef void arrange_channel(
                         line += (s.first[2] + begin) * element_stride
                         if element_stride == 1:
                             copy_row(line, end - begin, to + begin)
+                        elif element_stride == 2:  # a loop with a constant stride is vectorized
+                            for w in range(end - begin):
+                                to[begin + w] = line[2 * w]
                         else:
                             for w in range(end - begin):
                                 to[begin + w] = line[w * element_stride]
                         to += count
 
 
-cdef inline int64_t weight_at(Job *job, SubConvolution p, int64_t group, int64_t filter, int64_t channel, int64_t tap) noexcept nogil:
-    cdef int64_t *stride = job.weight_strides
-    cdef int64_t *index = p.tap_index + 3 * tap
-    return (
-        group * stride[0] + filter * stride[1] + channel * stride[2]
-        + index[0] * stride[3] + index[1] * stride[4] + index[2] * stride[5]
-    )
-
-
-cdef void pack_weight(Job *job, SubConvolution p, real *to) noexcept nogil:
-    """Weight packing: store the weight as (group, tile of filters, depth, filter in the tile).
-
-    The last tile is padded with zeros.
-    """
-    cdef real *line
-    cdef int64_t stride = job.weight_strides[1]
-    cdef int64_t group, tile, first, tap, r, channel, rows = job.kernels.rows, full
-    for group in range(job.groups):
-        for tile in range((job.filters + rows - 1) // rows):
-            first = tile * rows
-            full = min(rows, job.filters - first)
-            for channel in range(job.channels):
-                for tap in range(p.taps):
-                    line = <real *>job.weight + weight_at(job, p, group, first, channel, tap)
-                    for r in range(full):
-                        to[r] = line[r * stride]
-                    for r in range(full, rows):
-                        to[r] = 0
-                    to += rows
-
-
 # ---------------------------------------------------------------- computation
 
 cdef void copy_out(
-    Job *job, SubConvolution p, int64_t image, int64_t first, int64_t filters, real *sums, int64_t pitch, int64_t q, int64_t count
+    Job *job, SubConvolution p, int64_t image, int64_t first, int64_t filters, real *sums, int64_t pitch, int64_t q, int64_t count,
+    bint add_bias
 ) noexcept nogil:
-    """Add the bias to the sums of positions [q, q + count) and write the results to the rows of the
-    output.
-    """
+    """Write the sums of positions [q, q + count) to the rows of the output, after adding the bias if `add_bias`."""
     cdef int64_t low = row_of_position(p, q), begin, end, i, filter
     cdef real *from_
     cdef real *to
@@ -252,7 +231,7 @@ cdef void copy_out(
             to += p.row_offset[low] + (begin - p.row_q[low]) * p.output_stride
             from_ = sums + begin - q
             for filter in range(filters):
-                if job.bias != NULL:
+                if add_bias and job.bias != NULL:
                     bias = (<real *>job.bias)[(first + filter) * job.bias_stride]
                 if p.output_stride == 1:
                     for i in range(end - begin):
@@ -263,6 +242,17 @@ cdef void copy_out(
                 to += job.out_plane
                 from_ += pitch
         low += 1
+
+
+cdef void fill_with_bias(Job *job, int64_t first, int64_t filters, real *to, int64_t pitch, int64_t count) noexcept nogil:
+    """Set `count` elements of the rows of `filters` filters to the bias."""
+    cdef int64_t filter, i
+    cdef real bias
+    for filter in range(filters):
+        bias = (<real *>job.bias)[(first + filter) * job.bias_stride]
+        for i in range(count):
+            to[i] = bias
+        to += pitch
 
 
 cdef inline int pack_end(
@@ -296,6 +286,11 @@ cdef int compute(Job *job, SubConvolution p, int64_t partition, int64_t partitio
     cdef real *block = <real *>malloc_aligned((pitch * min(job.depth, DEPTH_BLOCK) + 1) * sizeof(real))
     cdef real *sums = <real *>malloc_aligned(pitch * tiles * rows * sizeof(real))
     cdef real *panel_at
+    cdef real *to
+    cdef real *output
+    cdef int64_t to_pitch
+    cdef int64_t direct                # number of the first panels whose results are written to the output without a copy
+    cdef bint add
     if block == NULL or sums == NULL:
         free(block)
         free(sums)
@@ -307,6 +302,8 @@ cdef int compute(Job *job, SubConvolution p, int64_t partition, int64_t partitio
         start = image * job.source_image + group * job.channels * job.source_channel
         panels = min((p.length - q + wide - 1) // wide, job.panels)
         weight = <real *>job.packed + group * job.packed_group
+        direct = min((p.length - q) // wide, panels) if job.direct else 0
+        output = <real *>job.out + (image * job.groups + group) * job.filters * job.out_plane + p.row_offset[0] + q
         k = 0
         while True:
             depth = min(job.depth - k, <int64_t>DEPTH_BLOCK)
@@ -331,22 +328,32 @@ cdef int compute(Job *job, SubConvolution p, int64_t partition, int64_t partitio
                 while (1 << kind_of_tile) < min(left, rows):
                     kind_of_tile += 1
                 for panel in range(panels):
+                    to, to_pitch = sums + tile * rows * pitch + panel * wide, pitch
+                    add = k > 0
+                    if panel < direct:
+                        to, to_pitch = output + tile * rows * job.out_plane + panel * wide, job.out_plane
+                    if k == 0 and job.bias != NULL:
+                        fill_with_bias(job, group * job.filters + tile * rows, min(left, rows), to, to_pitch, wide)
+                        add = True
                     if not packed[panel]:
                         job.kernels.reach[kind_of_tile][vectors[panel] - 1](
                             depth, weight + (tile * job.depth + k) * rows, <real *>job.source + start + q + panel * wide,
-                            job.offset + k, sums + tile * rows * pitch + panel * wide, pitch, k > 0,
+                            job.offset + k, to, to_pitch, add,
                         )
                         continue
                     job.kernels.tile[kind_of_tile][vectors[panel] - 1](
                         depth, weight + (tile * job.depth + k) * rows, block + panel * wide * depth,
-                        sums + tile * rows * pitch + panel * wide, pitch, k > 0,
+                        to, to_pitch, add,
                     )
             k += depth
             if k >= job.depth:
                 break
-        copy_out(
-            job, p, image, group * job.filters, job.filters, sums, pitch, q, min(panels * wide, p.length - q)
-        )
+        q += direct * wide
+        if direct < panels:
+            copy_out(
+                job, p, image, group * job.filters, job.filters, sums + direct * wide, pitch, q,
+                min((panels - direct) * wide, p.length - q), False,
+            )
     free(block)
     free(sums)
     return 0
@@ -376,12 +383,12 @@ cdef int compute_depthwise(
         arrange_channel(<const real *>job.input, job.input_strides, s, image, group, source)
         for filter in range(job.filters):
             for tap in range(p.taps):
-                weight[tap] = (<real *>job.weight)[weight_at(job, p, group, filter, 0, tap)]
+                weight[tap] = (<real *>job.weight.data)[weight_offset(&job.weight, p.tap_index + 3 * tap, group, filter, 0)]
             q = 0
             while q < p.length:
                 count = min(p.length - q, <int64_t>DEPTHWISE_BLOCK)
                 job.kernels.taps(p.taps, weight, source + q, job.offset, sums, count)
-                copy_out(job, p, image, group * job.filters + filter, 1, sums, 0, q, count)
+                copy_out(job, p, image, group * job.filters + filter, 1, sums, 0, q, count, True)
                 q += count
     free(source)
     free(sums)
@@ -402,6 +409,8 @@ cdef class Run:
 
     cdef Job job
     cdef tuple owners                    # keeps the arrays of the operands alive
+    cdef char *own_packed                # packed weight of this call, or NULL
+    cdef Packed cached                   # packed weight of the cache, or None
     cdef InputLayout source
     cdef SubConvolution phase
     cdef bint double_
@@ -412,7 +421,7 @@ cdef class Run:
 
     def __dealloc__(self):
         free(self.job.offset)
-        free(self.job.packed)
+        free(self.own_packed)
         if self.job.source != self.job.input:
             free(self.job.source)
 
@@ -440,6 +449,29 @@ cdef class Run:
         if self.double_:
             return compute_depthwise(&self.job, self.phase, self.source, self.plane, partition, partition_count, <double *>NULL)
         return compute_depthwise(&self.job, self.phase, self.source, self.plane, partition, partition_count, <float *>NULL)
+
+    cdef int take_packed_weight(self, Tensor owner, bytes layout) except -1:
+        """Set the packed weight of the current phase, from the cache or packed for this call.
+
+        `owner` is the tensor of the weight and `layout` the key of its packed layout, or None to bypass the
+        cache.
+        """
+        cdef Job *job = &self.job
+        job.packed_group = packed_group_size(&job.weight, self.phase.taps)
+        self.cached = None
+        if owner is not None:
+            self.cached = cached_weight(
+                owner, &job.weight, self.phase.tap_index, self.phase.taps, layout, REFERENCES_TO_WEIGHT
+            )
+        if self.cached is not None:
+            job.packed = <char *>self.cached.panels.memory
+            return 0
+        free(self.own_packed)
+        self.own_packed = NULL
+        self.own_packed = <char *>_allocate(job.packed_group * job.groups + 1, 8 if self.double_ else 4)
+        job.packed = self.own_packed
+        pack_weight(&job.weight, self.phase.tap_index, self.phase.taps, job.packed)
+        return 0
 
     cdef int run(self, PartitionMethod method, Py_ssize_t partition, Py_ssize_t partition_count, int64_t units) except -1:
         """Run one partition of `method`, without the GIL if `units` is at least MIN_UNITS_WITHOUT_GIL.
@@ -563,11 +595,12 @@ def correlate(
     if type(input) is not np.ndarray or type(weight) is not np.ndarray or type(out) is not np.ndarray:
         raise TypeError("correlate: operands must be NumPy arrays")
     require_fitting(input, weight, bias, out, source, phases, groups, transposed)
-    correlate_fitting(input, weight, bias, out, source, phases, groups, transposed)
+    correlate_fitting(input, weight, bias, out, source, phases, groups, transposed, None, None)
 
 
 cdef int correlate_fitting(
-    object input, object weight, object bias, object out, InputLayout source, list phases, int64_t groups, bint transposed
+    object input, object weight, object bias, object out, InputLayout source, list phases, int64_t groups, bint transposed,
+    Tensor owner, list layouts
 ) except -1:
     cdef Run run = Run.__new__(Run)
     cdef Job *job = &run.job
@@ -576,8 +609,8 @@ cdef int correlate_fitting(
     cdef PyArrayObject *y = <PyArrayObject *>out
     cdef SubConvolution phase
     cdef Py_ssize_t itemsize
-    cdef int64_t strides[5]
     cdef int64_t k, tap, work
+    cdef Py_ssize_t i
     cdef bint depthwise
     itemsize = item_size(x)
     run.double_ = itemsize == 8
@@ -591,18 +624,7 @@ cdef int correlate_fitting(
     job.groups = groups
     job.channels = run.channels // groups
     job.filters = dims_of(y)[1] // groups
-    job.weight = data_of(w)
-    _strides(w, strides, 2, itemsize)
-    if transposed:
-        job.weight_strides[0] = strides[0] * job.channels
-        job.weight_strides[1] = strides[1]
-        job.weight_strides[2] = strides[0]
-    else:
-        job.weight_strides[0] = strides[0] * job.filters
-        job.weight_strides[1] = strides[0]
-        job.weight_strides[2] = strides[1]
-    for k in range(3):
-        job.weight_strides[3 + k] = strides[2 + k]
+    describe_weight(&job.weight, w, groups, transposed)
     job.bias = NULL
     if bias is not None:
         job.bias = data_of(<PyArrayObject *>bias)
@@ -634,7 +656,7 @@ cdef int correlate_fitting(
                 run.run(Run.arrange_partition, 0, 1, work // 16)
             else:
                 thread_pool.run(run.arrange_channels, thread_pool.partition_count(work // 16))
-    for phase in phases:
+    for i, phase in enumerate(phases):
         run.phase = phase
         free(job.offset)
         job.offset = NULL
@@ -653,14 +675,10 @@ cdef int correlate_fitting(
             else:
                 thread_pool.run(run.compute_depthwise, thread_pool.partition_count(work // 32))
             continue
-        job.packed_group = (job.filters + job.kernels.rows - 1) // job.kernels.rows * job.kernels.rows * job.depth
-        free(job.packed)
-        job.packed = NULL
-        job.packed = <char *>_allocate(job.packed_group * groups + 1, itemsize)
-        if run.double_:
-            pack_weight(job, phase, <double *>job.packed)
-        else:
-            pack_weight(job, phase, <float *>job.packed)
+        run.take_packed_weight(owner, None if layouts is None else layouts[i])
+        # The last tile of filters must not write past the last filter.
+        k = job.filters % job.kernels.rows
+        job.direct = phase.rows == 1 and phase.output_stride == 1 and k & (k - 1) == 0
         job.panels = MAX_PANELS_PER_TASK if job.packed_group * itemsize > LARGE_WEIGHT_BYTES else 1
         if work // 64 < MIN_WORK_PER_THREAD:
             run.run(Run.compute_partition, 0, 1, work // 64)

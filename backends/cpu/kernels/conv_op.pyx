@@ -9,6 +9,10 @@ the operator's Python kernel runs. Example:
     conv2d(x, weight, bias, [2, 2], [1, 1])
 """
 
+import math
+
+import numpy as np
+
 cimport cython
 cimport numpy as cnp
 from cpython.bytes cimport PyBytes_FromStringAndSize
@@ -20,6 +24,7 @@ from ts._core.value.container cimport List, list_item
 from ts._core.dispatch.operator cimport Operator, UNSUPPORTED
 from ts.backends.cpu.kernels.conv cimport InputLayout, correlate_fitting
 from ts.backends.cpu.kernels.kernel_registry cimport register_kernel
+from ts.backends.cpu.kernels.matmul cimport is_row, multiply_into
 from ts._core.value.ivalue cimport IValue, TAG_NONE, TAG_OBJECT, box
 from ts._core.value.no_python_construction cimport seal
 from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, PyArrayObject, dims_of, flags_of, ndim_of, size_of
@@ -51,6 +56,10 @@ cdef class PreparedConv:
     cdef bint complete
     cdef int64_t groups
     cdef bint transposed
+    cdef list weight_layouts           # for each phase, a key of the layout of the packed weight
+    # True if the output has one element for each image and filter: the convolution is the matrix product
+    # images @ weight.T
+    cdef bint is_product
     cdef npy_intp shape[5]             # shape of the output
 
 
@@ -168,6 +177,12 @@ cdef object prepare_conv(Operator op, IValue *r, const int32_t *at, bint transpo
     result.source, result.phases, result.complete = decomposition
     result.groups = g.groups
     result.transposed = transposed
+    result.is_product = (
+        not transposed and g.groups == 1 and args[0].shape[1:] == args[1].shape[1:]
+        and math.prod(g.output_size) == 1 and not any(map(any, g.pads))
+    )
+    sizes = np.array([transposed, g.groups, *args[1].shape], np.int64).tobytes()
+    result.weight_layouts = [sizes + phase.tap_layout for phase in result.phases]
     result.shape[0] = args[0].shape[0]
     result.shape[1] = g.filters
     for n in g.output_size:
@@ -202,6 +217,18 @@ cdef bint uses_channels_last(ConvArgumentPositions positions, PyArrayObject *x, 
     return is_channels_last(x) and is_channels_last(weight) and shape[1] != 1 and shape[2] != 1
 
 
+cdef bint multiply(images, filters, bias, out) except -1:
+    """Compute a convolution as the product images @ filters.T. Return False if the arrays are not contiguous."""
+    if not flags_of(<PyArrayObject *>images) & flags_of(<PyArrayObject *>filters) & cnp.NPY_ARRAY_C_CONTIGUOUS:
+        return False
+    count, number = len(images), len(filters)
+    if bias is not None and not is_row(bias, number, bias.dtype.num):
+        return False
+    return multiply_into(
+        images.reshape(count, -1), filters.reshape(number, -1).T, out.reshape(count, number), 1, 0, bias, None, NULL, NULL
+    )
+
+
 cdef int convolve(Operator op, IValue *r, const int32_t *at, ConvArgumentPositions positions) except -1:
     cdef int kind, nd
     cdef PyArrayObject *x
@@ -233,10 +260,12 @@ cdef int convolve(Operator op, IValue *r, const int32_t *at, ConvArgumentPositio
     if not prepared_call.complete:
         out[...] = 0 if shift is None else shift.reshape(-1, *(1,) * (nd - 2))
     placed = new_channels_last(nd, prepared_call.shape, kind) if uses_channels_last(positions, x, weight, prepared_call.shape) else None
-    correlate_fitting(
-        images, filters, shift, out,
-        prepared_call.source, prepared_call.phases, prepared_call.groups, prepared_call.transposed,
-    )
+    if not prepared_call.is_product or not multiply(images, filters, shift, out):
+        correlate_fitting(
+            images, filters, shift, out,
+            prepared_call.source, prepared_call.phases, prepared_call.groups, prepared_call.transposed,
+            <Tensor>r[at[1]].v.o, prepared_call.weight_layouts,
+        )
     if placed is not None:
         copy_array(<PyArrayObject *>placed, <PyArrayObject *>out)
         out = placed

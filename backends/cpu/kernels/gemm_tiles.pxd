@@ -45,6 +45,9 @@ cdef class Packed:
 cdef int64_t panel_bytes(bint double_, Matrix *b) noexcept nogil
 cdef void pack_panels(bint double_, Matrix *b, int64_t wide, void *memory, Panels *panels) noexcept nogil
 
+# Allocate memory for a packed operand, aligned to 64 bytes. Return None if memory allocation fails.
+cdef Packed new_packed(int64_t bytes)
+
 # Copy a floating matrix to panels of `wide` columns. Return None if memory allocation fails.
 cdef Packed packed_columns(bint double_, Matrix *b, int64_t wide)
 

@@ -172,7 +172,7 @@ cdef int tiled_block(
 
 @cython.final
 cdef class Packed:
-    """The packed columns of a matrix, which several products can use."""
+    """A packed operand, the columns of a matrix or the weight of a convolution, that several calls can use."""
 
     def __dealloc__(self):
         free(self.panels.memory)
@@ -195,14 +195,17 @@ cdef void pack_panels(bint double_, Matrix *b, int64_t wide, void *memory, Panel
         pack_columns(microkernels(False), b, 0, b.columns, 0, b.rows, wide, <float *>memory)
 
 
-cdef Packed packed_columns(bint double_, Matrix *b, int64_t wide):
+cdef Packed new_packed(int64_t bytes):
     cdef Packed result = Packed.__new__(Packed)
-    cdef void *memory
-    result.bytes = panel_bytes(double_, b)
-    memory = malloc_aligned(<size_t>result.bytes)
-    if memory == NULL:
-        return None
-    pack_panels(double_, b, wide, memory, &result.panels)
+    result.bytes = bytes
+    result.panels.memory = malloc_aligned(<size_t>bytes)
+    return None if result.panels.memory == NULL else result
+
+
+cdef Packed packed_columns(bint double_, Matrix *b, int64_t wide):
+    cdef Packed result = new_packed(panel_bytes(double_, b))
+    if result is not None:
+        pack_panels(double_, b, wide, result.panels.memory, &result.panels)
     return result
 
 

@@ -1,12 +1,13 @@
-"""Cache of packed operands of matrix products (weight packing), with cache invalidation by version counters.
+"""Cache of packed operands of matrix products and convolutions (weight packing), invalidated by version counters.
 
-Input: an operand of a product. Output: the operand in packed form, from its second use. Example:
+Input: an operand of a product, or the weight of a convolution. Output: the operand in packed form, from its
+second use. Example:
 
     for x in batches: torch.nn.functional.linear(x, weight)    weight is packed at its second use and cached
 
 A cached operand is valid while the version counter of its memory is unchanged. Operators that write to the
-memory increment the counter. To exclude other writes, the operand's array must own its memory. Only its
-tensor and the current view may refer to this array.
+memory increment the counter. To exclude other writes, the operand's array must own its memory or belong to a
+private mapping of a file. Only its tensor and the current view may refer to this array.
 
 If a program gets access to an array (`x.array`, storages, `x.data`), `drop_handed_out` removes its packed
 form. A tensor whose address was exposed is no longer packed. NumPy and DLPack also expose addresses.
@@ -16,6 +17,8 @@ The cache is bounded in bytes and entries. All accesses hold the GIL.
 
 import weakref
 from functools import partial
+
+from ts._core.private_mapping import has_private_mapping
 
 cimport cython
 cimport numpy as cnp
@@ -35,7 +38,8 @@ cdef extern from "Python.h":
 cnp.import_array()
 
 cdef enum:
-    TABLE_SIZE = 1 << 10  # number of slots of the hash table. The address of an operand selects a slot.
+    TABLE_SIZE = 1 << 10  # number of slots of the hash table. The address of an operand selects its first slot.
+    WAYS = 4                           # number of consecutive slots that may have the entry of an operand
     # Maximum of `uses_before_packing`. The number doubles whenever the panels of the operand are dropped
     # before they are used.
     MAX_USES_BEFORE_PACKING = 64
@@ -50,26 +54,19 @@ cdef class CacheEntry:
     The entry also has the packed panels of the operand if the operand has been used often enough.
     """
 
-    cdef Matrix matrix
-    cdef bint double_
-    cdef int64_t wide                  # number of columns of a panel
-    cdef PyObject *root  # array that owns the memory of the operand: a borrowed reference, valid until the callback of `watch`
-    cdef PyObject *owner
-    cdef int version
-    cdef int uses
-    cdef int uses_before_packing       # number of uses, including the use that packs the operand
-    cdef int64_t used                  # value of `lookup_count` at the last use of this entry
-    cdef int64_t hits
-    cdef Packed packed
-    cdef object watch  # weak reference to the array `root`. Its callback drops the panels when the array is deallocated.
-
-    cdef bint is_of(self, PyObject *root, Tensor owner, bint double_, Matrix *b, int64_t wide) noexcept:
+    cdef bint is_of(self, PyObject *root, Tensor owner, bint double_, Matrix *b, int64_t wide, bytes layout):
         return (
             self.matrix.data == b.data and self.matrix.rows == b.rows and self.matrix.columns == b.columns
             and self.matrix.pitch == b.pitch and self.matrix.flag == b.flag and self.double_ == double_
             and self.root == root and self.owner == <PyObject *>owner and self.version == owner.version
-            and self.wide == wide
+            and self.wide == wide and (self.layout is layout or self.layout == layout)
         )
+
+    cdef bint is_replaced_before(self, CacheEntry other) noexcept:
+        """Return whether a new operand takes the slot of this entry, not of `other`."""
+        if (self.packed is None) != (other.packed is None):
+            return self.packed is None
+        return self.used < other.used
 
     def drop_on_deallocation(self, array):
         """Drop the panels, when the array is deallocated."""
@@ -97,14 +94,15 @@ cdef int drop(CacheEntry entry) except -1:
     return 0
 
 
-cdef bint is_unshared(PyObject *root, Tensor t, Tensor owner, Py_ssize_t reference_count) except -1:
+cdef bint is_unshared(PyObject *root, Tensor t, Tensor owner, Py_ssize_t reference_count, Py_ssize_t held) except -1:
     """Return whether only `t`, its base and the owner of its version counter refer to `root`, the memory of `t`.
 
     The base is another tensor than the owner if it was created by `detach`, as every Parameter is. The base and
     the owner may have other memory than `t`, because `.data = x` replaces the array of one tensor. Then a write
     to `x` does not increment the version counter of `t`, and the reference count shows that `x` exists.
 
-    `reference_count` is the number of references to `root` that the caller holds.
+    `reference_count` is the number of references to `root` that the caller holds. `held` is the number of
+    references to the array of `t` that the operator holds, besides the reference of `t`.
     """
     cdef tuple holders = (t,) if t is owner else (t, owner) if t.base is None or t.base is owner else (t, owner, t.base)
     cdef PyObject *array
@@ -112,19 +110,38 @@ cdef bint is_unshared(PyObject *root, Tensor t, Tensor owner, Py_ssize_t referen
         array = <PyObject *>(<Tensor>tensor).array
         if root_of(<object>array) is not <object>root:
             continue
-        if array != root and Py_REFCNT(array) > 1:
+        if array != root and Py_REFCNT(array) > (1 + held if tensor is t else 1):
             return False
-        reference_count += 1
+        reference_count += 1 + held if array == root and tensor is t else 1
     return Py_REFCNT(root) <= reference_count
 
 
 cdef Packed cached_panels(Tensor t, bint double_, Matrix *b, int64_t wide):
+    return cached_operand(t, double_, b, wide, None, pack_matrix, NULL, 0)
+
+
+cdef Packed cached_conv_weight(
+    Tensor t, bint double_, Matrix *b, bytes layout, PackFunction pack, const void *context, Py_ssize_t held
+):
+    return cached_operand(t, double_, b, <int64_t>hash(layout), layout, pack, context, held)
+
+
+cdef Packed pack_matrix(const void *context, CacheEntry entry):
+    return packed_columns(entry.double_, &entry.matrix, entry.wide)
+
+
+cdef Packed cached_operand(
+    Tensor t, bint double_, Matrix *b, int64_t wide, bytes layout, PackFunction pack, const void *context, Py_ssize_t held
+):
     global lookup_count
     cdef Tensor owner = <Tensor>counter_of(<PyObject *>t)
     cdef object root = root_of(t.array)
-    cdef uint64_t slot = <uint64_t><size_t>b.data // 16 + <uint64_t>wide
-    cdef CacheEntry entry
-    if not cnp.PyArray_CheckExact(root) or cnp.PyArray_BASE(<cnp.ndarray>root) != NULL:
+    cdef uint64_t slot = <uint64_t><size_t>b.data // 16 + <uint64_t>wide, position
+    cdef CacheEntry entry, candidate = None
+    cdef int i
+    if not cnp.PyArray_CheckExact(root):
+        return None
+    if cnp.PyArray_BASE(<cnp.ndarray>root) != NULL and not has_private_mapping(<object>cnp.PyArray_BASE(<cnp.ndarray>root)):
         return None
     if cnp.PyArray_NBYTES(<cnp.ndarray>root) < MIN_ARRAY_BYTES:
         return None
@@ -132,28 +149,37 @@ cdef Packed cached_panels(Tensor t, bint double_, Matrix *b, int64_t wide):
     # arrays are equal.
     slot = (slot * <uint64_t>0x9E3779B97F4A7C15) >> 54
     lookup_count += 1
-    if entries[slot] is None:
-        entry = CacheEntry.__new__(CacheEntry)
-        entry.uses_before_packing = 2
-        entries[slot] = entry
-    else:
-        entry = <CacheEntry>entries[slot]
-    if entry.is_of(<PyObject *>root, owner, double_, b, wide):
-        entry.used = lookup_count
-        if entry.packed is not None:
-            entry.hits += 1
-            return entry.packed
-        entry.uses += 1
-        if entry.uses < entry.uses_before_packing or root_id(root) in exposed_arrays or not is_unshared(<PyObject *>root, t, owner, 1):
-            return None
-        return pack_operand(entry, root)
+    for i in range(WAYS):
+        position = (slot + i) % TABLE_SIZE
+        if entries[position] is None:
+            if candidate is None:
+                candidate = CacheEntry.__new__(CacheEntry)
+                candidate.uses_before_packing = 2
+                entries[position] = candidate
+            break
+        entry = <CacheEntry>entries[position]
+        if entry.is_of(<PyObject *>root, owner, double_, b, wide, layout):
+            entry.used = lookup_count
+            if entry.packed is not None:
+                entry.hits += 1
+                return entry.packed
+            entry.uses += 1
+            if entry.uses < entry.uses_before_packing or root_id(root) in exposed_arrays or not is_unshared(<PyObject *>root, t, owner, 1, held):
+                return None
+            return pack_operand(entry, root, pack, context)
+        if entry.matrix.data == b.data and entry.wide == wide and entry.layout == layout:
+            candidate = entry  # an earlier version of the operand
+            break
+        if candidate is None or entry.is_replaced_before(candidate):
+            candidate = entry
+    entry = candidate
     if entry.packed is not None:
         if entry.root != <PyObject *>root and lookup_count - entry.used < TABLE_SIZE:
             return None
         drop(entry)
-    entry.matrix, entry.double_, entry.wide = b[0], double_, wide
+    entry.matrix, entry.double_, entry.wide, entry.layout = b[0], double_, wide, layout
     entry.root, entry.owner, entry.version = <PyObject *>root, <PyObject *>owner, owner.version
-    entry.uses, entry.hits = 1, 0
+    entry.uses, entry.hits, entry.used = 1, 0, lookup_count
     return None
 
 
@@ -161,10 +187,10 @@ cdef inline object root_id(object root):
     return <size_t><PyObject *>root
 
 
-cdef Packed pack_operand(CacheEntry entry, object root):
+cdef Packed pack_operand(CacheEntry entry, object root, PackFunction pack, const void *context):
     """Pack an operand and return the panels. Evict the least recently used panels if the cache is full."""
     global packed_bytes
-    cdef Packed result = packed_columns(entry.double_, &entry.matrix, entry.wide)
+    cdef Packed result = pack(context, entry)
     if result is None or result.bytes > MAX_TOTAL_BYTES:
         return None
     while packed_bytes + result.bytes > MAX_TOTAL_BYTES:

@@ -1,0 +1,117 @@
+"""Weight packing of convolutions: the layout that the microkernels read, and its cache.
+
+Input: the weight of a convolution, and the taps of a correlation. Output: the weight as (group, tile of
+filters, channel, tap, filter in the tile). A tile has as many filters as a microkernel has rows:
+
+    4 filters in a tile, weight of shape (6, channels, taps)      two tiles of filters 0 to 3, and 4, 5, zero, zero
+
+A weight is packed for each call, until `packed_operand_cache` keeps the packed form from the second use on.
+"""
+
+cimport numpy as cnp
+from libc.stdint cimport int64_t
+
+from ts._core.tensor.ndarray cimport PyArrayObject, data_of, dims_of, flags_of, ndim_of, size_of, strides_of
+from ts._core.tensor.tensor cimport Tensor
+from ts.backends.cpu.kernels.blas_matrix cimport Matrix
+from ts.backends.cpu.kernels.conv cimport real
+from ts.backends.cpu.kernels.gemm_tiles cimport Packed, new_packed
+from ts.backends.cpu.kernels.kernel cimport item_size
+from ts.backends.cpu.kernels.microkernels cimport Kernels, microkernels
+from ts.backends.cpu.kernels.packed_operand_cache cimport CacheEntry, cached_conv_weight
+
+
+cdef void describe_weight(ConvWeight *w, PyArrayObject *array, int64_t groups, bint transposed) noexcept:
+    cdef int ndim = ndim_of(array), d
+    cdef Py_ssize_t itemsize = item_size(array)
+    cdef int64_t first = strides_of(array)[0] // itemsize, second = strides_of(array)[1] // itemsize
+    w.data = data_of(array)
+    w.groups = groups
+    w.double_ = itemsize == 8
+    if transposed:
+        w.channels, w.filters = dims_of(array)[0] // groups, dims_of(array)[1]
+        w.strides[0], w.strides[1], w.strides[2] = first * w.channels, second, first
+    else:
+        w.filters, w.channels = dims_of(array)[0] // groups, dims_of(array)[1]
+        w.strides[0], w.strides[1], w.strides[2] = first * w.filters, first, second
+    for d in range(3):
+        w.strides[3 + d] = strides_of(array)[ndim - 3 + d] // itemsize if ndim - 3 + d >= 2 else 0
+
+
+cdef int64_t packed_group_size(ConvWeight *w, int64_t taps) noexcept nogil:
+    cdef int64_t rows = microkernels(w.double_).rows
+    return (w.filters + rows - 1) // rows * rows * w.channels * taps
+
+
+cdef bint is_contiguous_depth(ConvWeight *w, const int64_t *tap_index, int64_t taps) noexcept nogil:
+    """Return whether the elements of a filter are adjacent in the order (channel, tap)."""
+    cdef int64_t tap
+    if w.channels > 1 and w.strides[2] != taps:
+        return False
+    for tap in range(taps):
+        if weight_offset(w, tap_index + 3 * tap, 0, 0, 0) != tap:
+            return False
+    return True
+
+
+cdef void pack_tiles(ConvWeight *w, const int64_t *tap_index, int64_t taps, real *to) noexcept nogil:
+    cdef Kernels *kernels = microkernels(w.double_)
+    cdef bint contiguous = is_contiguous_depth(w, tap_index, taps)
+    cdef int64_t stride = w.strides[1], rows = kernels.rows, depth = w.channels * taps
+    cdef int64_t group, tile, filled, tap, r, channel
+    cdef real *line
+    for group in range(w.groups):
+        for tile in range((w.filters + rows - 1) // rows):
+            filled = min(rows, w.filters - tile * rows)
+            if contiguous and filled == rows:
+                line = <real *>w.data + weight_offset(w, tap_index, group, tile * rows, 0)
+                kernels.transpose_rows(depth, line, stride, to, <int>rows)
+                to += depth * rows
+                continue
+            for channel in range(w.channels):
+                for tap in range(taps):
+                    line = <real *>w.data + weight_offset(w, tap_index + 3 * tap, group, tile * rows, channel)
+                    for r in range(filled):
+                        to[r] = line[r * stride]
+                    for r in range(filled, rows):
+                        to[r] = 0
+                    to += rows
+
+
+cdef void pack_weight(ConvWeight *w, const int64_t *tap_index, int64_t taps, void *to) noexcept nogil:
+    if w.double_:
+        pack_tiles(w, tap_index, taps, <double *>to)
+    else:
+        pack_tiles(w, tap_index, taps, <float *>to)
+
+
+# ---------------------------------------------------------------- cache
+
+cdef struct PackingTask:
+    ConvWeight *weight
+    const int64_t *tap_index
+    int64_t taps
+
+
+cdef Packed pack_for_cache(const void *context, CacheEntry entry):
+    cdef const PackingTask *task = <const PackingTask *>context
+    cdef int64_t count = packed_group_size(task.weight, task.taps) * task.weight.groups
+    cdef Packed result = new_packed(count * (8 if task.weight.double_ else 4))
+    if result is not None:
+        pack_weight(task.weight, task.tap_index, task.taps, result.panels.memory)
+    return result
+
+
+cdef Packed cached_weight(
+    Tensor t, ConvWeight *w, const int64_t *tap_index, int64_t taps, bytes layout, Py_ssize_t held
+):
+    cdef PyArrayObject *array = <PyArrayObject *>t.array
+    cdef Matrix key
+    cdef PackingTask task
+    # Another thread may have replaced the array of `t`.
+    if data_of(array) != w.data or not flags_of(array) & cnp.NPY_ARRAY_C_CONTIGUOUS:
+        return None
+    key.data, key.rows, key.columns = w.data, size_of(array), w.groups
+    key.pitch, key.flag = microkernels(w.double_).rows, 0
+    task.weight, task.tap_index, task.taps = w, tap_index, taps
+    return cached_conv_weight(t, w.double_, &key, layout, pack_for_cache, &task, held)
