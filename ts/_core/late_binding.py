@@ -83,6 +83,11 @@ _PROVIDERS: Final = {
     "executor": "ts.runtime.executor",
     "breakpoint_hook": "ts.debugger.breakpoint_hook",
     "debug_state": "ts.runtime.debug_state",
+    # methods of exported programs, which are plain data
+    "verifier_of": "ts.export.verifier:verifier_of",
+    "shape_environment": "ts.export.shape_env:ShapeEnv",
+    "decompose_program": "ts.export.run_decompositions:decompose_program",
+    "unlifted_module": "ts.export.unlifted_module:UnliftedModule",
 }
 _resolved: dict[str, Any] = {}
 

@@ -1,4 +1,8 @@
-"""`ExportedProgram`: graph, signature, state, and range constraints."""
+"""`ExportedProgram`: graph, signature, state, and range constraints, as plain data.
+
+Decomposition, verification and execution are implemented in modules above this one, which the methods get by
+late binding.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +10,7 @@ import copy
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from ts._core.late_binding import resolve
 from ts.export.module_calls import ModuleCallEntry, ModuleCallSignature
 from ts.export.signature import ConstantArgument, ExportGraphSignature, InputKind, InputSpec, OutputSpec
 from ts.fx.graph import CodeGen
@@ -208,9 +213,7 @@ class ExportedProgram:
     @property
     def verifier(self) -> type[Verifier]:
         """Verifier class of the program's dialect."""
-        from ts.export.verifier import verifier_of
-
-        return verifier_of(self._dialect)
+        return resolve("verifier_of")(self._dialect)  # type: ignore[no-any-return]
 
     @property
     def verifiers(self) -> list[type[Verifier]]:
@@ -225,9 +228,7 @@ class ExportedProgram:
     def environment(self) -> ShapeEnv:
         """Shape environment of the program's symbols."""
         if self._environment is None:
-            from ts.export.shape_env import ShapeEnv
-
-            self._environment = ShapeEnv()
+            self._environment = resolve("shape_environment")()
         return self._environment
 
     def run_decompositions(self, decomp_table: Mapping[Any, Any] | None = None) -> ExportedProgram:
@@ -235,9 +236,7 @@ class ExportedProgram:
 
         `decomp_table` contains the decompositions. If it is None, operators are decomposed to core operators.
         """
-        from ts.export.run_decompositions import decompose_program
-
-        return decompose_program(self, decomp_table)
+        return resolve("decompose_program")(self, decomp_table)  # type: ignore[no-any-return]
 
     def _update(
         self,
@@ -308,9 +307,7 @@ class ExportedProgram:
 
         If `check_guards` is True, each call evaluates the guards.
         """
-        from ts.export.unlifted_module import UnliftedModule
-
-        return UnliftedModule(self, check_guards)
+        return resolve("unlifted_module")(self, check_guards)  # type: ignore[no-any-return]
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Raise RuntimeError with the advice to call `exported_program.module()`, as in PyTorch."""
