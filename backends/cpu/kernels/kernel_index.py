@@ -62,6 +62,10 @@ NAMES: Final[dict[str, str]] = {
     "distances": """
         aten::_cdist_forward aten::cdist aten::cosine_similarity aten::pairwise_distance
     """,
+    "embedding_bag": """
+        aten::_embedding_bag aten::_embedding_bag_forward_only aten::embedding_bag
+        aten::embedding_bag.padding_idx
+    """,
     "flash_attention": """
         aten::log_softmax.int aten::logsumexp aten::softmax.int aten::special_log_softmax
         aten::special_logsumexp aten::special_softmax
