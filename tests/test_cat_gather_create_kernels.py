@@ -245,3 +245,21 @@ def test_unaligned_rows(dtype, columns):
     expected = [rows.tolist()[i] for i in (4, 0, 2)]
     assert rows.index_select(0, index).tolist() == rows[index].tolist() == expected
     assert ts.nn.functional.embedding(index, rows).tolist() == expected
+
+
+def cat_with_default(x, y=None):
+    return ts.cat([x, y, x], 1)
+
+
+def cat_of_default(y=None):
+    return ts.cat([y], 0)
+
+
+def test_cat_skips_undefined_tensors():
+    """`cat` of a script skips the undefined tensor that is the default of a parameter without a type."""
+    x = ts.arange(6.0).view(2, 3)
+    function = ts.jit.script(cat_with_default)
+    for _ in range(3):
+        assert ts.equal(function(x), ts.cat([x, x], 1))
+    with pytest.raises(RuntimeError, match="NoneType"):
+        ts.jit.script(cat_of_default)()
