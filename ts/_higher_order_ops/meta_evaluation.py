@@ -24,7 +24,7 @@ from ts._core.thread.context import TracingScope, current_tracer
 from ts._higher_order_ops.aliases import Aliases
 from ts._higher_order_ops.subgraph_checks import SubgraphResult, no_side_effects
 from ts.errors import TorchRuntimeError, UncapturedHigherOrderOpError
-from ts.tracing.meta_execution import on_meta_device
+from ts.tracing.meta_execution import execute, map_tensors
 from ts.tracing.meta_tracer import MetaTracer
 from ts.utils import _pytree as pytree
 
@@ -157,17 +157,12 @@ class MetaEvaluator(MetaTracer):
         return operators.for_python(op, result) if hasattr(operators, "for_python") else result
 
     def _run(self, op: Any, values: list[Any]) -> Any:
-        lowered = [self._to_meta(x) for x in on_meta_device(op, values)]
-        with TracingScope(None):
-            result = op.call_list(lowered)
+        result = execute(op, values, to_meta=self.as_meta)
         for y in _flat([result]):
             if isinstance(y, Tensor):
                 self._own[id(y)] = y
-        self._aliases.record_operator(op, lowered, result)
+        self._aliases.record_operator(op, [map_tensors(self.as_meta, x) for x in values], result)
         return result
-
-    def _to_meta(self, x: Any) -> Any:
-        return [self._to_meta(y) for y in x] if isinstance(x, list) else self.as_meta(x)
 
     def higher_order(self, operator: Any, args: tuple[Any, ...]) -> Any:
         """Evaluate a nested higher-order operator on meta tensors."""

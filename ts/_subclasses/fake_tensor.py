@@ -44,7 +44,7 @@ from ts.export.fake import Fake, device_of, is_fake, tensors_in
 from ts.export.fake import fake as fake_of
 from ts.export.result_devices import result_device
 from ts.ops.derivatives.formulas import Inputs
-from ts.tracing.meta_execution import on_meta_device
+from ts.tracing.meta_execution import execute
 from ts.tracing.meta_tracer import MetaTracer
 from ts.unsupported import names_for
 
@@ -281,20 +281,24 @@ class FakeTensorMode(MetaTracer):
         if is_transformed or (any(is_fake(x) for x in tensors_in(arguments)) and not _calls_operators(op)):
             with TracingScope(None):
                 return op.call_list(arguments)
-        device, constants = (
-            _with_index(result_device(op, arguments, ignore_meta=True)),
-            constant_propagation.resolve_constants(arguments),
-        )
-        arguments = on_meta_device(op, arguments, device)
-        with TracingScope(None), _without_layers(arguments):
-            result = _run_bare(op, arguments, constants)
-        fake_result = self._assign_device(op, arguments, result, device)
+        result = self._execute(op, arguments)
         # the elements of a tensor from a number are known, as for `ts.tensor`
         if op.name == "aten::scalar_tensor":
-            layer_of(fake_result).constant = constant_propagation.Constant(
+            layer_of(result).constant = constant_propagation.Constant(
                 constant_propagation.run_on_constants(op, arguments)
             )
-        return fake_result
+        return result
+
+    def _execute(self, op: Any, values: list[Any]) -> Any:
+        """Run an operator on meta tensors, and convert the results to fake tensors."""
+        device = _with_index(result_device(op, values, ignore_meta=True))
+        constants = constant_propagation.resolve_constants(values)
+
+        def run(arguments: list[Any]) -> Any:
+            with _without_layers(arguments):
+                return _run_bare(op, arguments, constants)
+
+        return self._assign_device(op, values, execute(op, values, run, device), device)
 
     def _check(self, op: Any, values: list[Any]) -> None:
         for p, x in zip(op.signature.parameters, values, strict=True):
@@ -307,14 +311,8 @@ class FakeTensorMode(MetaTracer):
         if any(not x.is_meta for x in tensors_in(values)):
             with TracingScope(None):
                 return op.call_list([self.as_meta(x) for x in values])
-        device, constants = (
-            _with_index(result_device(op, values, ignore_meta=True)),
-            constant_propagation.resolve_constants(values),
-        )
-        arguments = on_meta_device(op, values, device)
-        with TracingScope(None), level_stack.no_transforms(), ts.no_grad(), _without_layers(arguments):
-            result = _run_bare(op, arguments, constants)
-        return self._assign_device(op, arguments, result, device)
+        with level_stack.no_transforms(), ts.no_grad():
+            return self._execute(op, values)
 
     def _assign_device(self, op: Any, arguments: list[Any], result: Any, device: devices.device) -> Any:
         """Convert meta tensors in `result` to fake tensors on `device`, in place.

@@ -47,7 +47,7 @@ from ts.ops import registry
 from ts.ops.derivatives.formula_registry import derivative_of
 from ts.ops.namespace import OpOverload, overload_named
 from ts.tracing.indexing import RecordedIndexing
-from ts.tracing.meta_execution import on_meta_device
+from ts.tracing.meta_execution import execute
 
 # Name of a higher-order operator, or "vmap" -> function that records a call. `control_flow` fills the table.
 CONTROL_FLOW: dict[str, Callable[..., Any]] = {}
@@ -275,36 +275,32 @@ class ExportTracer(FxGraphBuilder):
         writes = any(p.written for p in op.signature.parameters)
 
         device = result_device(op, values)
-
-        def lower_argument(x: Any) -> Any:
-            if isinstance(x, Tensor):
-                below = plain(x)
-                if cast is not None and is_cast(below, cast):
-                    return below.to(cast)
-                inner[id(below)] = x
-                return below
-            return [lower_argument(y) for y in x] if isinstance(x, list) else x
-
-        arguments = [
-            _example_number(x) if _is_value(op, p.kind, x) else lower_argument(x)
-            for p, x in zip(op.signature.parameters, on_meta_device(op, values, device), strict=True)
-        ]
         requires_grad = ts.is_grad_enabled() and any(x.requires_grad for x in tensors_in(values))
         requires_grad = requires_grad and not ((row := derivative_of(op.record)) is not None and row.reason)
-        environment = self.environment
-        before, environment.quiet = environment.quiet, True
         new_sizes: list[Any] = []
+
+        def to_meta(x: Tensor) -> Tensor:
+            below = plain(x)
+            if cast is not None and is_cast(below, cast):
+                return below.to(cast)
+            inner[id(below)] = x
+            return below
 
         def noted_size(lower: int, upper: Any) -> Any:
             new_sizes.append((new_size or self._new_size)(lower, upper))
             return new_sizes[-1]
 
-        try:
-            fake_context = FakeImplCtx(op.name, noted_size, self._new_unbacked)
-            with ts.no_grad(), level_stack.no_transforms(), FakeContext(fake_context):
-                output = self._item(arguments[0]) if op.name == "aten::item" else op.call_list(arguments)
-        finally:
-            environment.quiet = before
+        def call(arguments: list[Any]) -> Any:
+            context = FakeImplCtx(op.name, noted_size, self._new_unbacked)
+            with ts.no_grad(), level_stack.no_transforms(), FakeContext(context):
+                return self._item(arguments[0]) if op.name == "aten::item" else op.call_list(arguments)
+
+        examples = [
+            _example_number(x) if _is_value(op, p.kind, x) else x
+            for p, x in zip(op.signature.parameters, values, strict=True)
+        ]
+        with self.environment.guessing():
+            output = execute(op, examples, call, device, to_meta)
 
         def raised(x: Any) -> Any:
             if isinstance(x, Tensor):

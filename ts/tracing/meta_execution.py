@@ -1,22 +1,33 @@
-"""Arguments of operators for their execution on meta tensors, which have no elements.
+"""Execution of operators on meta tensors, which have no elements.
 
-Example: for `x.to("cuda")` with a fake tensor x on the CPU, the meta kernel of `aten::to.dtype_layout`
-receives the device "meta" and `copy=True`.
+Fake tensor modes, exports, shape checks of loaded programs and previews of control flow use it. For example,
+for `x.to("cuda")` with a fake tensor x on the CPU, the kernel of `aten::to.dtype_layout` receives the device
+"meta" and `copy=True`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from ts import devices
 from ts._core.tensor.tensor import Tensor
+from ts._core.thread.context import TracingScope
 
 META: Final = devices.device("meta")
 
 
-def on_meta_device(op: Any, values: list[Any], device: devices.device | None = None) -> list[Any]:
-    """Return an operator's arguments, in which the meta device replaces devices.
+def execute(
+    op: Any,
+    values: list[Any],
+    call: Callable[[list[Any]], Any] | None = None,
+    device: devices.device | None = None,
+    to_meta: Callable[[Tensor], Tensor] | None = None,
+) -> Any:
+    """Run an operator on meta tensors, without tracing, and return its result.
+
+    The tensors in `values` are meta tensors, or `to_meta` converts them to meta tensors. `call(arguments)`
+    runs the operator. By default, this is `op.call_list`.
 
     `device` is the device of the result, or None if it is unknown. If the first tensor is on another device,
     the argument `copy` becomes True. Otherwise, the kernel could return the tensor itself, as it receives
@@ -24,13 +35,23 @@ def on_meta_device(op: Any, values: list[Any], device: devices.device | None = N
     """
     first = next(_tensors(values), None)
     is_moved = device is not None and first is not None and first.device != device
-    arguments = []
+    arguments: list[Any] = []
     for p, x in zip(op.signature.parameters, values, strict=True):
         if p.kind == "Device" and (x is not None or first is None):
             arguments.append(META)
+        elif p.name == "copy" and is_moved:
+            arguments.append(True)
         else:
-            arguments.append(True if p.name == "copy" and is_moved else x)
-    return arguments
+            arguments.append(x if to_meta is None else map_tensors(to_meta, x))
+    with TracingScope(None):
+        return op.call_list(arguments) if call is None else call(arguments)
+
+
+def map_tensors(function: Callable[[Tensor], Any], x: Any) -> Any:
+    """Return the argument `x` of an operator, in which `function` replaces tensors."""
+    if isinstance(x, list):
+        return [map_tensors(function, y) for y in x]
+    return function(x) if isinstance(x, Tensor) else x
 
 
 def _tensors(values: Any) -> Iterator[Tensor]:

@@ -10,7 +10,7 @@ Calls and their results are:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, Final, NamedTuple
 
@@ -137,16 +137,17 @@ class Conversion(NamedTuple):
 
     def call(self, x: Tensor) -> Tensor:
         """Return `x.to(...)` by a call of the operator, which the tracer of the thread receives."""
+        convert: Callable[..., Tensor] = operator("to")
         options = self.non_blocking, bool(self.copy), self.memory_format
         match self.overload:
             case "device":
-                return operator("to")(x, self.device, self.dtype, *options)
+                return convert(x, self.device, self.dtype, *options)
             case "dtype":
-                return operator("to")(x, self.dtype, *options)
+                return convert(x, self.dtype, *options)
             case "dtype_layout":
                 device = x.device if self.device is None else self.device
                 named = dict(zip(("non_blocking", "copy", "memory_format"), options, strict=True))
-                return operator("to")(x, dtype=x.dtype, layout=x.layout, device=device, **named)
+                return convert(x, dtype=x.dtype, layout=x.layout, device=device, **named)
         return x
 
 
@@ -182,6 +183,7 @@ def parse_conversion(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Conversio
     Raise TypeError if no signature accepts them. `memory_format` is a keyword argument.
     """
     first = args[0] if args else None
+    names: tuple[str, ...]
     if isinstance(first, Tensor) or (not args and "tensor" in kwargs):
         names = _OF_TENSOR
     else:
