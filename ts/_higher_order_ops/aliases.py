@@ -10,11 +10,11 @@ the first call makes `y` a view of `x`, and the second call writes to `y`:
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, Final
 
 from ts._core.tensor.tensor import Tensor
 from ts.ops.registry import field_by_name
+from ts.tracing.meta_execution import tensors_in
 
 _VIEW_IF_POSSIBLE: Final = field_by_name("view_if_possible")
 _SELF_IF_POSSIBLE: Final = field_by_name("self_if_possible")
@@ -49,7 +49,7 @@ class Aliases:
         for argument, value in zip(op.schema.arguments, values, strict=True):
             if argument.alias is None:
                 continue
-            for x in _tensors(value):
+            for x in tensors_in([value]):
                 if argument.is_write and self.root(x) not in self.written:
                     self._references.append(x)
                     self.written.append(self.root(x))
@@ -59,7 +59,7 @@ class Aliases:
         aliasing = [r.alias is not None for r in op.schema.returns]
         results = (result,) if len(aliasing) == 1 else result or ()
         for is_alias, output in zip(aliasing, results, strict=True):
-            for y in _tensors(output) if is_alias else ():
+            for y in tensors_in([output]) if is_alias else ():
                 if _is_view(op, source, y):
                     self.join(y, source)
 
@@ -71,11 +71,3 @@ def _is_view(op: Any, source: Tensor, y: Tensor) -> bool:
     return not _VIEW_IF_POSSIBLE[op.name] or (
         source.is_contiguous() and source.dtype is y.dtype and source.numel() == y.numel()
     )
-
-
-def _tensors(value: Any) -> Iterator[Tensor]:
-    if isinstance(value, Tensor):
-        yield value
-    elif isinstance(value, list | tuple):
-        for x in value:
-            yield from _tensors(x)

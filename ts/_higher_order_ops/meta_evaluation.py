@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import types
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, Final
 
 import ts
@@ -24,7 +24,7 @@ from ts._core.thread.context import TracingScope, current_tracer
 from ts._higher_order_ops.aliases import Aliases
 from ts._higher_order_ops.subgraph_checks import SubgraphResult, no_side_effects
 from ts.errors import TorchRuntimeError, UncapturedHigherOrderOpError
-from ts.tracing.meta_execution import execute, map_tensors
+from ts.tracing.meta_execution import execute, map_tensors, tensors_in
 from ts.tracing.meta_tracer import MetaTracer
 from ts.utils import _pytree as pytree
 
@@ -158,9 +158,7 @@ class MetaEvaluator(MetaTracer):
 
     def _run(self, op: Any, values: list[Any]) -> Any:
         result = execute(op, values, to_meta=self.as_meta)
-        for y in _flat([result]):
-            if isinstance(y, Tensor):
-                self._own[id(y)] = y
+        self._own.update((id(y), y) for y in tensors_in([result]))
         self._aliases.record_operator(op, [map_tensors(self.as_meta, x) for x in values], result)
         return result
 
@@ -194,11 +192,3 @@ class MetaEvaluator(MetaTracer):
         if python_function is None:
             raise DataDependentError("compiled")
         return python_function(*args, **kwargs)
-
-
-def _flat(values: Any) -> Iterator[Any]:
-    for x in values:
-        if isinstance(x, list | tuple):
-            yield from _flat(x)
-        else:
-            yield x

@@ -18,7 +18,8 @@ from ts._core.dispatch_layers import level_stack
 from ts._core.tensor.tensor import Tensor
 from ts._core.tensor.tensor_metadata import layer_of
 from ts._core.thread.context import TracingScope
-from ts.export.fake import is_fake, tensors_in
+from ts.export.fake import is_fake
+from ts.tracing.meta_execution import tensors_in
 
 MAX_ELEMENTS: Final = 1024  # maximum number of elements of a tensor whose values are tracked
 

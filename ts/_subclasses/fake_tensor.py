@@ -40,11 +40,11 @@ from ts.errors import (
     UserError,
 )
 from ts.export import torchscript_capture
-from ts.export.fake import Fake, device_of, is_fake, tensors_in
+from ts.export.fake import Fake, device_of, is_fake
 from ts.export.fake import fake as fake_of
 from ts.export.result_devices import result_device
 from ts.ops.derivatives.formulas import Inputs
-from ts.tracing.meta_execution import execute
+from ts.tracing.meta_execution import execute, tensors_in
 from ts.tracing.meta_tracer import MetaTracer
 from ts.unsupported import names_for
 

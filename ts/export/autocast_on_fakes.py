@@ -7,7 +7,8 @@ from typing import Any
 from ts import dtypes
 from ts._core.dispatch import autocast
 from ts._core.tensor.tensor import Tensor
-from ts.export.fake import device_of, tensors_in
+from ts.export.fake import device_of
+from ts.tracing.meta_execution import tensors_in
 
 
 def is_cast(x: Tensor, dtype: Any) -> bool:

@@ -7,7 +7,7 @@ A fake tensor contains a meta array, whose sizes may be symbolic.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -175,12 +175,3 @@ def plain(x: Tensor) -> Tensor:
     if isinstance(layer, Fake):
         return layer.inner
     return wrap_array(MetaArray(x.array.shape, x.array.dtype, tuple(x.array.strides)))
-
-
-def tensors_in(values: Any) -> Iterator[Tensor]:
-    """Yield the tensors in `values` and nested lists."""
-    for x in values:
-        if isinstance(x, list | tuple):
-            yield from tensors_in(x)
-        elif isinstance(x, Tensor):
-            yield x

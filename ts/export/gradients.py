@@ -24,11 +24,12 @@ from ts._core.thread.context import GradMode
 from ts._higher_order_ops.aliases import Aliases
 from ts.errors import UserError
 from ts.export import torchscript_capture
-from ts.export.fake import device_of, tensors_in
+from ts.export.fake import device_of
 from ts.ops.derivatives import formulas
 from ts.ops.derivatives.formula_registry import Derivative, derivative_of
 from ts.ops.registry import field_by_name
 from ts.ops.vmap_rules.rules import draws
+from ts.tracing.meta_execution import tensors_in
 
 if TYPE_CHECKING:
     from ts.export.tracer import ExportTracer

@@ -12,8 +12,9 @@ from typing import Any
 from ts import devices
 from ts._core.tensor.tensor import Tensor
 from ts.errors import FakeTensorDeviceMismatchError
-from ts.export.fake import device_of, tensors_in
+from ts.export.fake import device_of
 from ts.ops.shape_functions import DataDependentShapeError
+from ts.tracing.meta_execution import tensors_in
 
 
 @cache

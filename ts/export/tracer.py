@@ -30,7 +30,7 @@ from ts._higher_order_ops.subgraph_checks import no_side_effects
 from ts.export.autocast_on_fakes import cast_dtype, is_cast
 from ts.export.contiguity_guards import guard_contiguity
 from ts.export.data_dependent_bools import BOOL_OPERATORS
-from ts.export.fake import Fake, device_of, fake_for, is_fake, plain, substitute_constants, tensors_in
+from ts.export.fake import Fake, device_of, fake_for, is_fake, plain, substitute_constants
 from ts.export.gradients import ExportTape
 from ts.export.graph_builder import FxGraphBuilder
 from ts.export.intervals import ValueRange
@@ -47,7 +47,7 @@ from ts.ops import registry
 from ts.ops.derivatives.formula_registry import derivative_of
 from ts.ops.namespace import OpOverload, overload_named
 from ts.tracing.indexing import RecordedIndexing
-from ts.tracing.meta_execution import execute
+from ts.tracing.meta_execution import execute, tensors_in
 
 # Name of a higher-order operator, or "vmap" -> function that records a call. `control_flow` fills the table.
 CONTROL_FLOW: dict[str, Callable[..., Any]] = {}

@@ -22,7 +22,7 @@ from ts._core.tensor.sym_types import SymNumber
 from ts._core.tensor.tensor import Tensor
 from ts._functorch import predispatch
 from ts.errors import UserError
-from ts.export.fake import device_of, fake_array, fake_for, tensors_in
+from ts.export.fake import device_of, fake_array, fake_for
 from ts.ops.vmap_rules.rules import (
     composite,
     draws,
@@ -32,6 +32,7 @@ from ts.ops.vmap_rules.rules import (
     unbatched_write_message,
     writes_first_argument,
 )
+from ts.tracing.meta_execution import tensors_in
 
 if TYPE_CHECKING:
     from ts.export.functionalization import FunctionalizingTracer

@@ -33,7 +33,7 @@ def execute(
     the argument `copy` becomes True. Otherwise, the kernel could return the tensor itself, as it receives
     only meta tensors.
     """
-    first = next(_tensors(values), None)
+    first = next(tensors_in(values), None)
     is_moved = device is not None and first is not None and first.device != device
     arguments: list[Any] = []
     for p, x in zip(op.signature.parameters, values, strict=True):
@@ -54,9 +54,10 @@ def map_tensors(function: Callable[[Tensor], Any], x: Any) -> Any:
     return function(x) if isinstance(x, Tensor) else x
 
 
-def _tensors(values: Any) -> Iterator[Tensor]:
+def tensors_in(values: Any) -> Iterator[Tensor]:
+    """Yield the tensors in `values` and nested lists."""
     for x in values:
-        if isinstance(x, Tensor):
+        if isinstance(x, list | tuple):
+            yield from tensors_in(x)
+        elif isinstance(x, Tensor):
             yield x
-        elif isinstance(x, list | tuple):
-            yield from _tensors(x)
