@@ -2,6 +2,7 @@
 
 import random
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -87,3 +88,21 @@ def test_the_order_of_several_operands(installed, monkeypatch):
     result = plans.einsum(np.matmul, "abc,cd,de,bf->aef", arrays)
     assert np.array_equal(result, np.einsum("abc,cd,de,bf->aef", *arrays))
     plans.find_contraction_path.cache_clear()
+
+
+def test_plans_of_mixed_dtypes(monkeypatch):
+    """Calls with mixed dtypes keep the plan of an equation and its shapes, and do not evict other plans."""
+    searched = []
+
+    def find(equation, shapes, search=plans.find_contraction_path):
+        searched.append(equation)
+        return search(equation, shapes)
+
+    monkeypatch.setattr(plans, "find_contraction_path", find)
+    kernel = plans.kernel(SimpleNamespace(kernel=lambda xp, equation, tensors, path: "general"))
+    x, y = np.ones((2, 3)), np.ones((3, 4), np.float32)
+    assert [kernel(None, "ij,jk", [x, y]) for _ in range(3)] == ["general"] * 3
+    assert searched == ["ij,jk"]
+    xp = SimpleNamespace(products=np.matmul)
+    assert kernel(xp, "ij,jk", [x, np.ones((3, 4))]).tolist() == [[3.0] * 4] * 2
+    assert searched == ["ij,jk"]

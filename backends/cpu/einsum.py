@@ -83,9 +83,10 @@ def kernel(record: Any) -> Callable[..., Array]:
         dtype = tensors[0].dtype
         if cached is None or dtype.kind == "b" or any(x.dtype != dtype for x in tensors):
             output = general(xp, equation, tensors, path)
-            if len(paths) >= _MAX_CACHED_PLANS:
-                paths.clear()
-            paths[key] = find_contraction_path(equation.replace(" ", ""), key[1])
+            if key not in paths:
+                if len(paths) >= _MAX_CACHED_PLANS:
+                    paths.clear()
+                paths[key] = find_contraction_path(equation.replace(" ", ""), key[1])
             return output
         if dtype.kind in "iu" or dtype.itemsize > 2:
             return execute_path(cached, xp.products, list(tensors))
