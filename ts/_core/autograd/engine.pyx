@@ -455,20 +455,18 @@ def run_backward(list roots not None, list gradients not None, bint keep, bint c
         run.needed = nodes_towards(nodes, run.captured)
     run.task_id = next_task_id()
     del nodes
-    cdef GraphTask outer = getattr(here, "run", None)
-    cdef int depth = 1 if outer is None else outer.depth + 1
-    if depth > MAX_NESTED:
-        run_on_new_thread(partial(work_within, run, starts, create, 1), "ts-nested-pass")
+    cdef GraphTask outer = current_pass()
+    if outer is not None and outer.depth >= MAX_NESTED:
+        run_on_new_thread(partial(work_within, run, starts, create, None), "ts-nested-pass")
     else:
-        work_within(run, starts, create, depth)
+        work_within(run, starts, create, outer)
     return run.answer
 
 
-def work_within(GraphTask run not None, list starts not None, bint create, int depth):
-    """Run the pass `run`, then its final callbacks. `depth` is the number of passes on this thread's stack."""
+def work_within(GraphTask run not None, list starts not None, bint create, GraphTask outer):
+    """Run the pass `run`, then its final callbacks. `outer` is the current pass of this thread, or None."""
     cdef bint before
-    outer = getattr(here, "run", None)
-    run.depth = depth
+    run.depth = 1 if outer is None else outer.depth + 1
     here.run = run
     before = set_flag(GRAD_DISABLED, not create)
     try:
@@ -493,6 +491,11 @@ cdef int64_t next_task_id() except -1:
     global passes
     passes += 1
     return passes
+
+
+def current_pass():
+    """Return the innermost backward pass of this thread, or None outside of a pass."""
+    return getattr(here, "run", None)
 
 
 def current_task_id():

@@ -14,7 +14,7 @@ from ts._core.autograd.engine cimport GraphTask, checked_start, edge_from, next_
 from ts._core.autograd.leaf cimport AccumulateGrad
 from ts._core.autograd.node cimport Node, NodeTask
 
-from ts._core.autograd.engine import sequence_of, work_within
+from ts._core.autograd.engine import current_pass, sequence_of, work_within
 
 
 cdef class PartialBackward(GraphTask):
@@ -54,7 +54,8 @@ cdef class PartialBackward(GraphTask):
         if edges is None:
             raise RuntimeError(f"the gradients of root {root} were computed already")
         self.roots[root] = None
-        work_within(self, [(node, i, g) for (node, i), g in zip(edges, gradients, strict=True)], False, 1)
+        starts = [(node, i, g) for (node, i), g in zip(edges, gradients, strict=True)]
+        work_within(self, starts, False, current_pass())
         self.final_callbacks = []
 
     cdef int begin(self, list starts) except -1:
