@@ -93,13 +93,13 @@ def _format_arg(arg: object, max_list_len: float = float("inf")) -> str:
     return f"%{arg}" if isinstance(arg, Node) else str(arg)
 
 
-def _key_between(before: tuple[int, ...], behind: tuple[int, ...]) -> tuple[int, ...]:
-    """Return a sort key greater than `before` and less than `behind`, the keys of two adjacent nodes."""
-    if len(before) > len(behind):
-        return (*before[: len(behind)], before[len(behind)] + 1)
-    if len(before) < len(behind):
-        return (*behind[: len(before)], behind[len(before)] - 1)
-    return (*before, 0)
+def _key_between(previous: tuple[int, ...], following: tuple[int, ...]) -> tuple[int, ...]:
+    """Return a sort key greater than `previous` and less than `following`, the keys of two adjacent nodes."""
+    if len(previous) > len(following):
+        return (*previous[: len(following)], previous[len(following)] + 1)
+    if len(previous) < len(following):
+        return (*following[: len(previous)], following[len(previous)] - 1)
+    return (*previous, 0)
 
 
 class Node:
@@ -282,9 +282,9 @@ class Node:
         self._next.prepend(x)
 
     def _remove_from_list(self) -> None:
-        before, behind = self._prev, self._next
-        before.__dict__["_next"] = behind
-        behind.__dict__["_prev"] = before
+        previous, following = self._prev, self._next
+        previous.__dict__["_next"] = following
+        following.__dict__["_prev"] = previous
 
     def __lt__(self, other: Node) -> bool:
         return self._sort_key < other._sort_key

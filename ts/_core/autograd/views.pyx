@@ -136,10 +136,11 @@ cdef Py_ssize_t span(Py_ssize_t offset, list size, list stride) except -1:
     return last + 1
 
 
-cdef bint may_overlap(list size, list stride):
+cdef bint maybe_overlapping_memory(list size, list stride):
     """Return whether elements of a strided tensor may overlap in memory, as its sizes and strides determine.
 
-    They do not overlap if each stride is greater than the range of all dimensions with smaller strides.
+    They do not overlap if each stride is greater than the range of all dimensions with smaller strides. In contrast,
+    `overlap.has_internal_overlap` only finds expanded dimensions, with stride 0.
     """
     if 0 in size:
         return False
@@ -161,8 +162,8 @@ cdef class AsStridedBackward(ViewNode):
         gradient = gradients[0]
         if gradient is None:
             return [None]
-        base_overlaps = may_overlap(self.base_size, self.base_stride)
-        overlaps = base_overlaps or may_overlap(self.size, self.stride)
+        base_overlaps = maybe_overlapping_memory(self.base_size, self.base_stride)
+        overlaps = base_overlaps or maybe_overlapping_memory(self.size, self.stride)
         if self.reading == AS_IT_IS and not overlaps and self.is_inside_base():
             base_gradient = operator_function("zero_")(self.empty_base_like(gradient))
             return [operator_function("as_strided_scatter")(base_gradient, gradient, self.size, self.stride, self.offset)]
