@@ -7,6 +7,7 @@ import weakref
 import pytest
 
 import ts
+from tests.autograd.in_place_functions import InPlaceDouble
 from ts.autograd import Function
 from ts.autograd.function import once_differentiable
 
@@ -252,17 +253,6 @@ def test_reference_cycles_through_ctx_are_collected():
     assert node_ref() is None
 
 
-class _Double(Function):
-    @staticmethod
-    def forward(ctx, x):
-        ctx.mark_dirty(x)
-        return x.mul_(2)
-
-    @staticmethod
-    def backward(ctx, gradient):
-        return gradient * 2
-
-
 def _view_under(mode, view):
     def make(a):
         with mode():
@@ -290,17 +280,17 @@ def test_mark_dirty_of_views(make_view, message):
     """`mark_dirty` rejects the views that also reject in-place operators."""
     a = ts.ones(4, requires_grad=True)
     with pytest.raises(RuntimeError, match="^" + re.escape(message)):
-        _Double.apply(make_view(a * 1))
+        InPlaceDouble.apply(make_view(a * 1))
     with pytest.raises(RuntimeError, match=r"view of a leaf|leaf Variable|multiple views"):
-        _Double.apply(make_view(a))
+        InPlaceDouble.apply(make_view(a))
 
 
 @pytest.mark.parametrize("make_view", [lambda a: a[1:3], lambda a: a.tensor_split(2)[0], lambda a: a.unsafe_split(2)[0]])
 def test_mark_dirty_of_single_views(make_view):
     a = ts.ones(4, requires_grad=True)
     view = make_view(a * 1)
-    assert _Double.apply(view) is view
+    assert InPlaceDouble.apply(view) is view
     view.sum().backward()
     assert sorted(a.grad.tolist()) == [0, 0, 2, 2]
     plain = ts.ones(4).unbind()[0]
-    assert _Double.apply(plain) is plain and plain.item() == 2
+    assert InPlaceDouble.apply(plain) is plain and plain.item() == 2

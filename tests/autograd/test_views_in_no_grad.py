@@ -3,6 +3,7 @@
 import pytest
 
 import ts
+from tests.autograd.in_place_functions import InPlaceDouble
 
 NO_GRAD = "A view was created in no_grad mode and"
 SEVERAL = "This view is the output of a function that returns multiple views"
@@ -174,29 +175,19 @@ def test_custom_functions_return_views_of_unchanged_arguments():
 
 
 def test_custom_functions_cannot_write_to_leaves_and_their_views():
-    class Doubled(ts.autograd.Function):
-        @staticmethod
-        def forward(ctx, x):
-            ctx.mark_dirty(x)
-            return x.mul_(2)
-
-        @staticmethod
-        def backward(ctx, gradient):
-            return 2 * gradient
-
     leaf = ts.ones(4).view(2, 2).requires_grad_()
     with pytest.raises(
         RuntimeError, match="a leaf Variable that requires grad has been used in an in-place operation"
     ):
-        Doubled.apply(leaf)
+        InPlaceDouble.apply(leaf)
     leaf = ts.ones(3, requires_grad=True)
     with pytest.raises(
         RuntimeError, match="a view of a leaf Variable that requires grad is being used in an in-place"
     ):
-        Doubled.apply(leaf.view(3))
+        InPlaceDouble.apply(leaf.view(3))
     x = ts.ones(3, requires_grad=True)
     base = x * 1
-    Doubled.apply(base.view(3))
+    InPlaceDouble.apply(base.view(3))
     base.sum().backward()
     assert x.grad.tolist() == [2, 2, 2]
 
