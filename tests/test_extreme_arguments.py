@@ -5,6 +5,7 @@ import math
 import pytest
 
 import ts
+from ts._core.value.int_range import fits_64_bits
 
 INT64_MAX = (1 << 63) - 1
 
@@ -153,3 +154,16 @@ def test_numbers_outside_of_64_bits_raise_overflow_errors(call, number, dtype):
 def test_numbers_of_uint64():
     assert (ts.tensor([1.0]) + (2**64 - 1)).item() == 2.0**64
     assert (ts.tensor([1]) - 2**63).dtype is ts.int64
+
+
+def test_range_of_64_bit_ints():
+    """The range test of int arguments includes the limits of int64 and uint64."""
+    limits = (-(2**63) - 1, -(2**63), 2**63 - 1, 2**63, 2**64 - 1, 2**64)
+    assert [fits_64_bits(n) for n in limits] == [False, True, True, True, True, False]
+    assert [fits_64_bits(n, unsigned=False) for n in limits] == [False, True, True, False, False, False]
+    x, y = ts.zeros(1, dtype=ts.int64), ts.zeros(1, dtype=ts.uint64)
+    y[0] = 2**64 - 1
+    assert y.item() == 2**64 - 1
+    for target, number in ((x, 2**63), (y, 2**64), (x, -(2**63) - 1)):
+        with pytest.raises(ValueError, match="Overflow when unpacking long long"):
+            target[0] = number

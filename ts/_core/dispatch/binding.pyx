@@ -42,6 +42,7 @@ from ts import devices, dtypes
 from ts._core.dispatch.result_tuples import results_class
 from ts._core.tensor.type_names import type_text
 from ts._core.tensor.sym_types import SymBool, SymFloat, SymInt, SymNumber
+from ts._core.value.int_range import checked_int
 
 cdef extern from "Python.h":
     bint PyLong_CheckExact(object x) noexcept
@@ -171,10 +172,6 @@ def _is_later_int_item(x):
     return _is_int_item(x) or isinstance(x, bool)
 
 
-cdef object INT64_MIN = -(2**63)
-cdef object UINT64_MAX = 2**64 - 1
-
-
 def _is_real(x):
     return isinstance(x, (int, float, np.number, SymInt, SymFloat)) and not isinstance(x, bool)
 
@@ -196,10 +193,8 @@ def _is_optional_tensor(x):
 
 
 cdef object checked_scalar(object x):
-    """Return the scalar argument `x`. Raise OverflowError, as PyTorch does, for an int that fits in neither int64 nor uint64."""
-    if isinstance(x, int) and not INT64_MIN <= x <= UINT64_MAX:
-        raise OverflowError("int too big to convert" if x > 0 else "can't convert negative int to unsigned")
-    return x
+    """Return the scalar argument `x`. Raise OverflowError for an int that fits in neither int64 nor uint64."""
+    return checked_int(x) if isinstance(x, int) else x
 
 
 cdef object convert(Slot slot, object x, bint numbers):

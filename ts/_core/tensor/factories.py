@@ -27,6 +27,7 @@ from ts._core.tensor.tensor_type import record_constructed
 from ts._core.tensor.type_names import type_text
 from ts._core.thread import deadline
 from ts._core.thread.context import current_modes, current_tracer
+from ts._core.value.int_range import checked_int, fits_64_bits
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -362,8 +363,8 @@ def checked_number(value: Any, dtype: dtypes.dtype) -> Any:
     if isinstance(value, complex) and not dtype.is_complex:
         fits = value.imag == 0
         value = value.real
-    if isinstance(value, int) and not -(2**63) <= value < 2**64:
-        raise OverflowError("int too big to convert")
+    if isinstance(value, int):
+        checked_int(value)
     if dtype.category == dtypes.INTEGRAL and fits:
         limits = np.iinfo(dtype.numpy_dtype)
         low = int(limits.min) if dtype.is_signed or isinstance(value, float) else -int(limits.max)
@@ -388,7 +389,7 @@ def checked_number(value: Any, dtype: dtypes.dtype) -> Any:
 
 def number_tensor(value: Any, dtype: dtypes.dtype, device: Any) -> Tensor:
     """Return a 0-dim tensor with a number. As in PyTorch, an overflow of 16-bit floats is infinite."""
-    if isinstance(value, int) and not -(2**63) <= value < (2**64 if dtype is dtypes.uint64 else 2**63):
+    if isinstance(value, int) and not fits_64_bits(value, unsigned=dtype is dtypes.uint64):
         raise ValueError("Overflow when unpacking long long")
     if dtype.compute is dtype:
         return _on_device(np.array(checked_number(value, dtype), dtype.numpy_dtype), device)
