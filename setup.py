@@ -10,14 +10,15 @@ on a changed ``.pxd`` or ``.h`` file.  Environment variables:
     TS_CHECKED=1                        check bounds, initialization and the assumptions of the interpreter
                                         loop (``ts/_core/vm/debug_asserts.pxd``)
     TS_SANITIZE=address,undefined       compile with these sanitizers and with debug information
-    TS_PROGRESS=FILE                    append a progress line to this file every ten seconds, because pip
-                                        hides the output of builds
+    TS_PROGRESS=FILE                    also append the progress lines to this file, because pip hides the
+                                        output of builds
 
 If the compile options change, all files are rebuilt.
 """
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import re
@@ -27,6 +28,7 @@ import subprocess
 import tempfile
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy
@@ -77,7 +79,9 @@ FLAGS_OF = {
 LINK_FLAGS = [f"-fsanitize={SANITIZERS}"] if SANITIZERS else []
 MACROS = [("NPY_NO_DEPRECATED_API", "NPY_1_7_API_VERSION"), *([("TS_CHECKED", "1")] if CHECKED else [])]
 PROGRESS = os.environ.get("TS_PROGRESS", "")
-PROGRESS_INTERVAL = 10.0  # seconds between two progress lines
+PROGRESS_INTERVAL = 10.0  # seconds between two progress lines of the compilation
+POLLING_INTERVAL = 0.5  # seconds between two counts of translated files
+FILES_PER_LINE = 10  # translated files per progress line
 OPTIONS_FILE = ROOT / "build" / "options.txt"  # the compile options of the files built in this tree
 NO_COMPILER = (
     "ts needs a C compiler, gcc or clang, and Python's headers: {!r} cannot compile a file that includes "
@@ -93,6 +97,33 @@ def report_progress(line: str) -> None:
     if PROGRESS:
         with open(PROGRESS, "a") as file:
             file.write(f"{line}\n")
+
+
+@contextlib.contextmanager
+def report_new_files(paths: list[Path], text: str) -> Iterator[None]:
+    """Report how many of the files the block has written, after every ten files.
+
+    A thread counts the files, because the processes of Cython report nothing. `text` contains `{}` for the
+    count.
+    """
+    times = {path: path.stat().st_mtime_ns for path in paths if path.exists()}
+    is_finished = threading.Event()
+
+    def report() -> None:
+        reported = 0
+        while not is_finished.wait(POLLING_INTERVAL):
+            count = sum(path.exists() and path.stat().st_mtime_ns != times.get(path) for path in paths)
+            if count >= reported + FILES_PER_LINE:
+                report_progress(text.format(count))
+                reported = count
+
+    thread = threading.Thread(target=report)
+    thread.start()
+    try:
+        yield
+    finally:
+        is_finished.set()
+        thread.join()
 
 
 def write_generated_sources() -> None:
@@ -265,7 +296,15 @@ class BuildExtensions(build_ext):
                 raise PlatformError(NO_COMPILER.format(name, error)) from error
 
     def translate(self) -> None:
-        """Translate the Cython files to C files in the same folders."""
+        """Translate the Cython files to C files in the same folders, and report the progress."""
+        outputs = [Path(extension.sources[0]).with_suffix(".c") for extension in self.extensions]
+        with report_new_files(outputs, "translated {} Cython files"):
+            self.run_cython()
+        # Largest files first, so that the parallel jobs end at about the same time.
+        self.extensions.sort(key=lambda extension: -os.stat(extension.sources[0]).st_size)
+
+    def run_cython(self) -> None:
+        """Run Cython, and set the sources and dependencies of the extensions."""
         try:
             translated = cythonize(
                 self.extensions,
@@ -280,8 +319,6 @@ class BuildExtensions(build_ext):
         for extension, to_compile in zip(self.extensions, translated, strict=True):
             extension.sources = to_compile.sources
             extension.depends = with_included_headers(to_compile.depends)
-        # Largest files first, so that the parallel jobs end at about the same time.
-        self.extensions.sort(key=lambda extension: -os.stat(extension.sources[0]).st_size)
 
 
 if __name__ == "__main__":  # not in the worker processes of Cython

@@ -4,6 +4,7 @@ import os
 import runpy
 import subprocess
 import sys
+import time
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -142,3 +143,30 @@ def test_build_progress(monkeypatch, tmp_path, capsys):
     lines = lines_after(6)
     assert lines == ["[2/6] ts/_core/part1", "[4/6] ts/_core/part3", "[6/6] ts/_core/part5"]
     assert (tmp_path / "progress").read_text().splitlines() == lines
+
+
+def test_translation_progress(monkeypatch, tmp_path, capsys):
+    """The build prints the number of translated files after every ten files, and counts only new files."""
+    names = read_setup(monkeypatch, TS_PROGRESS=str(tmp_path / "progress"))
+    report = names["report_new_files"]
+    monkeypatch.setitem(report.__wrapped__.__globals__, "POLLING_INTERVAL", 0.001)
+    paths = [tmp_path / f"{i}.c" for i in range(30)]
+    for path in paths[:5]:
+        path.write_text("old")
+
+    def write_until(line, new):
+        for path in new:
+            path.write_text("new")
+        deadline = time.monotonic() + 30
+        while line not in (tmp_path / "progress").read_text().splitlines():
+            assert time.monotonic() < deadline
+            time.sleep(0.001)
+
+    (tmp_path / "progress").write_text("")
+    with report(paths, "translated {} files"):
+        write_until("translated 10 files", paths[5:15])
+        write_until("translated 21 files", paths[15:25] + paths[:1])
+    assert capsys.readouterr().out.splitlines()[-1] == "translated 21 files"
+    with report(paths, "translated {} files"):
+        time.sleep(0.01)
+    assert capsys.readouterr().out == ""
