@@ -29,7 +29,6 @@ from ts._core.tensor.python_operators cimport (
 from ts._core.tensor.scalar_types cimport dtype_of_scalar_type, is_registered_dtype, scalar_type_of_number
 from ts._core.thread.context cimport MODES, tracer, tracing, watched, watcher
 from ts._core.thread.deadline cimport count_items
-from ts._core.thread.internal_frames cimport remove_internal_frames
 from ts._core.value.no_python_construction cimport seal
 
 from ts import devices, dtypes
@@ -44,9 +43,6 @@ cnp.import_array()
 cdef extern from "Python.h":
     ctypedef struct PyTypeObject:
         object (*tp_alloc)(PyTypeObject *, Py_ssize_t)
-
-cdef extern from "type_slots.h":
-    int install_slots(PyTypeObject *cls, void (*on_error)() noexcept) except -1
 
 # ---------------------------------------------------------------- wrapping of arrays in tensors
 
@@ -700,6 +696,5 @@ cdef bint is_dispatched_tensor(object x) except -1:
 
 
 register_tensor_type(Tensor, is_dispatched_tensor)
-install_slots(<PyTypeObject *>Tensor, remove_internal_frames)
 seal(AutogradMeta)
 seal(VersionCounter)

@@ -16,6 +16,7 @@ from cpython.ref cimport Py_INCREF
 from ts._core.tensor.python_operators cimport operator_function
 from ts._core.tensor.tensor cimport Tensor, is_layered, let_go, rebind
 from ts._core.thread.context cimport AS_TENSORS, set_flag, tracer, tracing
+from ts._core.thread.internal_frames cimport remove_internal_frames
 from ts._core.value.no_python_construction cimport seal
 
 from ts import dtypes
@@ -45,6 +46,9 @@ cdef extern from "Python.h":
 
 cdef extern from "instance_dict.h":
     int hang_attributes(type cls, Py_ssize_t offset) except -1
+
+cdef extern from "type_slots.h":
+    int install_slots(PyTypeObject *cls, void (*on_error)() noexcept) except -1
 
 cdef PyTypeObject *TENSOR = <PyTypeObject *>Tensor
 cdef dict type_dict = <dict>TENSOR.tp_dict
@@ -318,6 +322,7 @@ cdef int hang_attributes_on_tensors() except -1:
 
 
 hang_attributes_on_tensors()
+install_slots(TENSOR, remove_internal_frames)
 # Calls of `Tensor.__new__(cls)`, where `cls` is `Tensor` or a subclass, use this slot. `wrap_array` does not use
 # it, because it calls Cython's C function for new objects directly.
 TENSOR.tp_new = new_tensor
