@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 _is_installed = False  # True if `import torch` returns `ts`
 
 
@@ -13,6 +15,7 @@ def set_installed() -> None:
     """Record that `import torch` returns `ts` in this process."""
     global _is_installed
     _is_installed = True
+    _is_own_name.cache_clear()
 
 
 def is_installed() -> bool:
@@ -34,6 +37,11 @@ def own_name(module: object) -> str:
 
 def is_own(module: object) -> bool:
     """Return True if a module name belongs to `ts`."""
+    return isinstance(module, str) and _is_own_name(module)
+
+
+@lru_cache(maxsize=4096)  # an export calls `is_own` for each stack frame of each operator
+def _is_own_name(module: str) -> bool:
     name = own_name(module)
     return name == "ts" or name.startswith("ts.")
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
+from ts._core.tensor.sym_types import SymInt
 from ts._core.tensor.tensor import Tensor
 from ts.export.shape_env import ShapeEnv
 from ts.export.sym_node import expression_of
@@ -32,8 +33,16 @@ def guard_contiguity(environment: ShapeEnv, x: Tensor, is_view: bool) -> None:
     `max(1, size)`, because a size may be 0.
     """
     array = x.array
+    if not any(isinstance(n, SymInt) for n in (*array.shape, *array.strides)):
+        return
     sizes = [expression_of(n) for n in array.shape]
-    strides = [FloorDiv(expression_of(n), sympy.Integer(array.itemsize)) for n in array.strides]
+    byte_strides = [expression_of(n) for n in array.strides]
+    # The facts that decided an earlier check of the same layout still hold. Another check would add no guard.
+    key = (*sizes, *byte_strides, array.itemsize, is_view, environment.policy)
+    if key in environment.guarded_layouts:
+        return
+    environment.guarded_layouts.add(key)
+    strides = [FloorDiv(n, sympy.Integer(array.itemsize)) for n in byte_strides]
     if not any(n.free_symbols for n in (*sizes, *strides)):
         return
     check = _ContiguityCheck(environment)

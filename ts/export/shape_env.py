@@ -82,6 +82,8 @@ class ShapeEnv:
         # Cached results of arithmetic, or None if results must not be cached because later facts could change
         # them.
         self.expression_cache: dict[Any, Any] | None = None
+        # keys of the layouts whose contiguity guards were added (`contiguity_guards`)
+        self.guarded_layouts: set[Any] = set()
         self.size_symbols: set[Any] = set()  # unbacked symbols that are known to be sizes of tensors
         # Symbols that the export assumes to be at least 2. In calls of the program, they may be 0 or 1.
         self.small: set[Any] = set()

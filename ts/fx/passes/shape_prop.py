@@ -9,7 +9,7 @@ Example:
 from __future__ import annotations
 
 import traceback
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import ts
 from ts._core.tensor.tensor import Tensor
@@ -33,14 +33,17 @@ class TensorMetadata(NamedTuple):
     qparams: dict[str, Any]
 
 
+# number of dimensions -> channels-last format
+_CHANNELS_LAST: Final = {4: ts.channels_last, 5: ts.channels_last_3d}
+
+
 def _extract_tensor_metadata(result: Tensor, include_contiguity: bool = True) -> TensorMetadata:
     """Return the metadata of a tensor.
 
     The memory format in it is the first format in which the tensor is contiguous, or None if there is none or
     `include_contiguity` is False.
     """
-    formats = (ts.contiguous_format, ts.channels_last, ts.channels_last_3d) if include_contiguity else ()
-    memory_format = next((f for f in formats if _is_contiguous(result, f)), None)
+    memory_format = _memory_format(result) if include_contiguity else None
     return TensorMetadata(
         result.shape,
         result.dtype,
@@ -52,9 +55,12 @@ def _extract_tensor_metadata(result: Tensor, include_contiguity: bool = True) ->
     )
 
 
-def _is_contiguous(tensor: Tensor, memory_format: Any) -> bool:
-    dims = {ts.channels_last: 4, ts.channels_last_3d: 5}.get(memory_format)
-    return (dims is None or tensor.dim() == dims) and bool(tensor.is_contiguous(memory_format=memory_format))
+def _memory_format(x: Tensor) -> Any:
+    """Return the memory format of a contiguous or channels-last tensor, None for other strides."""
+    if x.is_contiguous():
+        return ts.contiguous_format
+    last = _CHANNELS_LAST.get(x.dim())
+    return last if last is not None and x.is_contiguous(memory_format=last) else None
 
 
 class ShapeProp(Interpreter):
