@@ -35,8 +35,8 @@ def cast_to_common_dtype(xp: Any, tensors: Sequence[Array]) -> list[Array]:
 def concatenate(xp: Any, tensors: Sequence[Array], dim: int) -> Array:
     """Concatenate arrays along `dim`. Empty 1-dim arrays are skipped, as in PyTorch.
 
-    An undefined tensor, the default of a parameter `x: Tensor = None` in a script, is None in the list. PyTorch
-    skips it, too, because it has the shape (0,).
+    An undefined tensor, the default of a parameter `x: Tensor = None` in a script, is None in the list.
+    PyTorch skips it, too, because it has the shape (0,).
     """
     tensors = [t for t in tensors if t is not None] or tensors
     if not tensors:
