@@ -12,6 +12,7 @@ from typing import Any
 
 import ts
 from ts._core.dispatch_layers.batched_tensor import Batched, Call, one_of
+from ts._core.dispatch_layers.level_stack import open_levels
 from ts._core.tensor import size_guards
 from ts._core.tensor.tensor import Tensor
 from ts._core.thread.warnings import warn
@@ -290,20 +291,45 @@ def _run_random_in_place(call: Call) -> tuple[Any, bool]:
     return call.run_as_called(align_ranks(call, tensors)), True
 
 
-_ARITHMETIC = frozenset({"add_", "sub_", "mul_", "div_", "copy_", "masked_fill_"})
+# In-place operators by PyTorch's error for a batched value and an unbatched target: operators whose batching
+# rules share one name, operators whose batching rule states their name, and operators that broadcast the
+# batches. PyTorch runs other operators example by example.
+_ARITHMETIC = """
+    sub_ mul_ multiply_ div_ divide_ true_divide_ copy_ clamp_min_ clamp_max_ logical_and_ logical_or_
+    logical_xor_ masked_fill_
+"""
+_WITH_NAME = "fill_ index_add_ index_fill_ index_put_ scatter_add_ scatter_reduce_"
+_BROADCASTING = """
+    add_ atan2_ arctan2_ bitwise_and_ bitwise_or_ bitwise_xor_ bitwise_left_shift_ bitwise_right_shift_
+    copysign_ gcd_ lcm_ __iand__ __ior__ __ixor__ __ilshift__ __irshift__
+"""
+_ERROR_KINDS = {
+    **dict.fromkeys(_ARITHMETIC.split(), "arithmetic"),
+    **dict.fromkeys(_WITH_NAME.split(), "named"),
+    **dict.fromkeys(_BROADCASTING.split(), "broadcast"),
+}
 
 
 def unbatched_write_message(call: Call) -> str:
     """Return the error message for an in-place write of a batched value into an unbatched tensor."""
-    name = call.operator.name.removeprefix("aten::")
-    if name in _ARITHMETIC or call.record.family == "dropout":
+    name, place = call.operator.name.removeprefix("aten::"), "in a vmap"
+    kind = "" if call.operator.key == "aten::masked_fill_.Tensor" else _ERROR_KINDS.get(name, "")
+    if kind == "broadcast":
+        target, other = call.values[:2]
+        shape = (call.size, *[1] * (target.dim() + 1 - other.dim()), *other.shape[1:])
+        broadcast = list(ts.broadcast_shapes(target.shape, shape))
+        return f"output with shape {list(target.shape)} doesn't match the broadcast shape {broadcast}"
+    if kind == "arithmetic" or call.record.family == "dropout":
         name = "inplace arithmetic"
     elif name == "bernoulli_":
         name = "inplace bernoulli"
+    elif kind != "named" and not call.record.nondeterministic:
+        depth = sum(level.level_id < call.level.level_id for level in open_levels()) + 1
+        name, place = f"aten::{name}", f"at level {depth}"
     return (
         f"vmap: {name}(self, *extra_args) is not possible because there exists a Tensor `other` in "
         "extra_args that has more elements than `self`. This happened due to `other` being vmapped over but "
         "`self` not "
-        f"being vmapped over in a vmap. Please try to use out-of-place operators instead of {name}. If said "
+        f"being vmapped over {place}. Please try to use out-of-place operators instead of {name}. If said "
         "operator is being called inside the PyTorch framework, please file a bug report instead."
     )
