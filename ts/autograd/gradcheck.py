@@ -13,14 +13,28 @@ instead of all elements.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from ts._core.tensor.tensor import Tensor
 from ts.errors import GradcheckError
 
 __all__ = ["GradcheckError", "gradcheck", "gradgradcheck"]
 
 Function = Callable[..., Any]
+
+
+def _iter_tensors(x: Any, only_requiring_grad: bool = False) -> Iterator[Tensor]:
+    """Yield the tensors in `x`, a tensor or nested iterables. Other objects are skipped.
+
+    With `only_requiring_grad`, yield only tensors that require grad.
+    """
+    if isinstance(x, Tensor):
+        if x.requires_grad or not only_requiring_grad:
+            yield x
+    elif isinstance(x, Iterable) and not isinstance(x, str):
+        for item in x:
+            yield from _iter_tensors(item, only_requiring_grad)
 
 
 def gradcheck(
