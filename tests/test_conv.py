@@ -8,7 +8,7 @@ import pytest
 
 import ts
 from ts.backends.cpu import thread_pool
-from ts.backends.cpu.kernels import conv as correlation, microkernels, packed_operand_cache
+from ts.backends.cpu.kernels import conv as correlation, conv_layout, microkernels, packed_operand_cache
 
 
 @pytest.fixture
@@ -91,6 +91,25 @@ def test_follows_the_definition(name, width, widest):
     actual = run(x, weight, *rest)
     assert actual.dtype == np.float32
     assert np.allclose(actual, expected, rtol=1e-5, atol=1e-5 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("width", [128, 256, 512])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_depthwise_of_random_geometries(dtype, width, widest):
+    """Depthwise convolutions of random sizes, strides, paddings and dilations equal their definition."""
+    microkernels.instruction_set(width)
+    random = np.random.default_rng(width)
+    for _ in range(40):
+        kernel, stride, dilation = random.integers(1, 6, 2), random.integers(1, 4, 2), random.integers(1, 4, 2)
+        padding = random.integers(0, 4, 2)
+        size = [max(n, d * (k - 1) + 1 - 2 * p) for n, d, k, p in zip((random.integers(1, 9), random.integers(1, 40)), dilation, kernel, padding, strict=True)]
+        images, channels, filters = random.integers(1, 3), random.integers(2, 6), random.integers(1, 4)
+        x = random.normal(size=(images, channels, *size)).astype(dtype)
+        weight = random.normal(size=(channels * filters, 1, *kernel)).astype(dtype)
+        bias = random.normal(size=channels * filters).astype(dtype)
+        rest = [[int(n) for n in each] for each in (stride, padding, dilation)]
+        expected = reference_convolution(x, weight, *rest, channels) + bias.reshape(-1, 1, 1)
+        assert np.allclose(run(x, weight, *rest, int(channels), bias=bias), expected, rtol=1e-5, atol=1e-5)
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -197,8 +216,8 @@ def test_results_of_channels_last_are_channels_last():
 
 def copy_geometry(taps=((0, (0, 0, 0)),), row_q=(0,), row_offset=(0,), row=4, length=4, size=4):
     """Return the geometry of a convolution that copies four elements, with optional errors."""
-    source = correlation.InputLayout([1, 1, size], [1, 1, 1], [0, 0, 0], [1, 1, length], [[0], [0], [0]])
-    return source, [correlation.SubConvolution(list(taps), np.array(row_q), np.array(row_offset), row, 1)]
+    source = conv_layout.InputLayout([1, 1, size], [1, 1, 1], [0, 0, 0], [1, 1, length], [[0], [0], [0]])
+    return source, [conv_layout.SubConvolution(list(taps), np.array(row_q), np.array(row_offset), row, 1)]
 
 
 def copied(geometry, x=(1, 1, 4), weight=(1, 1, 1), out=(1, 1, 4), groups=1, bias=None, kind=np.float32):

@@ -13,12 +13,13 @@ import itertools
 import math
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ts.backends.cpu.kernels.conv import InputLayout, SubConvolution, correlate
+from ts.backends.cpu.kernels.conv import correlate
+from ts.backends.cpu.kernels.conv_layout import InputLayout, SubConvolution
 from ts.backends.cpu.kernels.conv_weight_grad import correlate_weights
 
 from ..base import Kernel, default_of
@@ -43,6 +44,9 @@ class ConvAxis(NamedTuple):
     number: int  # number of output elements that the phase computes: t is in [0, number)
     first: int = 0
     output_stride: int = 1
+
+
+_TRIVIAL_AXIS: Final = ConvAxis([(0, 0)], 1, 1)  # phase along a dimension that the convolution does not have
 
 
 class ConvDecomposition(NamedTuple):
@@ -87,7 +91,7 @@ def decompose(g: Geometry, sizes: Sequence[int]) -> ConvDecomposition:
     """Return the decomposition of convolution `g` for inputs of the given spatial sizes."""
     spatial = [1] * (3 - len(sizes)) + list(sizes)
     output_size = [1] * (3 - len(sizes)) + list(g.output_size)
-    axes = [[ConvAxis([(0, 0)], 1, 1)] for _ in range(3 - len(sizes))]
+    axes = [[_TRIVIAL_AXIS] for _ in range(3 - len(sizes))]
     of_axis = _transposed_axis if g.transposed else _forward_axis
     for kernel, stride, (before, _), dilation, count in zip(
         g.kernel, g.stride, g.pads, g.dilation, g.output_size, strict=True
@@ -147,7 +151,10 @@ def decompose(g: Geometry, sizes: Sequence[int]) -> ConvDecomposition:
         adjacent = (np.diff(q) == row).all() and (np.diff(to) == row).all()
         if len(q) > 1 and phase[2].output_stride == 1 and adjacent:
             q, to, row = q[:1], to[:1], row * len(q)
-        result.append(SubConvolution(taps, q, to, row, phase[2].output_stride))
+        plane = None
+        if phase[0] == _TRIVIAL_AXIS and not g.transposed:
+            plane = [(axis.number, axis.input_stride, [o for _, o in axis.taps]) for axis in phase[1:]]
+        result.append(SubConvolution(taps, q, to, row, phase[2].output_stride, plane))
     written = math.prod(sum(axis.number for axis in phases) for phases in axes)
     layout = InputLayout(spatial, strides, firsts, lengths, residues)
     return ConvDecomposition(layout, result, written == math.prod(output_size))

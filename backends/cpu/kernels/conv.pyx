@@ -31,6 +31,8 @@ from ts._core.tensor.ndarray cimport PyArrayObject, data_of, dims_of, flags_of, 
 from ts._core.value.no_python_construction cimport seal
 from ts._core.tensor.tensor cimport Tensor
 from ts.backends.cpu.kernels.aligned_memory cimport malloc_aligned
+from ts.backends.cpu.kernels.conv_depthwise cimport DepthwiseTask, compute_channels, lay_out_columns
+from ts.backends.cpu.kernels.conv_layout cimport InputLayout, SubConvolution, row_of_position
 from ts.backends.cpu.kernels.conv_weight_packing cimport (
     ConvWeight, cached_weight, describe_weight, pack_weight, packed_group_size, weight_offset
 )
@@ -57,92 +59,6 @@ cdef enum:
     DEPTHWISE_BLOCK = 2048             # number of positions that a depthwise convolution computes at a time
     # Number of references to the array of the weight while it is packed: of the operator and of `Run.owners`.
     REFERENCES_TO_WEIGHT = 2
-
-
-# ---------------------------------------------------------------- input layout and correlations
-
-cdef int64_t *_numbers_of(array) except NULL:
-    """Return the address of the elements of `array`.
-
-    Raise TypeError if it is not a contiguous int64 array.
-    """
-    if array.dtype.char not in "lq" or array.itemsize != 8 or not array.flags.c_contiguous:
-        raise TypeError("expected an array of int64")
-    return <int64_t *>data_of(<PyArrayObject *>array)
-
-
-MAX_SIZE = 1 << 48                     # largest allowed size or offset, so that byte counts cannot overflow
-
-
-@cython.final
-cdef class InputLayout:
-    """Memory layout of a convolution's input, along 3 dimensions.
-
-    Along each dimension, the layout has one sequence of `length` elements for each residue r modulo the
-    stride. The sequence contains the input elements u * stride + r for u = first, first + 1, ...
-    """
-
-    def __cinit__(self, sizes, strides, firsts, lengths, residues):
-        cdef int d
-        if not len(sizes) == len(strides) == len(firsts) == len(lengths) == len(residues) == 3:
-            raise ValueError("Source: each argument must have three dimensions")
-        if min(sizes) < 0 or min(lengths) < 0 or min(strides) < 1 or max(map(abs, firsts)) >= MAX_SIZE:
-            raise ValueError("Source: sizes and lengths must not be negative, strides must be positive")
-        if max(sizes) >= MAX_SIZE or max(lengths) >= MAX_SIZE or max(strides) >= MAX_SIZE:
-            raise MemoryError()
-        self.owners = []
-        self.plane = 1
-        self.as_is = True
-        for d in range(3):
-            self.size[d] = sizes[d]
-            self.stride[d] = strides[d]
-            self.first[d] = firsts[d]
-            self.length[d] = lengths[d]
-            self.owners.append(np.array(residues[d], np.int64).reshape(-1))
-            if len(residues[d]) and not 0 <= min(residues[d]) <= max(residues[d]) < strides[d]:
-                raise ValueError("Source: residues must be in [0, stride)")
-            self.residues[d] = _numbers_of(self.owners[d])
-            self.residue_count[d] = len(residues[d])
-            self.plane *= lengths[d] * len(residues[d])
-            self.as_is = self.as_is and strides[d] == 1 and firsts[d] == 0 and lengths[d] == sizes[d]
-
-
-@cython.final
-cdef class SubConvolution:
-    """One correlation of a convolution: its kernel taps, and the output positions of its results.
-
-    The attributes are:
-
-    taps            for each tap: an offset in a channel of the source, and an index into the weight's window
-    row             number of consecutive positions q in a row of results
-    output_stride   distance of the results of a row in the output
-    row_q           first position of each row
-    row_offset      offset of each row in an output channel
-    """
-
-    def __cinit__(self, taps, row_q, row_offset, row, output_stride):
-        self.taps = len(taps)
-        self.rows = len(row_q)
-        if len(row_offset) != self.rows:
-            raise ValueError("Phase: row_q and row_offset must have the same length")
-        offsets = np.array([offset for offset, _ in taps] or [0], np.int64)
-        indices = np.array([i for _, index in taps for i in index] or [0, 0, 0], np.int64)
-        self.tap_offset, self.tap_index = _numbers_of(offsets), _numbers_of(indices)
-        self.row_q, self.row_offset = _numbers_of(row_q), _numbers_of(row_offset)
-        self.owners = (offsets, indices, row_q, row_offset)
-        self.tap_layout = indices.tobytes()
-        self.row = row
-        self.output_stride = output_stride
-        self.length = row_q[self.rows - 1] + row if self.rows else 0
-        if row < 0 or output_stride < 0 or max(row, output_stride) >= MAX_SIZE or indices.size != 3 * max(self.taps, 1):
-            raise ValueError("Phase: row and output_stride must not be negative, and each tap needs three indices")
-        if min(offsets.min(), indices.min()) < 0 or (self.rows and min(row_q[0], row_offset.min()) < 0):
-            raise ValueError("Phase: offsets and indices must not be negative")
-        if self.rows and ((np.diff(row_q) < 0).any() or max(row_q[self.rows - 1], row_offset.max()) >= MAX_SIZE):
-            raise ValueError("Phase: row_q must be ascending, and row_q and row_offset below 2**48")
-        self.furthest_tap = offsets.max()
-        self.furthest_index[0], self.furthest_index[1], self.furthest_index[2] = indices.reshape(-1, 3).max(0).tolist()
-        self.furthest_row = row_offset.max() + (row - 1) * output_stride if self.rows and row else -1
 
 
 cdef struct Job:
@@ -409,6 +325,8 @@ cdef class Run:
 
     cdef Job job
     cdef tuple owners                    # keeps the arrays of the operands alive
+    cdef DepthwiseTask depthwise         # operands of `compute_channels`
+    cdef bint by_channels                # True if `compute_channels` computes the current phase
     cdef char *own_packed                # packed weight of this call, or NULL
     cdef Packed cached                   # packed weight of the cache, or None
     cdef InputLayout source
@@ -445,7 +363,26 @@ cdef class Run:
             return compute(&self.job, self.phase, partition, partition_count, <double *>NULL)
         return compute(&self.job, self.phase, partition, partition_count, <float *>NULL)
 
+    cdef bint describe_depthwise(self) except -1:
+        """Set `depthwise`. Return False if `compute_channels` cannot compute the current phase."""
+        cdef SubConvolution p = self.phase
+        cdef DepthwiseTask *task = &self.depthwise
+        cdef int64_t *strides = self.job.input_strides
+        if not p.plane_taps[0] or p.plane_stride[1] > 2 or (strides[4] != 1 and self.source.size[2] > 1):
+            return False
+        task.kernels, task.input, task.weight, task.tap_index = self.job.kernels, self.job.input, &self.job.weight, p.tap_index
+        task.image_stride, task.channel_stride, task.row_stride = strides[0], strides[1], strides[3]
+        task.bias, task.bias_stride, task.out, task.images = self.job.bias, self.job.bias_stride, self.job.out, self.job.images
+        task.plane.height, task.plane.width = self.source.size[1], self.source.size[2]
+        task.plane.row_stride, task.plane.column_stride = p.plane_stride[0], p.plane_stride[1]
+        task.plane.tap_rows, task.plane.tap_columns = p.plane_taps[0], p.plane_taps[1]
+        task.plane.out_height, task.plane.out_width = p.plane_size[0], p.plane_size[1]
+        task.plane.row_offsets, task.plane.column_offsets = p.plane_offsets[0], p.plane_offsets[1]
+        return lay_out_columns(task, self.job.offset)
+
     cdef int compute_depthwise_partition(self, Py_ssize_t partition, Py_ssize_t partition_count) noexcept nogil:
+        if self.by_channels:
+            return compute_channels(&self.depthwise, partition, partition_count)
         if self.double_:
             return compute_depthwise(&self.job, self.phase, self.source, self.plane, partition, partition_count, <double *>NULL)
         return compute_depthwise(&self.job, self.phase, self.source, self.plane, partition, partition_count, <float *>NULL)
@@ -577,7 +514,7 @@ cdef int require_fitting(x, w, bias, y, InputLayout source, list phases, Py_ssiz
                 raise ValueError("correlate: a tap is outside the weight's window")
         if phase.taps and phase.length and phase.furthest_tap + phase.length > source.plane:
             raise ValueError("correlate: a tap is outside the source")
-        if phase.furthest_row >= plane:
+        if phase.furthest_row >= plane or (phase.plane_taps[0] and phase.plane_size[0] * phase.plane_size[1] != plane):
             raise ValueError("correlate: a row is outside the output")
     return 0
 
@@ -670,6 +607,7 @@ cdef int correlate_fitting(
             job.furthest = max(job.furthest, job.offset[k])
         work = job.images * dims_of(y)[1] * phase.length * job.depth
         if depthwise:
+            run.by_channels = run.describe_depthwise()
             if work // 32 < MIN_WORK_PER_THREAD:
                 run.run(Run.compute_depthwise_partition, 0, 1, work // 32)
             else:

@@ -22,7 +22,8 @@ from numpy cimport npy_intp
 
 from ts._core.value.container cimport List, list_item
 from ts._core.dispatch.operator cimport Operator, UNSUPPORTED
-from ts.backends.cpu.kernels.conv cimport InputLayout, correlate_fitting
+from ts.backends.cpu.kernels.conv cimport correlate_fitting
+from ts.backends.cpu.kernels.conv_layout cimport InputLayout
 from ts.backends.cpu.kernels.kernel_registry cimport register_kernel
 from ts.backends.cpu.kernels.matmul cimport is_row, multiply_into
 from ts._core.value.ivalue cimport IValue, TAG_NONE, TAG_OBJECT, box

@@ -21,7 +21,8 @@ from numpy cimport NPY_ARRAY_C_CONTIGUOUS, NPY_ARRAY_WRITEABLE, npy_intp
 from ts._core.tensor.ndarray cimport PyArrayObject, data_of, dims_of, flags_of, ndim_of
 from ts._core.value.no_python_construction cimport seal
 from ts.backends.cpu.kernels.aligned_memory cimport malloc_aligned
-from ts.backends.cpu.kernels.conv cimport SubConvolution, InputLayout, arrange_channel, copy_row, real, require_fitting, row_of_position
+from ts.backends.cpu.kernels.conv cimport arrange_channel, copy_row, real, require_fitting
+from ts.backends.cpu.kernels.conv_layout cimport InputLayout, SubConvolution, row_of_position
 from ts.backends.cpu.kernels.kernel cimport item_size
 from ts.backends.cpu.kernels.microkernels cimport Kernels, microkernels
 from ts.backends.cpu.kernels.parallel_task cimport require_partition

@@ -28,6 +28,8 @@ cdef inline int64_t weight_offset(
 
 # Describe the weight `array` of a convolution or of a transposed convolution with `groups` groups.
 cdef void describe_weight(ConvWeight *w, PyArrayObject *array, int64_t groups, bint transposed) noexcept
+# Return whether the elements of a filter are adjacent in the order (channel, tap).
+cdef bint is_contiguous_depth(ConvWeight *w, const int64_t *tap_index, int64_t taps) noexcept nogil
 # Number of elements of a packed group of a weight with `taps` taps.
 cdef int64_t packed_group_size(ConvWeight *w, int64_t taps) noexcept nogil
 # Pack a weight as (group, tile of filters, channel, tap, filter in the tile). `tap_index` has 3 indices for each

@@ -44,7 +44,6 @@ cdef int64_t packed_group_size(ConvWeight *w, int64_t taps) noexcept nogil:
 
 
 cdef bint is_contiguous_depth(ConvWeight *w, const int64_t *tap_index, int64_t taps) noexcept nogil:
-    """Return whether the elements of a filter are adjacent in the order (channel, tap)."""
     cdef int64_t tap
     if w.channels > 1 and w.strides[2] != taps:
         return False

@@ -5,6 +5,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /* c (+)= a @ b for the rows of a tile: row r gets the sum over `depth` steps of a[r] * b[vector]. A step
    reads TILE_ROWS numbers of `a` and `vectors` vectors of `b`. */
@@ -37,6 +38,19 @@ typedef void (*CopyKernel)(ptrdiff_t depth, const void *from, ptrdiff_t pitch, v
 typedef void (*RowsKernel)(ptrdiff_t m, ptrdiff_t n, ptrdiff_t depth, const void *a, ptrdiff_t a_row, ptrdiff_t a_stride,
                            const void *b, ptrdiff_t b_next, double alpha, const void *bias, void *c, ptrdiff_t pitch);
 
+/* A channel of a depthwise convolution: the input has `height` x `width` elements, the output `out_height` x
+   `out_width`. Output (y, x) sums the taps (i, k) over input (y * row_stride + row_offsets[i], ...). A copy of the
+   input has rows of `pitch` elements, with `left` zero columns at the start. If column_stride is 2, its odd columns
+   start at element `half` of a row. A tap reads element x + column_offsets[k] of a row of the copy. */
+typedef struct {
+    ptrdiff_t height, width, pitch, half, left, row_stride, column_stride, tap_rows, tap_columns, out_height, out_width;
+    const int64_t *row_offsets, *column_offsets;
+} DepthwisePlane;
+/* Copy a channel, whose rows are `input_pitch` elements apart, to the zero-initialized buffer `padded`. */
+typedef void (*DepthwiseCopyKernel)(const DepthwisePlane *plane, const void *input, ptrdiff_t input_pitch, void *padded);
+/* Write the convolution of the copy `padded` with tap_rows x tap_columns weights, plus `bias`, to `out`. */
+typedef void (*DepthwiseKernel)(const DepthwisePlane *plane, const void *padded, const void *weight, double bias, void *out);
+
 typedef struct {
     int lanes, rows;               /* number of lanes of a vector, number of rows of a tile */
     TileKernel tile[4][3];         /* indexed by log2 of the number of rows, and by the number of vectors - 1 */
@@ -45,6 +59,8 @@ typedef struct {
     TapKernel taps;
     SumKernel tap_sums;
     PackKernel pack;
+    DepthwiseCopyKernel depthwise_copy;
+    DepthwiseKernel depthwise;
     CopyKernel copy_rows, transpose_rows, copy_vectors, transpose_vector;
     RowsKernel along, across, packed;
 } Kernels;

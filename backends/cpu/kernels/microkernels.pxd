@@ -22,6 +22,12 @@ cdef extern from "microkernels.h":
         Py_ssize_t, Py_ssize_t, Py_ssize_t, const void *, Py_ssize_t, Py_ssize_t, const void *, Py_ssize_t, double,
         const void *, void *, Py_ssize_t
     ) noexcept nogil
+    ctypedef struct DepthwisePlane:
+        Py_ssize_t height, width, pitch, half, left, row_stride, column_stride, tap_rows, tap_columns, out_height, out_width
+        const int64_t *row_offsets
+        const int64_t *column_offsets
+    ctypedef void (*DepthwiseCopyKernel)(const DepthwisePlane *, const void *, Py_ssize_t, void *) noexcept nogil
+    ctypedef void (*DepthwiseKernel)(const DepthwisePlane *, const void *, const void *, double, void *) noexcept nogil
     ctypedef struct Kernels:
         int lanes
         int rows
@@ -31,6 +37,8 @@ cdef extern from "microkernels.h":
         TapKernel taps
         SumKernel tap_sums
         PackKernel pack
+        DepthwiseCopyKernel depthwise_copy
+        DepthwiseKernel depthwise
         CopyKernel copy_rows
         CopyKernel transpose_rows
         CopyKernel copy_vectors

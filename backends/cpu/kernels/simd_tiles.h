@@ -124,6 +124,7 @@ TARGET static void copy_vectors_##ID(ptrdiff_t depth, const void *from, ptrdiff_
 typedef T V_##ID __attribute__((vector_size(BYTES), aligned(sizeof(T)), may_alias)); \
 enum { L_##ID = BYTES / sizeof(T) }; \
 typedef INDEX_##T P_##ID __attribute__((vector_size(BYTES))); \
+DEPTHWISE_BLOCK(ID, TARGET, T, 4) DEPTHWISE_BLOCK(ID, TARGET, T, 2) DEPTHWISE_BLOCK(ID, TARGET, T, 1) DEPTHWISE(ID, TARGET, T) \
 TRANSPOSE(transpose_rows, ID, TARGET, T, STEP) TRANSPOSE(transpose_vector, ID, TARGET, T, L_##ID) COPY(ID, TARGET, T, STEP) \
 TILE(ID, TARGET, T, 1, 1, STEP) TILE(ID, TARGET, T, 1, 2, STEP) TILE(ID, TARGET, T, 1, 3, STEP) \
 TILE(ID, TARGET, T, 2, 1, STEP) TILE(ID, TARGET, T, 2, 2, STEP) TILE(ID, TARGET, T, 2, 3, STEP) \
@@ -164,10 +165,11 @@ TARGET static void pack_##ID(ptrdiff_t depth, const void *from, const int64_t *o
     } \
 }
 #include "simd_rows.h"
+#include "simd_depthwise.h"
 
 #define INDEX_float int32_t
 #define INDEX_double int64_t
-#define COPIES(ID) copy_rows_##ID, transpose_rows_##ID, copy_vectors_##ID, transpose_vector_##ID, along_##ID, across_##ID, packed_##ID
+#define COPIES(ID) depthwise_copy_##ID, depthwise_##ID, copy_rows_##ID, transpose_rows_##ID, copy_vectors_##ID, transpose_vector_##ID, along_##ID, across_##ID, packed_##ID
 #define ROW(NAME, ID, ROWS) {NAME##_##ID##_##ROWS##_1, NAME##_##ID##_##ROWS##_2, NAME##_##ID##_##ROWS##_3}
 #define THREE(NAME, ID) ROW(NAME, ID, 1), ROW(NAME, ID, 2), ROW(NAME, ID, 4)
 #define FOUR(NAME, ID) THREE(NAME, ID), ROW(NAME, ID, 8)
