@@ -345,3 +345,27 @@ def test_errors_have_no_context(call):
     with pytest.raises(RuntimeError) as caught:
         call()
     assert caught.value.__context__ is None
+
+
+@pytest.mark.parametrize("given", [ts.float32, ts.float16, ts.int64])
+@pytest.mark.parametrize("dtype", [ts.float64, ts.float32, ts.bfloat16])
+def test_given_gradients_have_the_dtype_of_the_output(dtype, given):
+    """A gradient given to `backward` or `grad` is converted to the dtype of its output, also for leaves and edges."""
+    x = ts.ones(2, 2, dtype=dtype, requires_grad=True)
+    y, seen = x @ x, []
+    y.register_hook(lambda gradient: seen.append(gradient.dtype))
+    y.backward(ts.ones(2, 2, dtype=given), retain_graph=True)
+    assert x.grad.dtype is dtype and seen == [dtype]
+    assert ts.autograd.grad(y, x, ts.ones(2, 2, dtype=given))[0].dtype is dtype
+    leaf = ts.ones(2, dtype=dtype, requires_grad=True)
+    leaf.backward(ts.ones(2, dtype=given))
+    assert leaf.grad.dtype is dtype
+    edge = ts.autograd.graph.get_gradient_edge(x * 2)
+    assert ts.autograd.grad([edge], [x], [ts.ones(2, 2, dtype=given)])[0].dtype is dtype
+
+
+def test_conversion_of_a_given_gradient_is_differentiable():
+    x, gradient = ts.ones(2, dtype=ts.float64, requires_grad=True), ts.ones(2, requires_grad=True)
+    (result,) = ts.autograd.grad(x * x, x, gradient, create_graph=True)
+    result.sum().backward()
+    assert gradient.grad.dtype is ts.float32 and gradient.grad.tolist() == [2, 2]

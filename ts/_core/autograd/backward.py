@@ -64,7 +64,7 @@ def _gradient(root: Any, gradient: Any, i: int) -> Any:
             f"Mismatch in dtype: grad_output[{i}] has a dtype of {gradient.dtype} and output[{i}] has a "
             f"dtype of {root.dtype}."
         )
-    return gradient
+    return gradient if gradient.dtype is root.dtype else gradient.to(root.dtype)  # type: ignore[attr-defined]
 
 
 def _gradient_of_edge(edge: Any, gradient: Any, i: int) -> Any:
@@ -85,7 +85,7 @@ def _gradient_of_edge(edge: Any, gradient: Any, i: int) -> Any:
             f"Mismatch in shape: grad_output[{i}] has a shape of {gradient.shape} and output[{i}] has a "
             f"shape of {Size(like.shape)}."
         )
-    return gradient
+    return gradient if gradient.dtype is like.dtype else gradient.to(like.dtype)  # type: ignore[attr-defined]
 
 
 def backward(
