@@ -151,6 +151,7 @@ class Conversion(NamedTuple):
         return x
 
 
+_DEVICE_AND_DTYPE: Final = frozenset(("device", "dtype"))
 _OPTIONS: Final = ("non_blocking", "copy", "memory_format")
 _OF_DEVICE: Final = ("device", "dtype", *_OPTIONS)
 _OF_DTYPE: Final = ("dtype", *_OPTIONS)
@@ -182,6 +183,12 @@ def parse_conversion(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Conversio
 
     Raise TypeError if no signature accepts them. `memory_format` is a keyword argument.
     """
+    if not args and kwargs.keys() <= _DEVICE_AND_DTYPE:  # the usual keywords need no general check of classes
+        device, dtype = kwargs.get("device"), kwargs.get("dtype")
+        if type(device) is devices.device and type(dtype) is dtypes.dtype:
+            return Conversion(devices.as_device(device), dtype, False, None, None)
+        if device is None and type(dtype) is dtypes.dtype:
+            return Conversion(None, dtype, False, None, None)
     first = args[0] if args else None
     names: tuple[str, ...]
     if isinstance(first, Tensor) or (not args and "tensor" in kwargs):
