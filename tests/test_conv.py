@@ -302,7 +302,7 @@ def test_cached_weights_have_the_same_bits(groups, dtype, transposed, bias, thre
     function = ts.conv_transpose2d if transposed else ts.conv2d
     for size in ((9, 9), (30, 17)):
         x = ts.randn(2, 24, *size, dtype=dtype)
-        packed_operand_cache.forget()
+        packed_operand_cache.clear()
         results = []
         for count in (1, 3, 2):
             thread_pool.set_count(count)
@@ -329,7 +329,7 @@ WRITES = {
 def test_writes_to_weights_are_seen(write, make):
     """A convolution uses the elements that the weight has now, also after its packed form was cached."""
     weight, x = make(ts.randn(16, 16, 3, 3)), ts.randn(1, 16, 12, 12)
-    packed_operand_cache.forget()
+    packed_operand_cache.clear()
     with ts.no_grad():
         for _ in range(3):
             ts.conv2d(x, weight)
@@ -342,7 +342,7 @@ def test_writes_to_weights_are_seen(write, make):
 def test_alternating_layouts_of_one_weight():
     """A weight that convolutions of different groups and shapes use is packed for each of them."""
     weight, x = ts.randn(16, 8, 3, 3), ts.randn(1, 16, 12, 12)
-    packed_operand_cache.forget()
+    packed_operand_cache.clear()
     uses = [
         lambda w: ts.conv2d(x, w, groups=2),
         lambda w: ts.conv_transpose2d(x, w, stride=2),
@@ -360,7 +360,7 @@ def test_weights_of_archives_are_cached(tmp_path):
     module.save(str(tmp_path / "conv.pt"))
     loaded = ts.jit.load(str(tmp_path / "conv.pt"))
     x = ts.randn(1, 32, 8, 8)
-    packed_operand_cache.forget()
+    packed_operand_cache.clear()
     with ts.no_grad():
         for _ in range(3):
             assert ts.equal(loaded(x), module(x))

@@ -127,7 +127,7 @@ def test_packed_products_have_the_same_bits(tiles, dtype):
     try:
         for m, k, n in [(1, 130, 700), (2, 130, 700), (2, 100, 900), (5, 64, 190), (70, 300, 211), (70, 600, 2000)]:
             x, weight, bias = ts.randn(m, k, dtype=dtype), ts.randn(n, k, dtype=dtype), ts.randn(n, dtype=dtype)
-            packed_operand_cache.forget()
+            packed_operand_cache.clear()
             results = []
             for threads in (1, 3, 2, 1):  # the second and later calls use the packed weights
                 thread_pool.set_count(threads)
@@ -145,7 +145,7 @@ def test_summands_of_packed_products():
     """`addmm` returns equal results with and without packed weights, for row and matrix summands."""
     for m in (1, 20):
         x, weight = (ts.tensor(numbers(shape, "f")) for shape in ((m, 64), (48, 64)))
-        packed_operand_cache.forget()
+        packed_operand_cache.clear()
         for summand in (ts.ones(48), ts.ones(1, 48), ts.ones(m, 48), ts.ones(m, 1)):
             for beta, alpha in ((1, 1), (2, 1), (1, 3), (0, 2)):
                 result = ts.addmm(summand, x, weight.t(), beta=beta, alpha=alpha)
@@ -158,7 +158,7 @@ def test_summands_of_packed_products():
 def test_weights_of_modules_are_packed(grad):
     """The weight of a Linear module is packed, also while autograd records the product with its transposed view."""
     module, x = ts.nn.Linear(64, 48), ts.randn(20, 64)
-    packed_operand_cache.forget()
+    packed_operand_cache.clear()
     with ts.set_grad_enabled(grad):
         results = [module(x) for _ in range(3)]
         assert packed_operand_cache.cache_size()[0] == 1
@@ -259,7 +259,7 @@ def f(x, w):
 @NEEDS_PACKING
 def test_factors_with_shared_memory_are_not_packed():
     """Factors that share memory with other objects are not packed, because these objects may write to it."""
-    packed_operand_cache.forget()
+    packed_operand_cache.clear()
     x, weight, packed = ts.randn(20, 64), ts.randn(48, 64), []
     for hold in (lambda: None, lambda: weight.data, lambda: ts.nn.Parameter(weight), lambda: weight.untyped_storage(), lambda: None):
         other = hold()
@@ -267,7 +267,7 @@ def test_factors_with_shared_memory_are_not_packed():
             ts.nn.functional.linear(x, weight)
         packed.append(packed_operand_cache.cache_size()[0])
         del other
-        packed_operand_cache.forget()
+        packed_operand_cache.clear()
     assert packed == [1, 0, 0, 0, 1]
     shared = np.ones((48, 64), np.float32)
     for given in (ts.from_numpy(shared), weight if weight.data_ptr() else None):
@@ -278,7 +278,7 @@ def test_factors_with_shared_memory_are_not_packed():
 
 @NEEDS_PACKING
 def test_packed_weights_are_bounded_and_released():
-    packed_operand_cache.forget()
+    packed_operand_cache.clear()
     x, weights = ts.randn(8, 2048), [ts.randn(2048, 2048) for _ in range(20)]
     for weight in weights:
         for _ in range(2):

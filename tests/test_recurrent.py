@@ -143,7 +143,7 @@ def test_weights_are_packed_once(kind):
     for batch, steps in ((1, 2), (1, 9), (6, 2), (6, 9)):
         layer = getattr(ts.nn, kind)(48, 64, num_layers=2, bidirectional=True)
         cell, x = getattr(ts.nn, f"{kind}Cell")(48, 64), ts.randn(steps, batch, 48)
-        packed_operand_cache.forget()
+        packed_operand_cache.clear()
         with ts.no_grad():
             runs = [(layer(x)[0], cell(x[0])) for _ in range(4)]
             assert packed_operand_cache.cache_size()[0] > 0
@@ -153,7 +153,7 @@ def test_weights_are_packed_once(kind):
             layer.weight_hh_l1_reverse.mul_(2)
             cell.weight_hh.mul_(2)
             packs_used = layer(x)[0], cell(x[0])[0]
-            packed_operand_cache.forget()
+            packed_operand_cache.clear()
             fresh = copy.deepcopy(layer), copy.deepcopy(cell)
             assert ts.equal(fresh[0](x)[0], packs_used[0]) and ts.equal(fresh[1](x[0])[0], packs_used[1])
 

@@ -15,7 +15,7 @@ from libc.string cimport memset
 
 from ts.backends.cpu.kernels.aligned_memory cimport malloc_aligned
 from ts.backends.cpu.kernels.conv cimport real
-from ts.backends.cpu.kernels.conv_weight_packing cimport is_contiguous_depth, weight_offset
+from ts.backends.cpu.kernels.conv_weight_packing cimport has_contiguous_filters, weight_offset
 
 cdef enum:
     MAX_COPY_ELEMENTS = 1 << 22        # maximal number of elements of the copy of a channel
@@ -51,7 +51,7 @@ cdef bint lay_out_columns(DepthwiseTask *task, int64_t *column_offsets) noexcept
 
 cdef void *weight_of(DepthwiseTask *task, int64_t group, int64_t filter, void *buffer) noexcept nogil:
     """Return the contiguous weight of a filter, in `buffer` if its elements are not adjacent."""
-    if is_contiguous_depth(task.weight, task.tap_index, task.plane.tap_rows * task.plane.tap_columns):
+    if has_contiguous_filters(task.weight, task.tap_index, task.plane.tap_rows * task.plane.tap_columns):
         return task.weight.data + (
             group * task.weight.strides[0] + filter * task.weight.strides[1]
         ) * (8 if task.weight.double_ else 4)

@@ -29,15 +29,15 @@ cdef inline int64_t weight_offset(
 # Describe the weight `array` of a convolution or of a transposed convolution with `groups` groups.
 cdef void describe_weight(ConvWeight *w, PyArrayObject *array, int64_t groups, bint transposed) noexcept
 # Return whether the elements of a filter are adjacent in the order (channel, tap).
-cdef bint is_contiguous_depth(ConvWeight *w, const int64_t *tap_index, int64_t taps) noexcept nogil
+cdef bint has_contiguous_filters(ConvWeight *w, const int64_t *tap_index, int64_t taps) noexcept nogil
 # Number of elements of a packed group of a weight with `taps` taps.
 cdef int64_t packed_group_size(ConvWeight *w, int64_t taps) noexcept nogil
 # Pack a weight as (group, tile of filters, channel, tap, filter in the tile). `tap_index` has 3 indices for each
 # of `taps` taps. The last tile of a group is padded with zeros.
 cdef void pack_weight(ConvWeight *w, const int64_t *tap_index, int64_t taps, void *to) noexcept nogil
 # Return the packed weight from the cache, or None if the weight is not cached. `layout` identifies the packed
-# layout: weights of the same shape with equal `layout` are packed equally. `held` is the number of references to
-# the tensor's array that the caller holds.
+# layout: weights of the same shape with equal `layout` are packed equally. `caller_references` is the number of
+# references to the tensor's array that the caller holds.
 cdef Packed cached_weight(
-    Tensor t, ConvWeight *w, const int64_t *tap_index, int64_t taps, bytes layout, Py_ssize_t held
+    Tensor t, ConvWeight *w, const int64_t *tap_index, int64_t taps, bytes layout, Py_ssize_t caller_references
 )

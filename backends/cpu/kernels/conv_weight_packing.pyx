@@ -1,11 +1,13 @@
 """Weight packing of convolutions: the layout that the microkernels read, and its cache.
 
 Input: the weight of a convolution, and the taps of a correlation. Output: the weight as (group, tile of
-filters, channel, tap, filter in the tile). A tile has as many filters as a microkernel has rows:
+filters, channel, tap, filter in the tile). A tile has as many filters as a microkernel has rows. For example, a
+weight of shape (6, channels, taps) and a microkernel with 4 rows have two tiles:
 
-    4 filters in a tile, weight of shape (6, channels, taps)      two tiles of filters 0 to 3, and 4, 5, zero, zero
+    tile 0: filters 0, 1, 2, 3          tile 1: filters 4, 5, and zeros in place of two more filters
 
-A weight is packed for each call, until `packed_operand_cache` keeps the packed form from the second use on.
+The first call with a weight packs the weight only for this call. The second call stores the packed weight in
+`packed_operand_cache`, from which later calls read it. A weight that cannot be cached is packed in each call.
 """
 
 cimport numpy as cnp
@@ -43,7 +45,7 @@ cdef int64_t packed_group_size(ConvWeight *w, int64_t taps) noexcept nogil:
     return (w.filters + rows - 1) // rows * rows * w.channels * taps
 
 
-cdef bint is_contiguous_depth(ConvWeight *w, const int64_t *tap_index, int64_t taps) noexcept nogil:
+cdef bint has_contiguous_filters(ConvWeight *w, const int64_t *tap_index, int64_t taps) noexcept nogil:
     cdef int64_t tap
     if w.channels > 1 and w.strides[2] != taps:
         return False
@@ -55,7 +57,7 @@ cdef bint is_contiguous_depth(ConvWeight *w, const int64_t *tap_index, int64_t t
 
 cdef void pack_tiles(ConvWeight *w, const int64_t *tap_index, int64_t taps, real *to) noexcept nogil:
     cdef Kernels *kernels = microkernels(w.double_)
-    cdef bint contiguous = is_contiguous_depth(w, tap_index, taps)
+    cdef bint contiguous = has_contiguous_filters(w, tap_index, taps)
     cdef int64_t stride = w.strides[1], rows = kernels.rows, depth = w.channels * taps
     cdef int64_t group, tile, filled, tap, r, channel
     cdef real *line
@@ -102,7 +104,7 @@ cdef Packed pack_for_cache(const void *context, CacheEntry entry):
 
 
 cdef Packed cached_weight(
-    Tensor t, ConvWeight *w, const int64_t *tap_index, int64_t taps, bytes layout, Py_ssize_t held
+    Tensor t, ConvWeight *w, const int64_t *tap_index, int64_t taps, bytes layout, Py_ssize_t caller_references
 ):
     cdef PyArrayObject *array = <PyArrayObject *>t.array
     cdef Matrix key
@@ -113,4 +115,4 @@ cdef Packed cached_weight(
     key.data, key.rows, key.columns = w.data, size_of(array), w.groups
     key.pitch, key.flag = microkernels(w.double_).rows, 0
     task.weight, task.tap_index, task.taps = w, tap_index, taps
-    return cached_conv_weight(t, w.double_, &key, layout, pack_for_cache, &task, held)
+    return cached_conv_weight(t, w.double_, &key, layout, pack_for_cache, &task, caller_references)

@@ -17,7 +17,7 @@ ctypedef Packed (*PackFunction)(const void *context, CacheEntry entry)
 cdef class CacheEntry:
     cdef Matrix matrix
     cdef bint double_
-    cdef int64_t wide                  # number of columns of a panel, or the hash of `layout`
+    cdef int64_t packing_key           # number of columns of a panel, or the hash of `layout`
     cdef bytes layout                  # packed layout of the weight of a convolution, or None for a matrix
     cdef PyObject *root  # array that owns the memory of the operand: a borrowed reference, valid until the callback of `watch`
     cdef PyObject *owner
@@ -29,18 +29,19 @@ cdef class CacheEntry:
     cdef Packed packed
     cdef object watch  # weak reference to the array `root`. Its callback drops the panels when the array is deallocated.
 
-    cdef bint is_replaced_before(self, CacheEntry other) noexcept
-    cdef bint is_of(self, PyObject *root, Tensor owner, bint double_, Matrix *b, int64_t wide, bytes layout)
+    cdef bint is_evicted_before(self, CacheEntry other) noexcept
+    cdef bint matches(self, PyObject *root, Tensor owner, bint double_, Matrix *b, int64_t packing_key, bytes layout)
 
 
-# Return panels of `wide` columns for `b`, a floating matrix in the memory of tensor `t`, or None if `b` is
-# not packed. Each call counts as a use of the matrix. The matrix is packed from its second use on. It is not
+# Return panels of `panel_columns` columns for `b`, a floating matrix in the memory of tensor `t`, or None if `b`
+# is not packed. Each call counts as a use of the matrix. The matrix is packed from its second use on. It is not
 # packed if it was written to since the previous use, or if the caller holds another reference to the tensor's
 # array.
-cdef Packed cached_panels(Tensor t, bint double_, Matrix *b, int64_t wide)
+cdef Packed cached_panels(Tensor t, bint double_, Matrix *b, int64_t panel_columns)
 # Return the packed weight of a convolution, as `cached_panels` does for a matrix. `b` has the address and the
 # number of elements of the weight of `t`, which is contiguous. Weights with equal `layout` are packed equally.
-# `held` is the number of references to the tensor's array that the caller holds.
+# `caller_references` is the number of references to the tensor's array that the operator holds.
 cdef Packed cached_conv_weight(
-    Tensor t, bint double_, Matrix *b, bytes layout, PackFunction pack, const void *context, Py_ssize_t held
+    Tensor t, bint double_, Matrix *b, bytes layout, PackFunction pack, const void *context,
+    Py_ssize_t caller_references
 )

@@ -5,12 +5,15 @@ second use. Example:
 
     for x in batches: torch.nn.functional.linear(x, weight)    weight is packed at its second use and cached
 
-A cached operand is valid while the version counter of its memory is unchanged. Operators that write to the
-memory increment the counter. To exclude other writes, the operand's array must own its memory or belong to a
-private mapping of a file. Only its tensor and the current view may refer to this array.
+A cached operand is valid while the version counter of its tensor is unchanged. Operators that write to the tensor
+increment the counter, but other code could write to the memory without incrementing it. An operand is therefore
+packed only under two conditions. The array that owns the memory is not a view of another array, or is a private
+mapping of a file. No object refers to this array, except the tensor, its base tensor, the tensor that owns the
+version counter, and the running operator.
 
-If a program gets access to an array (`x.array`, storages, `x.data`), `drop_handed_out` removes its packed
-form. A tensor whose address was exposed is no longer packed. NumPy and DLPack also expose addresses.
+If a program gets access to an array (`x.array`, storages, `x.data`), `drop_exposed_panels` drops the packed form of the
+array. If the program gets the address of the memory (for example by NumPy or DLPack), the array is never packed
+again.
 
 The cache is bounded in bytes and entries. All accesses hold the GIL.
 """
@@ -54,15 +57,15 @@ cdef class CacheEntry:
     The entry also has the packed panels of the operand if the operand has been used often enough.
     """
 
-    cdef bint is_of(self, PyObject *root, Tensor owner, bint double_, Matrix *b, int64_t wide, bytes layout):
+    cdef bint matches(self, PyObject *root, Tensor owner, bint double_, Matrix *b, int64_t packing_key, bytes layout):
         return (
             self.matrix.data == b.data and self.matrix.rows == b.rows and self.matrix.columns == b.columns
             and self.matrix.pitch == b.pitch and self.matrix.flag == b.flag and self.double_ == double_
             and self.root == root and self.owner == <PyObject *>owner and self.version == owner.version
-            and self.wide == wide and (self.layout is layout or self.layout == layout)
+            and self.packing_key == packing_key and (self.layout is layout or self.layout == layout)
         )
 
-    cdef bint is_replaced_before(self, CacheEntry other) noexcept:
+    cdef bint is_evicted_before(self, CacheEntry other) noexcept:
         """Return whether a new operand takes the slot of this entry, not of `other`."""
         if (self.packed is None) != (other.packed is None):
             return self.packed is None
@@ -94,15 +97,18 @@ cdef int drop(CacheEntry entry) except -1:
     return 0
 
 
-cdef bint is_unshared(PyObject *root, Tensor t, Tensor owner, Py_ssize_t reference_count, Py_ssize_t held) except -1:
+cdef bint is_unshared(
+    PyObject *root, Tensor t, Tensor owner, Py_ssize_t root_references, Py_ssize_t caller_references
+) except -1:
     """Return whether only `t`, its base and the owner of its version counter refer to `root`, the memory of `t`.
 
     The base is another tensor than the owner if it was created by `detach`, as every Parameter is. The base and
     the owner may have other memory than `t`, because `.data = x` replaces the array of one tensor. Then a write
     to `x` does not increment the version counter of `t`, and the reference count shows that `x` exists.
 
-    `reference_count` is the number of references to `root` that the caller holds. `held` is the number of
-    references to the array of `t` that the operator holds, besides the reference of `t`.
+    `root_references` is the number of references to `root` that the caller of this function holds.
+    `caller_references` is the number of references to the array of `t` that the operator holds, besides the
+    reference of `t`.
     """
     cdef tuple holders = (t,) if t is owner else (t, owner) if t.base is None or t.base is owner else (t, owner, t.base)
     cdef PyObject *array
@@ -110,33 +116,35 @@ cdef bint is_unshared(PyObject *root, Tensor t, Tensor owner, Py_ssize_t referen
         array = <PyObject *>(<Tensor>tensor).array
         if root_of(<object>array) is not <object>root:
             continue
-        if array != root and Py_REFCNT(array) > (1 + held if tensor is t else 1):
+        if array != root and Py_REFCNT(array) > (1 + caller_references if tensor is t else 1):
             return False
-        reference_count += 1 + held if array == root and tensor is t else 1
-    return Py_REFCNT(root) <= reference_count
+        root_references += 1 + caller_references if array == root and tensor is t else 1
+    return Py_REFCNT(root) <= root_references
 
 
-cdef Packed cached_panels(Tensor t, bint double_, Matrix *b, int64_t wide):
-    return cached_operand(t, double_, b, wide, None, pack_matrix, NULL, 0)
+cdef Packed cached_panels(Tensor t, bint double_, Matrix *b, int64_t panel_columns):
+    return cached_operand(t, double_, b, panel_columns, None, pack_matrix, NULL, 0)
 
 
 cdef Packed cached_conv_weight(
-    Tensor t, bint double_, Matrix *b, bytes layout, PackFunction pack, const void *context, Py_ssize_t held
+    Tensor t, bint double_, Matrix *b, bytes layout, PackFunction pack, const void *context,
+    Py_ssize_t caller_references
 ):
-    return cached_operand(t, double_, b, <int64_t>hash(layout), layout, pack, context, held)
+    return cached_operand(t, double_, b, <int64_t>hash(layout), layout, pack, context, caller_references)
 
 
 cdef Packed pack_matrix(const void *context, CacheEntry entry):
-    return packed_columns(entry.double_, &entry.matrix, entry.wide)
+    return packed_columns(entry.double_, &entry.matrix, entry.packing_key)
 
 
 cdef Packed cached_operand(
-    Tensor t, bint double_, Matrix *b, int64_t wide, bytes layout, PackFunction pack, const void *context, Py_ssize_t held
+    Tensor t, bint double_, Matrix *b, int64_t packing_key, bytes layout, PackFunction pack, const void *context,
+    Py_ssize_t caller_references
 ):
     global lookup_count
     cdef Tensor owner = <Tensor>counter_of(<PyObject *>t)
     cdef object root = root_of(t.array)
-    cdef uint64_t slot = <uint64_t><size_t>b.data // 16 + <uint64_t>wide, position
+    cdef uint64_t slot = <uint64_t><size_t>b.data // 16 + <uint64_t>packing_key, position
     cdef CacheEntry entry, candidate = None
     cdef int i
     if not cnp.PyArray_CheckExact(root):
@@ -158,26 +166,28 @@ cdef Packed cached_operand(
                 entries[position] = candidate
             break
         entry = <CacheEntry>entries[position]
-        if entry.is_of(<PyObject *>root, owner, double_, b, wide, layout):
+        if entry.matches(<PyObject *>root, owner, double_, b, packing_key, layout):
             entry.used = lookup_count
             if entry.packed is not None:
                 entry.hits += 1
                 return entry.packed
             entry.uses += 1
-            if entry.uses < entry.uses_before_packing or root_id(root) in exposed_arrays or not is_unshared(<PyObject *>root, t, owner, 1, held):
+            if entry.uses < entry.uses_before_packing or root_id(root) in exposed_arrays:
+                return None
+            if not is_unshared(<PyObject *>root, t, owner, 1, caller_references):
                 return None
             return pack_operand(entry, root, pack, context)
-        if entry.matrix.data == b.data and entry.wide == wide and entry.layout == layout:
+        if entry.matrix.data == b.data and entry.packing_key == packing_key and entry.layout == layout:
             candidate = entry  # an earlier version of the operand
             break
-        if candidate is None or entry.is_replaced_before(candidate):
+        if candidate is None or entry.is_evicted_before(candidate):
             candidate = entry
     entry = candidate
     if entry.packed is not None:
         if entry.root != <PyObject *>root and lookup_count - entry.used < TABLE_SIZE:
             return None
         drop(entry)
-    entry.matrix, entry.double_, entry.wide, entry.layout = b[0], double_, wide, layout
+    entry.matrix, entry.double_, entry.packing_key, entry.layout = b[0], double_, packing_key, layout
     entry.root, entry.owner, entry.version = <PyObject *>root, <PyObject *>owner, owner.version
     entry.uses, entry.hits, entry.used = 1, 0, lookup_count
     return None
@@ -206,7 +216,7 @@ def last_use(CacheEntry entry not None):
     return entry.used
 
 
-cdef void drop_handed_out(PyObject *array, bint by_address) noexcept:
+cdef void drop_exposed_panels(PyObject *array, bint by_address) noexcept:
     """Drop the panels of an array when the program gets access to the array's memory.
 
     The cache does not detect writes through this access. If `by_address`, the program got the address of the
@@ -231,7 +241,7 @@ def forget_address(size_t address, array):
     exposed_arrays.pop(address, None)
 
 
-watch_memory(drop_handed_out)
+watch_memory(drop_exposed_panels)
 
 
 def cache_size():
@@ -239,7 +249,7 @@ def cache_size():
     return len(packed_entries), packed_bytes
 
 
-def forget():
+def clear():
     """Remove all entries from the cache."""
     while packed_entries:
         drop(<CacheEntry>packed_entries[len(packed_entries) - 1])
