@@ -32,7 +32,7 @@ def expected_rows(table, bags, scales, mode):
 @pytest.mark.parametrize("dtype", [ts.float32, ts.float64])
 @pytest.mark.parametrize("mode", ["sum", "mean", "weighted sum"])
 def test_bags_equal_their_definition(mode, dtype, index_dtype, include_last):
-    """Bags of any size, also empty ones, have the bits of the sum in the order of the indices."""
+    """The sum of each bag, also of an empty one, is bit-identical to a sum in the order of the indices."""
     for width, bag_count, count in [(1, 1, 1), (7, 5, 30), (64, 3, 0), (33, 9, 4), (2, 40, 1000)]:
         table = ts.tensor(random.normal(size=(11, width)), dtype=dtype)
         indices = random.integers(0, 11, count)

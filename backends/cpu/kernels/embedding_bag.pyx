@@ -98,22 +98,24 @@ cdef void fill_bag_numbers(const integer *offsets, npy_intp bags, npy_intp count
         out[i] = <integer>bag
 
 
-cdef bint run_bags(
+cdef bint compute_bags(
     const floating *table, npy_intp rows, npy_intp width, const integer *indices, npy_intp count, const integer *offsets,
-    npy_intp number, bint has_end, const floating *scales, bint mean, floating *out, integer *owners, integer *sizes
+    npy_intp offset_count, bint include_last_offset, const floating *scales, bint mean, floating *out,
+    integer *bag_numbers, integer *sizes
 ) noexcept nogil:
-    """Compute all results. `number` counts the offsets, the last of which ends the last bag if `has_end`.
+    """Compute the results of a call. Return False if an index or an offset is out of range.
 
-    `owners` and `sizes` are NULL for results that are empty or zero.
+    With `include_last_offset`, the last offset is the end of the last bag. `bag_numbers` is NULL if the result with
+    the bag number of each index is empty. `sizes` is NULL if the result with the bag sizes is zero.
     """
-    cdef npy_intp bags = number - 1 if has_end else number
-    cdef npy_intp end = <npy_intp>offsets[number - 1] if has_end else count
-    if end > count or not are_valid_offsets(offsets, number, count):
+    cdef npy_intp bags = offset_count - 1 if include_last_offset else offset_count
+    cdef npy_intp end = <npy_intp>offsets[offset_count - 1] if include_last_offset else count
+    if end > count or not are_valid_offsets(offsets, offset_count, count):
         return False
     if not reduce_bags(table, rows, width, indices, end, offsets, bags, scales, mean, out, sizes):
         return False
-    if owners != NULL:
-        fill_bag_numbers(offsets, bags, count, owners)
+    if bag_numbers != NULL:
+        fill_bag_numbers(offsets, bags, count, bag_numbers)
     return True
 
 
@@ -124,18 +126,18 @@ cdef object zero_array(npy_intp count, int kind):
     return result
 
 
-cdef int run(Operator op, IValue *r, const int32_t *at, bint has_padding) except -1:
+cdef int run_embedding_bag(Operator op, IValue *r, const int32_t *at, bint has_padding) except -1:
     """Run an operator. `has_padding` is True if the call has a padding index."""
     cdef PyArrayObject *table = float_array(&r[at[0]])
     cdef PyArrayObject *indices = contiguous_array_or_null(&r[at[1]])
     cdef PyArrayObject *offsets = contiguous_array_or_null(&r[at[2]])
     cdef PyArrayObject *scales = NULL
     cdef int64_t mode = r[at[4]].v.i
-    cdef bint has_end = r[at[7]].v.i, done, mean = mode == MEAN
+    cdef bint include_last_offset = r[at[7]].v.i, done, mean = mode == MEAN
     cdef int kind, index_kind
     cdef npy_intp shape[2]
-    cdef npy_intp number, count, bags
-    cdef void *owners = NULL
+    cdef npy_intp offset_count, count, bags
+    cdef void *bag_numbers = NULL
     cdef void *sizes = NULL
     cdef void *out
     cdef const void *factors = NULL
@@ -154,59 +156,67 @@ cdef int run(Operator op, IValue *r, const int32_t *at, bint has_padding) except
         if dims_of(scales)[0] != dims_of(indices)[0] or size_of(scales) != size_of(indices):
             return UNSUPPORTED
         factors = data_of(scales)
-    number, count = dims_of(offsets)[0], size_of(indices)
-    if number < 1:
+    offset_count, count = dims_of(offsets)[0], size_of(indices)
+    if offset_count < 1:
         return UNSUPPORTED
-    bags = number - 1 if has_end else number
+    bags = offset_count - 1 if include_last_offset else offset_count
     shape[0], shape[1] = bags, dims_of(table)[1]
     result = new_contiguous(2, shape, kind)
     out = data_of(<PyArrayObject *>result)
     # Only the mean and float64 fill the bag numbers of indices, as in PyTorch.
-    owner_array = zero_array(count if mean or kind == DOUBLE else 0, index_kind)
-    size_array = zero_array(bags if mean else number, index_kind)
+    bag_number_array = zero_array(count if mean or kind == DOUBLE else 0, index_kind)
+    size_array = zero_array(bags if mean else offset_count, index_kind)
     if mean or kind == DOUBLE:
-        owners = data_of(<PyArrayObject *>owner_array)
+        bag_numbers = data_of(<PyArrayObject *>bag_number_array)
     if mean:
         sizes = data_of(<PyArrayObject *>size_array)
     gil_state = leave_gil(count * shape[1], r, at, op.nargs)
     if kind == FLOAT and index_kind == INT64:
-        done = run_bags[float, int64_t](
+        done = compute_bags[float, int64_t](
             <float *>data_of(table), dims_of(table)[0], shape[1], <int64_t *>data_of(indices), count,
-            <int64_t *>data_of(offsets), number, has_end, <const float *>factors, mean, <float *>out, <int64_t *>owners, <int64_t *>sizes)
+            <int64_t *>data_of(offsets), offset_count, include_last_offset, <const float *>factors, mean,
+            <float *>out, <int64_t *>bag_numbers, <int64_t *>sizes,
+        )
     elif kind == FLOAT:
-        done = run_bags[float, int32_t](
+        done = compute_bags[float, int32_t](
             <float *>data_of(table), dims_of(table)[0], shape[1], <int32_t *>data_of(indices), count,
-            <int32_t *>data_of(offsets), number, has_end, <const float *>factors, mean, <float *>out, <int32_t *>owners, <int32_t *>sizes)
+            <int32_t *>data_of(offsets), offset_count, include_last_offset, <const float *>factors, mean,
+            <float *>out, <int32_t *>bag_numbers, <int32_t *>sizes,
+        )
     elif index_kind == INT64:
-        done = run_bags[double, int64_t](
+        done = compute_bags[double, int64_t](
             <double *>data_of(table), dims_of(table)[0], shape[1], <int64_t *>data_of(indices), count,
-            <int64_t *>data_of(offsets), number, has_end, <const double *>factors, mean, <double *>out, <int64_t *>owners, <int64_t *>sizes)
+            <int64_t *>data_of(offsets), offset_count, include_last_offset, <const double *>factors, mean,
+            <double *>out, <int64_t *>bag_numbers, <int64_t *>sizes,
+        )
     else:
-        done = run_bags[double, int32_t](
+        done = compute_bags[double, int32_t](
             <double *>data_of(table), dims_of(table)[0], shape[1], <int32_t *>data_of(indices), count,
-            <int32_t *>data_of(offsets), number, has_end, <const double *>factors, mean, <double *>out, <int32_t *>owners, <int32_t *>sizes)
+            <int32_t *>data_of(offsets), offset_count, include_last_offset, <const double *>factors, mean,
+            <double *>out, <int32_t *>bag_numbers, <int32_t *>sizes,
+        )
     take_gil(gil_state)
     if not done:
         return UNSUPPORTED
     set_result(&r[at[op.nargs]], result, kind)
-    set_result(&r[at[op.nargs + 1]], owner_array, index_kind)
+    set_result(&r[at[op.nargs + 1]], bag_number_array, index_kind)
     set_result(&r[at[op.nargs + 2]], size_array, index_kind)
     return set_result(&r[at[op.nargs + 3]], size_array.copy(), index_kind)
 
 
 cdef int embedding_bag(Operator op, IValue *r, const int32_t *at) except -1:
-    return run(op, r, at, False)
+    return run_embedding_bag(op, r, at, False)
 
 
 cdef int embedding_bag_padding_idx(Operator op, IValue *r, const int32_t *at) except -1:
-    return run(op, r, at, r[at[8]].tag != TAG_NONE)
+    return run_embedding_bag(op, r, at, r[at[8]].tag != TAG_NONE)
 
 
-cdef int internal_embedding_bag(Operator op, IValue *r, const int32_t *at) except -1:
-    return run(op, r, at, r[at[8]].v.i >= 0)
+cdef int embedding_bag_int_padding_idx(Operator op, IValue *r, const int32_t *at) except -1:
+    return run_embedding_bag(op, r, at, r[at[8]].v.i >= 0)
 
 
 register_kernel("aten::embedding_bag", embedding_bag, CONTIGUOUS)
 register_kernel("aten::embedding_bag.padding_idx", embedding_bag_padding_idx, CONTIGUOUS)
-register_kernel("aten::_embedding_bag", internal_embedding_bag, CONTIGUOUS)
-register_kernel("aten::_embedding_bag_forward_only", internal_embedding_bag, CONTIGUOUS)
+register_kernel("aten::_embedding_bag", embedding_bag_int_padding_idx, CONTIGUOUS)
+register_kernel("aten::_embedding_bag_forward_only", embedding_bag_int_padding_idx, CONTIGUOUS)
