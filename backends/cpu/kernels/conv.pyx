@@ -614,7 +614,8 @@ cdef int correlate_fitting(
                 thread_pool.run(run.compute_depthwise, thread_pool.partition_count(work // 32))
             continue
         run.take_packed_weight(owner, None if layouts is None else layouts[i])
-        # The last tile of filters must not write past the last filter.
+        # A microkernel computes 1, 2, 4 or 8 filters. Microkernels write directly to the output only if the last
+        # tile has such a number of filters. For another number, they would write past the last filter.
         k = job.filters % job.kernels.rows
         job.direct = phase.rows == 1 and phase.output_stride == 1 and k & (k - 1) == 0
         job.panels = MAX_PANELS_PER_TASK if job.packed_group * itemsize > LARGE_WEIGHT_BYTES else 1

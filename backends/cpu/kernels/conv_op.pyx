@@ -67,7 +67,7 @@ cdef class PreparedConv:
 seal(PreparedConv)
 
 
-# Dict from the result of `key_of` to a plan. The value is None if only the record's Python kernel supports
+# Dict from the result of `key_of` to a plan. The value is None if only the operator's Python kernel supports
 # the arguments.
 cdef dict prepared_cache = {}
 
@@ -114,7 +114,7 @@ cdef bint add_list(Key *key, IValue *x) noexcept:
 
 
 cdef object find_prepared(Operator op, ConvArgumentPositions positions, IValue *r, const int32_t *at, x, weight, bias):
-    """Return a cached or new plan for a call, or None if the record's Python kernel must run."""
+    """Return a cached or new plan for a call, or None if the operator's Python kernel must run."""
     cdef bint transposed = positions.always_transposed or (positions.transposed != NO_ARGUMENT and r[at[positions.transposed]].v.i)
     numbers = key_of(positions, r, at, transposed, x, weight, bias)
     if numbers is None:
@@ -153,7 +153,7 @@ cdef bytes key_of(ConvArgumentPositions positions, IValue *r, const int32_t *at,
 def geometry(xp, g, input, weight, bias):
     """Return the geometry `g` of a convolution unchanged.
 
-    If this function is the argument `compute` of the record's kernel, the kernel checks its arguments and
+    If this function is the argument `compute` of the operator's Python kernel, the kernel checks its arguments and
     returns the geometry, but computes no convolution.
     """
     return g
@@ -206,7 +206,7 @@ cdef PyArrayObject *operand(IValue *x, int kind) noexcept:
 cdef bint uses_channels_last(ConvArgumentPositions positions, PyArrayObject *x, PyArrayObject *weight, npy_intp *shape) noexcept:
     """Return whether the result of the convolution is channels-last.
 
-    The rule for convolutions is the layout rule `any_channels` of the record. Transposed convolutions have
+    The rule for convolutions is the layout rule `any_channels` of the operator record. Transposed convolutions have
     another rule.
     """
     if ndim_of(x) == 4:
@@ -218,7 +218,7 @@ cdef bint uses_channels_last(ConvArgumentPositions positions, PyArrayObject *x, 
     return is_channels_last(x) and is_channels_last(weight) and shape[1] != 1 and shape[2] != 1
 
 
-cdef bint multiply(images, filters, bias, out) except -1:
+cdef bint convolve_as_product(images, filters, bias, out) except -1:
     """Compute a convolution as the product images @ filters.T. Return False if the arrays are not contiguous."""
     if not flags_of(<PyArrayObject *>images) & flags_of(<PyArrayObject *>filters) & cnp.NPY_ARRAY_C_CONTIGUOUS:
         return False
@@ -261,7 +261,7 @@ cdef int convolve(Operator op, IValue *r, const int32_t *at, ConvArgumentPositio
     if not prepared_call.complete:
         out[...] = 0 if shift is None else shift.reshape(-1, *(1,) * (nd - 2))
     placed = new_channels_last(nd, prepared_call.shape, kind) if uses_channels_last(positions, x, weight, prepared_call.shape) else None
-    if not prepared_call.is_product or not multiply(images, filters, shift, out):
+    if not prepared_call.is_product or not convolve_as_product(images, filters, shift, out):
         correlate_fitting(
             images, filters, shift, out,
             prepared_call.source, prepared_call.phases, prepared_call.groups, prepared_call.transposed,
@@ -273,27 +273,27 @@ cdef int convolve(Operator op, IValue *r, const int32_t *at, ConvArgumentPositio
     return set_result(&r[at[op.nargs]], out, kind)
 
 
-cdef ConvArgumentPositions PLAIN = ConvArgumentPositions(NO_ARGUMENT, NO_ARGUMENT, 6, 5, False)
-cdef ConvArgumentPositions TRANSPOSED = ConvArgumentPositions(NO_ARGUMENT, 5, 6, 7, True)
-cdef ConvArgumentPositions GENERAL = ConvArgumentPositions(6, 7, 8, 5, False)
+cdef ConvArgumentPositions CONV_POSITIONS = ConvArgumentPositions(NO_ARGUMENT, NO_ARGUMENT, 6, 5, False)
+cdef ConvArgumentPositions CONV_TRANSPOSE_POSITIONS = ConvArgumentPositions(NO_ARGUMENT, 5, 6, 7, True)
+cdef ConvArgumentPositions CONVOLUTION_POSITIONS = ConvArgumentPositions(6, 7, 8, 5, False)
 
 
-cdef int plain(Operator op, IValue *r, const int32_t *at) except -1:
-    return convolve(op, r, at, PLAIN)
+cdef int conv(Operator op, IValue *r, const int32_t *at) except -1:
+    return convolve(op, r, at, CONV_POSITIONS)
 
-cdef int transposed(Operator op, IValue *r, const int32_t *at) except -1:
-    return convolve(op, r, at, TRANSPOSED)
+cdef int conv_transpose(Operator op, IValue *r, const int32_t *at) except -1:
+    return convolve(op, r, at, CONV_TRANSPOSE_POSITIONS)
 
-cdef int general(Operator op, IValue *r, const int32_t *at) except -1:
-    return convolve(op, r, at, GENERAL)
+cdef int convolution(Operator op, IValue *r, const int32_t *at) except -1:
+    return convolve(op, r, at, CONVOLUTION_POSITIONS)
 
 
-register_kernel("aten::conv1d", plain)
-register_kernel("aten::conv2d", plain)
-register_kernel("aten::conv3d", plain)
-register_kernel("aten::conv_transpose1d", transposed)
-register_kernel("aten::conv_transpose2d.input", transposed)
-register_kernel("aten::conv_transpose3d.input", transposed)
-register_kernel("aten::convolution", general)
-register_kernel("aten::_convolution", general)
-register_kernel("aten::_convolution.deprecated", general)
+register_kernel("aten::conv1d", conv)
+register_kernel("aten::conv2d", conv)
+register_kernel("aten::conv3d", conv)
+register_kernel("aten::conv_transpose1d", conv_transpose)
+register_kernel("aten::conv_transpose2d.input", conv_transpose)
+register_kernel("aten::conv_transpose3d.input", conv_transpose)
+register_kernel("aten::convolution", convolution)
+register_kernel("aten::_convolution", convolution)
+register_kernel("aten::_convolution.deprecated", convolution)
