@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from ts._core.autograd.engine import current_task_id, nodes_ahead
+from ts._core.autograd.engine import current_task_id, find_remaining_nodes
 from ts._core.autograd.history import count_write, node_of
 from ts._core.autograd.node import Node
 from ts._core.autograd.saved import forbid_hooks, pop_hooks, push_hooks
@@ -207,7 +207,7 @@ class _CollectAllGradients:
             pass_id = current_task_id()
             with self._lock:
                 if pass_id not in self._passes:
-                    remaining_nodes = nodes_ahead()
+                    remaining_nodes = find_remaining_nodes()
                     self._passes[pass_id] = (
                         [None] * len(self._nodes),
                         [sum(n in remaining_nodes for n in self._nodes)],

@@ -144,7 +144,7 @@ cdef class GraphTask:
             if self.accumulate and gradients[0] is not None:
                 gradient = gradients[0]
                 gradients[0] = None
-                (<AccumulateGrad>node).add(<Tensor?>gradient, task.owned & 1 or is_ours(<Tensor?>gradient))
+                (<AccumulateGrad>node).add(<Tensor?>gradient, task.owned & 1 or can_write_in_place(<Tensor?>gradient))
             return 0
         if self.needed is not None and not has_edge_into(node, self.needed):
             return 0
@@ -176,8 +176,8 @@ cdef class GraphTask:
                 raise RuntimeError(f"expected Variable or None (got {type(results[i]).__name__})")
             gradient = <Tensor>results[i]
             results[i] = None
-            gradient = fitting(node, i, &to.results[edge.output], gradient)
-            owned = is_ours(gradient)
+            gradient = convert_gradient(node, i, &to.results[edge.output], gradient)
+            owned = can_write_in_place(gradient)
             self.add_gradient(to, edge.output, gradient, owned)
         return 0
 
@@ -283,7 +283,7 @@ cdef extern from "Python.h":
     Py_ssize_t Py_REFCNT(PyObject *x) noexcept
 
 
-cdef bint is_ours(Tensor gradient) except -1:
+cdef bint can_write_in_place(Tensor gradient) except -1:
     """Return whether the engine may write to `gradient` in place.
 
     The gradient must be a CPU tensor with writable memory to which nothing else refers.
@@ -298,13 +298,13 @@ cdef bint is_ours(Tensor gradient) except -1:
     )
 
 
-cdef Tensor fitting(Node node, int i, Expected *like, Tensor gradient):
+cdef Tensor convert_gradient(Node node, int i, Expected *like, Tensor gradient):
     """Return `gradient` converted to the shape and dtype in `like`."""
     cdef PyArrayObject *a = <PyArrayObject *>gradient.array
     cdef int d, ndim
     cdef npy_intp *dims
     if gradient.scalar_type != like.scalar_type:
-        gradient = in_dtype(gradient, like.scalar_type)
+        gradient = cast_gradient(gradient, like.scalar_type)
         a = <PyArrayObject *>gradient.array
     if gradient.backend == BACKEND_CPU:
         ndim, dims = ndim_of(a), dims_of(a)
@@ -319,7 +319,7 @@ cdef Tensor fitting(Node node, int i, Expected *like, Tensor gradient):
     return sum_to_shape(node, i, like, gradient)
 
 
-cdef Tensor in_dtype(Tensor gradient, int scalar_type):
+cdef Tensor cast_gradient(Tensor gradient, int scalar_type):
     if gradient.dtype.is_complex and not dtypes.BY_CODE[scalar_type].is_complex:
         gradient = operator_function("real")(gradient)
     return gradient if gradient.scalar_type == scalar_type else gradient.to(dtypes.BY_CODE[scalar_type])
@@ -402,7 +402,7 @@ cdef set nodes_towards(list roots, dict targets):
     """Return the nodes on paths from `roots` to the nodes in `targets`."""
     cdef set needed = set()
     cdef Node node
-    for node in sorted(nodes_from(roots), key=sequence_of):
+    for node in sorted(nodes_from(roots), key=get_sequence_number):
         if node in targets or has_edge_into(node, needed):
             needed.add(node)
     return needed
@@ -421,7 +421,7 @@ cdef Node edge_from(object x, int *output):
     raise TypeError(f"expected a Tensor or a gradient edge, got {type(x).__name__}")
 
 
-def sequence_of(Node node not None):
+def get_sequence_number(Node node not None):
     """Return the sequence number of a node. Nodes created later have higher numbers."""
     return node.sequence
 
@@ -457,14 +457,14 @@ def run_backward(list roots not None, list gradients not None, bint keep, bint c
     del nodes
     cdef GraphTask outer = current_pass()
     if outer is not None and outer.depth >= MAX_NESTED:
-        run_on_new_thread(partial(work_within, run, starts, create, None), "ts-nested-pass")
+        run_on_new_thread(partial(run_graph_task, run, starts, create, None), "ts-nested-pass")
     else:
-        work_within(run, starts, create, outer)
+        run_graph_task(run, starts, create, outer)
     return run.answer
 
 
-def work_within(GraphTask run not None, list starts not None, bint create, GraphTask outer):
-    """Run the pass `run`, then its final callbacks. `outer` is the current pass of this thread, or None."""
+def run_graph_task(GraphTask run not None, list starts not None, bint create, GraphTask outer):
+    """Run a backward pass, then its final callbacks. `outer` is the current pass of this thread, or None."""
     cdef bint before
     run.depth = 1 if outer is None else outer.depth + 1
     here.run = run
@@ -518,7 +518,7 @@ def reaches_all_leaves():
     return run is not None and (<GraphTask>run).captured is None
 
 
-def nodes_ahead():
+def find_remaining_nodes():
     """Return the running node of this thread's pass, and all nodes that still have to run."""
     cdef GraphTask run
     cdef Node node

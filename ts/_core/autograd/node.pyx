@@ -99,14 +99,14 @@ cdef class Node:
         return results[0] if len(results) == 1 else tuple(results)
 
     def register_hook(self, hook):
-        """Register a hook that is called after the node: hook(argument gradients, result gradients).
+        """Register a hook that is called after the node has run: hook(argument gradients, result gradients).
 
         A tuple that the hook returns replaces the gradients of the arguments.
         """
         return handle(hooks_of(self).after, hook)
 
     def register_prehook(self, hook):
-        """Register a hook that is called before the node: hook(result gradients).
+        """Register a hook that is called before the node runs: hook(result gradients).
 
         A tuple that the hook returns replaces the gradients of the results.
         """

@@ -14,7 +14,7 @@ from ts._core.autograd.engine cimport GraphTask, checked_start, edge_from, next_
 from ts._core.autograd.leaf cimport AccumulateGrad
 from ts._core.autograd.node cimport Node, NodeTask
 
-from ts._core.autograd.engine import current_pass, sequence_of, work_within
+from ts._core.autograd.engine import current_pass, get_sequence_number, run_graph_task
 
 
 cdef class PartialBackward(GraphTask):
@@ -55,7 +55,7 @@ cdef class PartialBackward(GraphTask):
             raise RuntimeError(f"the gradients of root {root} were computed already")
         self.roots[root] = None
         starts = [(node, i, g) for (node, i), g in zip(edges, gradients, strict=True)]
-        work_within(self, starts, False, current_pass())
+        run_graph_task(self, starts, False, current_pass())
         self.final_callbacks = []
 
     cdef int begin(self, list starts) except -1:
@@ -129,7 +129,7 @@ def reach(list roots not None, type kind not None):
     for root, edges in enumerate(roots):
         for node, _ in as_edges(edges):
             bits[node] = bits.get(node, 0) | 1 << root
-    for node in sorted(nodes_from(list(bits)), key=sequence_of, reverse=True):
+    for node in sorted(nodes_from(list(bits)), key=get_sequence_number, reverse=True):
         mask = bits.pop(node)
         if isinstance(node, kind):
             masks[node] = mask
