@@ -187,7 +187,7 @@ def test_fake_copy_of_a_real_tensor_may_be_written():
             real.to(ts.float32).add_(1)
 
 
-def test_exports_with_nonexistent_devices():
+def test_exported_conversion_to_another_device_copies():
     """A conversion to another device does not share memory with its argument."""
 
     class Move(nn.Module):

@@ -39,7 +39,7 @@ def _dtype_of(code: int) -> dtypes.dtype:
     return dtype
 
 
-def moved(
+def _convert(
     x: Tensor,
     device: devices.device | None,
     dtype: int | None,
@@ -47,13 +47,13 @@ def moved(
     memory_format: int | None = None,
     non_blocking: bool = False,
 ) -> Tensor:
-    """Return `x` converted to a device, dtype or memory format, or `x` itself if nothing changes.
+    """Return `x` converted to a device, dtype code or memory format code, or `x` itself if nothing changes.
 
     If `copy` is True, always return a copy.
     """
     target_dtype = None if dtype is None else _dtype_of(dtype)
     layout = None if memory_format is None else dtypes.MEMORY_FORMATS[memory_format]
-    return conversions.moved_to(x, device, target_dtype, non_blocking, copy, layout)
+    return conversions.convert_tensor(x, device, target_dtype, non_blocking, copy, layout)
 
 
 _TO_COPY = (
@@ -74,16 +74,16 @@ def _to_copy(
 ) -> Tensor:
     if self.layout is not dtypes.strided:
         return _copied_sparse(self, dtype, layout, device)
-    on_device = self if device is None else conversions.moved(self, device, non_blocking)
+    on_device = self if device is None else conversions.to_device(self, device, non_blocking)
     target_dtype = self.dtype if dtype is None else _dtype_of(dtype)
     layout_of = None if memory_format is None else dtypes.MEMORY_FORMATS[memory_format]
-    return conversions.reformed(self, on_device, target_dtype, layout_of)
+    return conversions.ensure_copy(self, on_device, target_dtype, layout_of)
 
 
 def _copied_sparse(self: Tensor, dtype: int | None, layout: int | None, device: Any) -> Tensor:
     from ts.ops.sparse_kernels.conversions import to_copy
 
-    source = conversions.moved(self, devices.CPU if device is None else devices.as_device(device))
+    source = conversions.to_device(self, devices.CPU if device is None else devices.as_device(device))
     return wrap_array(to_copy(None, np, source.array, dtype, layout))
 
 
@@ -102,19 +102,19 @@ add(OutRecord(OperatorRecord(_TO_COPY, _copy, "to", **COPIED), "out"))
 def _to_device(
     self: Tensor, device: Any, dtype: int, non_blocking: bool, copy: bool, memory_format: int | None
 ) -> Tensor:
-    return moved(self, device, dtype, copy, memory_format, non_blocking)
+    return _convert(self, device, dtype, copy, memory_format, non_blocking)
 
 
 @op(f"aten::to.dtype(Tensor(a) self, ScalarType dtype, {_TO_END}", converts=True, **_TO_METHOD)
 def _to_dtype(self: Tensor, dtype: int, non_blocking: bool, copy: bool, memory_format: int | None) -> Tensor:
-    return moved(self, None, dtype, copy, memory_format)
+    return _convert(self, None, dtype, copy, memory_format)
 
 
 @op(f"aten::to.other(Tensor(a) self, Tensor other, {_TO_END}", converts=True, **_TO)
 def _to_other(
     self: Tensor, other: Tensor, non_blocking: bool, copy: bool, memory_format: int | None
 ) -> Tensor:
-    return moved(self, other.device, other.dtype.code, copy, memory_format, non_blocking)
+    return _convert(self, other.device, other.dtype.code, copy, memory_format, non_blocking)
 
 
 @op(
@@ -132,32 +132,32 @@ def _to_options(
     copy: bool,
     memory_format: int | None,
 ) -> Tensor:
-    return moved(self, device, dtype, copy, memory_format, non_blocking)
+    return _convert(self, device, dtype, copy, memory_format, non_blocking)
 
 
 @op(f"aten::to.prim_Device(Tensor(a) self, Device? device, int? dtype=None, {_TO_END_PRIM}", **_TO)
 def _to_prim_device(self: Tensor, device: Any, dtype: int | None, non_blocking: bool, copy: bool) -> Tensor:
-    return moved(self, device, dtype, copy, None, non_blocking)
+    return _convert(self, device, dtype, copy, None, non_blocking)
 
 
 @op(f"aten::to.prim_dtype(Tensor(a) self, int? dtype=None, {_TO_END_PRIM}", **_TO)
 def _to_prim_dtype(self: Tensor, dtype: int | None, non_blocking: bool, copy: bool) -> Tensor:
-    return moved(self, None, dtype, copy)
+    return _convert(self, None, dtype, copy)
 
 
 @op(f"aten::to.prim_other(Tensor(a) self, {_TO_END_PRIM}", **_TO)
 def _to_prim_other(self: Tensor, non_blocking: bool, copy: bool) -> Tensor:
-    return moved(self, None, None, copy)
+    return _convert(self, None, None, copy)
 
 
 @op("aten::cpu(Tensor(a) self) -> Tensor(b|a)", **_SCRIPT)
 def _cpu(self: Tensor) -> Tensor:
-    return moved(self, devices.CPU, None, False)
+    return _convert(self, devices.CPU, None, False)
 
 
 @op("aten::cuda(Tensor(a) self) -> Tensor(b|a)", **_SCRIPT)
 def _cuda(self: Tensor) -> Tensor:
-    return moved(self, devices.device("cuda"), None, False)
+    return _convert(self, devices.device("cuda"), None, False)
 
 
 @op("aten::_pin_memory(Tensor self, Device? device=None) -> Tensor", tensor_kernel=True)
@@ -272,7 +272,7 @@ def _could_be_set(self: Tensor, source: Tensor) -> bool:
 
 
 def _cast(dtype: dtypes.dtype) -> Callable[..., Tensor]:
-    return lambda self, non_blocking=False: moved(self, None, dtype.code, False, None, non_blocking)
+    return lambda self, non_blocking=False: _convert(self, None, dtype.code, False, None, non_blocking)
 
 
 for _dtype in (
@@ -289,12 +289,12 @@ for _dtype in (
     **_SCRIPT,
 )
 def _as_tensor(data: Tensor, dtype: int | None, device: Any) -> Tensor:
-    return moved(data, device, dtype, False)
+    return _convert(data, device, dtype, False)
 
 
 @op("aten::_to_cpu(Tensor[] tensors) -> Tensor[]", tensor_kernel=True)
 def _to_cpu(tensors: Sequence[Tensor]) -> list[Tensor]:
-    return [moved(x, devices.CPU, None, False) for x in tensors]
+    return [_convert(x, devices.CPU, None, False) for x in tensors]
 
 
 @op(
@@ -305,7 +305,7 @@ def _to_cpu(tensors: Sequence[Tensor]) -> list[Tensor]:
 def _to_full_precision(self: Tensor, cuda_enabled: bool, cpu_enabled: bool) -> Tensor:
     enabled = cpu_enabled if self.is_cpu else cuda_enabled
     narrow = self.dtype in (dtypes.float16, dtypes.bfloat16)
-    return moved(self, None, dtypes.float32.code, False) if enabled and narrow else self
+    return _convert(self, None, dtypes.float32.code, False) if enabled and narrow else self
 
 
 @op(
@@ -318,4 +318,4 @@ def _to_reduced_precision(
     self: Tensor, cuda_enabled: bool, cpu_enabled: bool, cuda_dtype: int, cpu_dtype: int
 ) -> Tensor:
     enabled, dtype = (cpu_enabled, cpu_dtype) if self.is_cpu else (cuda_enabled, cuda_dtype)
-    return moved(self, None, dtype, False) if enabled and self.dtype == dtypes.float32 else self
+    return _convert(self, None, dtype, False) if enabled and self.dtype == dtypes.float32 else self

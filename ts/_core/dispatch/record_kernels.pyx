@@ -1,10 +1,10 @@
-"""Python kernels of records: selection of the device, conversion of the arguments, wrapping of the results.
+"""Python kernels of operator records: selection of the device, conversion of the arguments, wrapping of the results.
 
 Input: an operator and Python values (tensors, numbers, lists). Output: tensors, or other Python values. A
 call has three steps:
 
     select the backend: of the argument `device`, else of the tensor arguments
-    call the record's kernel for this backend: kernel(xp, *arguments), with arrays for tensors
+    call the operator's Python kernel for this backend: kernel(xp, *arguments), with arrays for tensors
     wrap the result arrays, or return the argument's Tensor if the result is a written argument
 
 A number for a Tensor parameter is not converted to a tensor. The kernel applies the type promotion of
@@ -58,7 +58,7 @@ cdef inline object apply_layout_rules():
 
 
 cdef object run(Operator op, list args):
-    """Run the record's Python kernel on Python values (tensors, numbers, lists), and return tensors."""
+    """Run the operator's Python kernel on Python values (tensors, numbers, lists), and return tensors."""
     cdef Py_ssize_t i, n = len(args)
     cdef int backend = -1
     cdef int device = -1
@@ -149,7 +149,7 @@ cdef object kernel_of_narrow(Operator op, object kernel, list args):
 cdef object on_device(Tensor x, object backend, object device):
     """Return a copy of a tensor on another device. The copy of a meta tensor has uninitialized elements."""
     if x.backend != BACKEND_META:
-        return conversions.moved(x, device)
+        return conversions.to_device(x, device)
     return wrap_array(backend.empty(x.array.shape, x.array.dtype, -1 if device.index is None else device.index))
 
 
@@ -216,7 +216,7 @@ cdef object run_sparse(Operator op, list args, list tensors):
 
 
 cdef tuple bound_kernel(Operator op, int backend):
-    """Return the tuple (backend, its array namespace, the record's kernel for the backend).
+    """Return the tuple (backend, its array namespace, the operator's Python kernel for the backend).
 
     The tuple is created once per operator and backend.
     """

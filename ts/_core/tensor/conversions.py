@@ -4,7 +4,7 @@ Calls and their results are:
 
     to(x, (float64,), {})               x.to(float64)
     copied(x, channels_last)            a dense copy in a memory format
-    moved(x, device("cuda"))            a copy on the device, or x if it is already there
+    to_device(x, device("cuda"))        a copy on the device, or x if it is already there
     cast_elements(array, bfloat16)      a converted array, with PyTorch's rounding
 """
 
@@ -238,7 +238,7 @@ def to(x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
         if overridden is MISSING:
             raise
         return overridden  # type: ignore[no-any-return]
-    return moved_to(x, *conversion) if current_tracer() is None else conversion.call(x)
+    return convert_tensor(x, *conversion) if current_tracer() is None else conversion.call(x)
 
 
 def own_format(x: Tensor) -> dtypes.memory_format:
@@ -250,7 +250,7 @@ def own_format(x: Tensor) -> dtypes.memory_format:
     return dtypes.contiguous_format
 
 
-def moved_to(
+def convert_tensor(
     x: Tensor,
     device: devices.device | None,
     dtype: dtypes.dtype | None,
@@ -270,10 +270,11 @@ def moved_to(
     return to_copy(x, None if dtype is None else dtype.code, device, bool(non_blocking), layout)
 
 
-def reformed(x: Tensor, target: Tensor, dtype: dtypes.dtype, memory_format: Any) -> Tensor:
-    """Return `target` if it is a copy of `x` with the given dtype and memory format.
+def ensure_copy(x: Tensor, target: Tensor, dtype: dtypes.dtype, memory_format: Any) -> Tensor:
+    """Return a copy of `x` with the given dtype and memory format.
 
-    Otherwise return a new such copy.
+    `target` has the elements of `x` on the device of the result. If `target` is already such a copy, return
+    `target` itself, otherwise a converted copy of `target`.
     """
     keeps = memory_format is None or memory_format is dtypes.preserve_format
     if target is not x and target.dtype is dtype and (keeps or own_format(target) is memory_format):
@@ -291,7 +292,7 @@ def is_on(x: Tensor, device: devices.device) -> bool:
     return bool(here.index == backend_of(device.type).current_device())
 
 
-def moved(x: Tensor, device: devices.device, non_blocking: bool = False) -> Tensor:
+def to_device(x: Tensor, device: devices.device, non_blocking: bool = False) -> Tensor:
     """Return `x` moved to `device`, or `x` itself if it is there. `non_blocking` allows an async copy."""
     if is_on(x, device):
         return x
@@ -326,7 +327,7 @@ def copy_into(x: Tensor, src: Tensor, non_blocking: bool = False) -> None:
         _check_copied(x.shape, src.shape)
     if x.is_meta:
         return
-    source = moved(src, x.device, non_blocking).array
+    source = to_device(src, x.device, non_blocking).array
     check(x.array, [source])
     x.array[...] = converted_array(source, x.array.dtype)
     written(x)

@@ -85,7 +85,7 @@ class Indexing:
     def assigned_tensor(self, value: Any, x: Tensor) -> Tensor:
         """Convert a tensor or number that is assigned to elements of `x` to a tensor on the device of `x`."""
         if isinstance(value, Tensor):
-            return conversions.moved_to(value, x.device, None)
+            return conversions.convert_tensor(value, x.device, None)
         return factories.number_tensor(value, x.dtype, x.device)
 
     def put_elements(self, x: Tensor, view: Tensor, indices: list[Tensor | None], source: Tensor) -> None:
@@ -206,7 +206,7 @@ class Indexing:
     def index_tensor(self, item: Any, x: Tensor) -> Tensor:
         """Return the tensor for a tensor or bool in the subscript of `x`."""
         if isinstance(item, Tensor):
-            return conversions.moved_to(item, x.device, None)
+            return conversions.convert_tensor(item, x.device, None)
         result: Tensor = operator("empty")([int(item)], dtype=dtypes.int64, device=x.device)
         return operator("fill_")(result, 0.0) if item else result  # type: ignore[no-any-return]
 

@@ -127,7 +127,7 @@ def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None
             result = wrap_array(backend_of("cuda").xp.from_dlpack(ext_tensor))
         else:
             raise BufferError(f"no backend imports DLPack device type {kind}")
-    result = result if device is None else conversions.moved(result, devices.as_device(device))
+    result = result if device is None else conversions.to_device(result, devices.as_device(device))
     return result.clone() if copy else result
 
 
@@ -184,7 +184,7 @@ def rebuild(
     if isinstance(owner, storage.UntypedStorage):
         owner = owner.bytes
     array = storage.strided(owner, shape, strides, at, dtype.numpy_dtype)
-    x = conversions.moved(wrap_array(array), devices.device(device))
+    x = conversions.to_device(wrap_array(array), devices.device(device))
     return _require_grad(x, requires_grad)
 
 
