@@ -20,7 +20,7 @@ from ts._core.thread.context import DisableTorchFunction, count_overriding
 
 # Names of members of `Tensor` (for creation, copies, pickling and attribute access) that run without a call
 # of `__torch_function__`, also for subclasses.
-_NOT_ASKED: Final = """
+_NOT_OVERRIDABLE: Final = """
     __new__ __init__ __init_subclass__ __torch_function__ as_subclass _make_subclass __getattr__
     __getattribute__ __setattr__ __delattr__ __class__ __dict__ __doc__ __module__ __weakref__ __slots__
     __hash__ __iter__ __str__ __getstate__ __setstate__ __reduce__ __reduce_cython__
@@ -43,7 +43,7 @@ _IN_PYTHON: Final = """
     __reduce_ex__ __repr__ __reversed__ _typed_storage dim_order is_shared istft register_hook resize
     resize_as share_memory_ split storage unflatten
 """
-_PLAIN = frozenset((_NOT_ASKED + _OPERATORS).split())
+_PLAIN = frozenset((_NOT_OVERRIDABLE + _OPERATORS).split())
 _PYTHON_METHODS = frozenset(_IN_PYTHON.split())
 
 
@@ -57,12 +57,12 @@ def initialize_subclass(cls: type[Tensor]) -> None:
             return  # A base class already has the copies, and the class inherits them.
     for name, member in Tensor.__dict__.items():
         if name not in cls.__dict__ and name not in _PLAIN:
-            asking = _asking(member, name in _PYTHON_METHODS)
-            if asking is not None:
-                setattr(cls, name, asking)
+            overridable = _wrap_overridable(member, name in _PYTHON_METHODS)
+            if overridable is not None:
+                setattr(cls, name, overridable)
 
 
-def _asking(member: Any, is_python: bool) -> Any:
+def _wrap_overridable(member: Any, is_python: bool) -> Any:
     """Return a copy of a `Tensor` member that calls `__torch_function__`, or None if it needs no wrapper.
 
     `is_python` is True for methods that PyTorch implements in Python.
