@@ -316,9 +316,9 @@ class Unflattening:
         self.module.graph = root.graph
 
     def _results(self) -> tuple[Any, ...]:
-        """Return the graph outputs that are results of the program.
+        """Return the outputs of the program's graph that are results of the user's program.
 
-        Other outputs are new values of inputs.
+        The other outputs of the graph are new values of inputs or buffers that the user's program modifies.
         """
         outputs = self.program.graph.output_node().args[0]
         specs = self.program.graph_signature.output_specs

@@ -57,7 +57,9 @@ _WRITTEN = {
 
 def decompose_program(program: ExportedProgram, decompositions: Mapping[Any, Any] | None) -> ExportedProgram:
     """Decompose a program by the table `decompositions`, or to core operators if it is None."""
-    table = decomposition_table.core() if decompositions is None else _by_key(decompositions)
+    table = (
+        decomposition_table.core_aten_decompositions() if decompositions is None else _by_key(decompositions)
+    )
     environment = program.environment
     before, environment.min_sizes_in_calls = (
         environment.min_sizes_in_calls,
@@ -124,7 +126,7 @@ def _order_state(module: GraphModule, signature: ExportGraphSignature) -> None:
 def default_decompositions() -> CustomDecompTable:
     """Return a copy of the table that `run_decompositions()` uses: operator -> decomposition."""
     table = CustomDecompTable()
-    for key, function in decomposition_table.core().items():
+    for key, function in decomposition_table.core_aten_decompositions().items():
         operator = registry.operator(key)
         if operator is not None:
             table[overload_named(operator.name, operator.overload)] = function

@@ -82,7 +82,8 @@ class ShapeEnv:
         # Cached results of arithmetic, or None if results must not be cached because later facts could change
         # them.
         self.expression_cache: dict[Any, Any] | None = None
-        # keys of the layouts whose contiguity guards were added (`contiguity_guards`)
+        # Tensor layouts (sizes, strides, item size) that `contiguity_guards.guard_contiguity` has checked. It
+        # adds the guards of a layout only at the first check.
         self.guarded_layouts: set[Any] = set()
         self.size_symbols: set[Any] = set()  # unbacked symbols that are known to be sizes of tensors
         # Symbols that the export assumes to be at least 2. In calls of the program, they may be 0 or 1.
@@ -162,11 +163,11 @@ class ShapeEnv:
             expression = self.simplify(expression.xreplace(self.implied))
         return expression
 
-    def between(self, expression: Any) -> ValueRange:
+    def value_range(self, expression: Any) -> ValueRange:
         """Return bounds of the values of an expression."""
         expression = self.resolve(expression)
-        bounds = value_range(expression, self.ranges).intersection(self._between_of_quotients(expression))
-        bounds = bounds.intersection(self._between_of_extremes(expression))
+        bounds = value_range(expression, self.ranges).intersection(self._value_range_of_quotients(expression))
+        bounds = bounds.intersection(self._value_range_of_min_max(expression))
         if expression.is_number or e.is_truth(expression):
             return bounds
         rest, constant = without_constant(expression)
@@ -174,13 +175,13 @@ class ShapeEnv:
         high = constant - self._lower_bounds.get(-rest, -math.inf)
         return bounds.intersection(ValueRange(low, high))
 
-    def _between_of_quotients(self, expression: Any) -> ValueRange:
+    def _value_range_of_quotients(self, expression: Any) -> ValueRange:
         """Return bounds of a sum with floor divisions, or no bounds for other expressions.
 
         Each `x // n` is rewritten as `(x - remainder) / n`, with a symbol for the remainder. As in PyTorch,
         an export does not use these bounds for sizes of arguments, and adds guards instead.
         """
-        if self._is_of_arguments(expression):
+        if self._can_guard(expression):
             return ValueRange()
         quotients = [q for q in expression.atoms(e.FloorDiv) if q.args[1].is_Integer and q.args[1] > 0]
         if not 0 < len(quotients) <= _MAX_QUOTIENTS or not isinstance(expression, sympy.Add):
@@ -196,27 +197,28 @@ class ShapeEnv:
         low = bounds.low if math.isinf(bounds.low) else -(-bounds.low // times)
         return ValueRange(low, bounds.high if math.isinf(bounds.high) else bounds.high // times)
 
-    def _between_of_extremes(self, expression: Any) -> ValueRange:
+    def _value_range_of_min_max(self, expression: Any) -> ValueRange:
         """Return bounds of a sum that contains `Min` or `Max`.
 
         The bounds are computed from the bounds of the sums in which `Min` or `Max` is replaced by one
         argument.
         """
-        if not isinstance(expression, sympy.Add) or self._is_of_arguments(expression):
+        if not isinstance(expression, sympy.Add) or self._can_guard(expression):
             return ValueRange()
         for extreme in expression.atoms(sympy.Min, sympy.Max):
             factor = expression.coeff(extreme)
             rest = expression - factor * extreme
             if factor.is_number and factor != 0 and not rest.has(extreme):
-                each = [self.between(sympy.expand(rest + factor * x)) for x in extreme.args]
+                each = [self.value_range(sympy.expand(rest + factor * x)) for x in extreme.args]
                 choose = min if isinstance(extreme, sympy.Min) == bool(factor > 0) else max
                 return ValueRange(choose(x.low for x in each), choose(x.high for x in each))
         return ValueRange()
 
-    def _is_of_arguments(self, expression: Any) -> bool:
-        """Return True if an export evaluates `expression`, and it depends only on arguments, not on data.
+    def _can_guard(self, expression: Any) -> bool:
+        """Return True if guards can decide conditions on `expression`.
 
-        To decide conditions on such expressions, PyTorch uses fewer facts and adds guards instead.
+        This is the case during an export, if all symbols of `expression` are backed. For such conditions,
+        PyTorch uses fewer facts and adds guards instead.
         """
         return not self.frozen and all(symbol in self.hints for symbol in expression.free_symbols)
 
@@ -240,8 +242,8 @@ class ShapeEnv:
         truth = self._evaluate_relation(condition)
         if truth is None and (multiple := as_multiple(condition)) != condition:
             truth = self._evaluate_relation(multiple)
-        if truth is None and not self._is_of_arguments(condition):
-            truth = self._evaluate_relation(self._in_multiples(condition))
+        if truth is None and not self._can_guard(condition):
+            truth = self._evaluate_relation(self._substitute_multiples(condition))
         return truth
 
     def is_provably_equal(self, x: Any, y: Any) -> bool:
@@ -269,7 +271,7 @@ class ShapeEnv:
         if not isinstance(condition, sympy.core.relational.Relational):
             return None
         difference = sympy.expand(condition.lhs - condition.rhs)
-        bounds = self.between(difference)
+        bounds = self.value_range(difference)
         if isinstance(condition, sympy.Eq | sympy.Ne):
             equal = isinstance(condition, sympy.Eq)
             if difference == 0 or bounds == (0, 0):
@@ -291,8 +293,8 @@ class ShapeEnv:
             return False
         return None
 
-    def _in_multiples(self, expression: Any) -> Any:
-        """Return `expression` with `n * quotient` in place of each symbol that is a known multiple of n."""
+    def _substitute_multiples(self, expression: Any) -> Any:
+        """Replace each symbol of `expression` that is a known multiple of n by `n * quotient`."""
         replacements = {s: n * k for s, (n, k) in self._multiples.items() if s in expression.free_symbols}
         return expression.xreplace(replacements).doit() if replacements else expression
 
@@ -344,7 +346,7 @@ class ShapeEnv:
         condition = as_multiple(self.simplify(condition))
         same = [r for r in self.requirements if r.condition == condition]
         signed = same[0].signed_remainders if len(same) == 1 else ()
-        if signed and all(self.between(m.args[0]).low >= 0 for m in signed):
+        if signed and all(self.value_range(m.args[0]).low >= 0 for m in signed):
             self.requirements.append(Requirement(condition, "", current_user_frame()))
 
     def _small_symbols(self, expressions: Iterable[Any]) -> list[Any]:
@@ -435,7 +437,7 @@ class ShapeEnv:
         expression = self.simplify(expression)
         if e.is_constant(expression):
             return e.to_python_number(expression)
-        bounds = self.between(expression)
+        bounds = self.value_range(expression)
         if bounds.low == bounds.high:
             return bounds.low
         return self.policy.specialize(self, expression)
@@ -497,7 +499,7 @@ class ShapeEnv:
         """Record a condition that the graph asserts at run time."""
         condition = canonical_inequality(condition)
         if all(condition != requirement.condition for requirement in self.requirements):
-            signed = [m for m in condition.atoms(e.Mod) if self.between(m.args[0]).low < 0]
+            signed = [m for m in condition.atoms(e.Mod) if self.value_range(m.args[0]).low < 0]
             self.requirements.append(Requirement(condition, message, current_user_frame(), tuple(signed)))
 
     def learn(self, condition: Any) -> None:

@@ -342,7 +342,7 @@ class ExportTracer(FxGraphBuilder):
         """Create an unbacked size with the range [lower, upper] for a shape rule."""
         environment = self.environment
         if isinstance(upper, SymNumber):
-            upper = environment.between(upper.node.expr).high
+            upper = environment.value_range(upper.node.expr).high
         symbol = environment.unbacked(is_size=True)
         # During a replay, `symbol` is a symbol of the exported program, and its range is known already.
         if environment.frozen:

@@ -455,7 +455,7 @@ class Export:
         for _, _, sizes, _ in self.tensors:
             for size in sizes:
                 if not isinstance(size, int) and (expression := size.node.expr).free_symbols:
-                    limits = dim_ranges.get(size.node.expression) or environment.between(expression)
+                    limits = dim_ranges.get(size.node.expression) or environment.value_range(expression)
                     bounds[expression] = bounds.get(expression, ValueRange(0)).intersection(limits)
         constraints: dict[Any, Any] = {s: ValueRanges(*limits) for s, limits in bounds.items()}
         for symbol in environment.ranges:
@@ -463,7 +463,7 @@ class Export:
                 continue
             if symbol in environment.replaced:
                 if sympy_functions.is_of_data(symbol):
-                    limits = environment.between(symbol).intersection(environment.ranges[symbol])
+                    limits = environment.value_range(symbol).intersection(environment.ranges[symbol])
                     constraints[symbol] = ValueRanges(*limits, bool(symbol.is_integer))
             else:
                 constraints[symbol] = ValueRanges(*environment.ranges[symbol], bool(symbol.is_integer))

@@ -118,7 +118,7 @@ def _between(environment: ShapeEnv, n: Any, m: Any) -> Any:
 
     Its range is the smallest range that includes both the range of `n` and that of `m`.
     """
-    intervals = [environment.between(expression_of(x)) for x in (n, m)]
+    intervals = [environment.value_range(expression_of(x)) for x in (n, m)]
     low, high = min(e.low for e in intervals), max(e.high for e in intervals)
     symbol = environment.unbacked()
     for condition in (sympy.Ge(symbol, _bound(low)), sympy.Le(symbol, _bound(high))):

@@ -7,11 +7,11 @@ from typing import Any
 import ts
 from ts._core.tensor.tensor import Tensor
 from ts.export.decompositions.arithmetic import either
-from ts.export.decompositions.decomposition_table import decomposes, decomposes_as_composed
+from ts.export.decompositions.decomposition_table import decomposes, register_composed
 
 aten = ts.ops.aten
 
-decomposes_as_composed("aten::prelu aten::feature_dropout aten::alpha_dropout")
+register_composed("aten::prelu aten::feature_dropout aten::alpha_dropout")
 
 
 @decomposes("aten::silu")

@@ -7,12 +7,12 @@ from typing import Any
 
 import ts
 from ts._core.tensor.tensor import Tensor
-from ts.export.decompositions.decomposition_table import decomposes, decomposes_as_composed
+from ts.export.decompositions.decomposition_table import decomposes, register_composed
 from ts.export.decompositions.view_ops import zero_of
 
 aten = ts.ops.aten
 
-decomposes_as_composed(
+register_composed(
     "aten::max.other aten::min.other aten::square aten::float_power.Tensor_Scalar "
     "aten::float_power.Tensor_Tensor"
 )

@@ -6,7 +6,7 @@ operator. There are two ways to register a decomposition:
     @decomposes("aten::t")                    registers a function
     def t(x): ...
 
-    decomposes_as_composed("aten::hstack")    registers the expression that `compose` declares for autograd
+    register_composed("aten::hstack")         registers the expression that `compose` declares for autograd
 
 The decomposition of an alias (`OperatorRecord.same_as`) is a call of the operator that it is an alias of.
 """
@@ -84,7 +84,7 @@ class ComposedDecomposition:
         ))  # fmt: skip
 
 
-def decomposes_as_composed(keys: str, implicit: bool = True) -> None:
+def register_composed(keys: str, implicit: bool = True) -> None:
     """Register, as decompositions of the operators `keys`, the expressions that `compose` declares for them.
 
     keys        operator keys, separated by spaces
@@ -127,7 +127,7 @@ def _load() -> None:
 
 
 @cache
-def core() -> Table:
+def core_aten_decompositions() -> Table:
     """Return all decompositions: operator key such as "aten::add.Tensor" -> function."""
     _load()
     functional = (record for record in registry.records() if not record.variant)

@@ -6,12 +6,12 @@ from typing import Any
 
 import ts
 from ts._core.tensor.tensor import Tensor
-from ts.export.decompositions.decomposition_table import decomposes, decomposes_as_composed
+from ts.export.decompositions.decomposition_table import decomposes, register_composed
 from ts.export.decompositions.view_ops import broadcast, flatten
 
 aten = ts.ops.aten
 
-decomposes_as_composed(
+register_composed(
     "aten::take_along_dim aten::cross aten::embedding_bag.padding_idx aten::embedding_bag "
     "aten::trapezoid.dx aten::trapz.dx"
 )

@@ -10,13 +10,13 @@ from ts._core.tensor.size_guards import evaluate_guard
 from ts._core.tensor.sym_types import SymInt, SymNumber
 from ts._core.tensor.tensor import Tensor
 from ts._core.thread.context import current_tracer
-from ts.export.decompositions.decomposition_table import decomposes, decomposes_as_composed
+from ts.export.decompositions.decomposition_table import decomposes, register_composed
 from ts.export.decompositions.matmul import matmul
 from ts.export.decompositions.view_ops import swapped
 
 aten = ts.ops.aten
 
-decomposes_as_composed(
+register_composed(
     "aten::conv1d aten::conv1d.padding aten::conv_transpose1d aten::conv2d aten::conv2d.padding "
     "aten::conv_transpose2d.input aten::conv3d aten::conv3d.padding aten::conv_transpose3d.input "
     "aten::max_pool1d aten::max_pool2d aten::max_pool3d aten::avg_pool1d aten::adaptive_avg_pool1d "

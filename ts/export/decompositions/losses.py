@@ -10,11 +10,11 @@ from typing import Any
 import ts
 from ts._core.tensor.tensor import Tensor
 from ts.export.decompositions.arithmetic import either
-from ts.export.decompositions.decomposition_table import decomposes, decomposes_as_composed
+from ts.export.decompositions.decomposition_table import decomposes, register_composed
 
 aten = ts.ops.aten
 
-decomposes_as_composed(
+register_composed(
     "aten::l1_loss aten::kl_div aten::nll_loss_nd aten::nll_loss aten::nll_loss2d aten::cross_entropy_loss "
     "aten::pairwise_distance aten::poisson_nll_loss"
 )

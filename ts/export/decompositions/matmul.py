@@ -9,12 +9,12 @@ import ts
 from ts._core.tensor.size_guards import evaluate_guard
 from ts._core.tensor.tensor import Tensor
 from ts._core.thread.context import current_tracer
-from ts.export.decompositions.decomposition_table import decomposes, decomposes_as_composed
+from ts.export.decompositions.decomposition_table import decomposes, register_composed
 from ts.export.decompositions.view_ops import broadcast, swapped, t
 
 aten = ts.ops.aten
 
-decomposes_as_composed("aten::outer aten::inner aten::tensordot aten::kron")
+register_composed("aten::outer aten::inner aten::tensordot aten::kron")
 
 
 @decomposes("aten::linear", implicit=True)

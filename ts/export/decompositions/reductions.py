@@ -10,12 +10,12 @@ import ts
 from ts._core.tensor.size_guards import evaluate_guard
 from ts._core.tensor.tensor import Tensor
 from ts.export.decompositions.arithmetic import either
-from ts.export.decompositions.decomposition_table import decomposes, decomposes_as_composed
+from ts.export.decompositions.decomposition_table import decomposes, register_composed
 
 aten = ts.ops.aten
 
-decomposes_as_composed("aten::linalg_norm aten::msort aten::nanmean aten::diff aten::cumulative_trapezoid.dx")
-decomposes_as_composed("aten::renorm", implicit=False)
+register_composed("aten::linalg_norm aten::msort aten::nanmean aten::diff aten::cumulative_trapezoid.dx")
+register_composed("aten::renorm", implicit=False)
 
 
 @decomposes("aten::sum")

@@ -10,11 +10,11 @@ from ts._core.dispatch_layers import dispatch_modes
 from ts._core.tensor.size_guards import evaluate_guard, is_provably_equal, known_one
 from ts._core.tensor.tensor import Tensor
 from ts._core.thread.context import TracingScope, current_tracer
-from ts.export.decompositions.decomposition_table import decomposes, decomposes_as_composed
+from ts.export.decompositions.decomposition_table import decomposes, register_composed
 
 aten = ts.ops.aten
 
-decomposes_as_composed(
+register_composed(
     "aten::contiguous aten::tensor_split.sections aten::tensor_split.indices aten::hstack aten::vstack "
     "aten::dstack aten::column_stack aten::repeat_interleave.self_int "
     "aten::repeat_interleave.self_Tensor aten::meshgrid aten::meshgrid.indexing aten::cartesian_prod "

@@ -171,7 +171,7 @@ def has_static_value(a: Any) -> bool:
         return True
     if isinstance(a, SymBool):
         return bool(a.node.is_decided())
-    low, high = a.node.environment.between(a.node.expr)
+    low, high = a.node.environment.value_range(a.node.expr)
     return not a.node.expr.free_symbols or bool(low == high)
 
 
