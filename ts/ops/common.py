@@ -441,12 +441,15 @@ def copy_indices(index: Array) -> Array:
 
 
 def mask_among_indices(self: Any, indices: Sequence[Any], *_: Any) -> Any:
-    """Return the boolean index tensor in `indices`, or None without exactly one such tensor."""
+    """Return the index tensor of dtype bool or uint8 in `indices`.
+
+    Return None if `indices` contains no such tensor, or more than one.
+    """
     masks = [x for x in indices if x is not None and x.dtype in (dtypes.bool_, dtypes.uint8)]
     return masks[0] if len(masks) == 1 else None
 
 
-def somewhere(xp: Any, mask: Array) -> bool:
+def is_any_true(xp: Any, mask: Array) -> bool:
     """Return whether any mask element is true. Return False for arrays without data (meta device)."""
     return not xp.shapes_only and bool(xp.any(mask))
 

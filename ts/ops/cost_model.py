@@ -158,7 +158,7 @@ def fewest(*args: Any) -> float:
 def search_nonzero(x: Tensor) -> float:
     """Return the cost of `nonzero` in nanoseconds.
 
-    It counts the nonzero elements, and then collects their indices.
+    The kernel of `nonzero` first counts the nonzero elements, and then collects their indices.
     """
     return x.numel() * (0.1 if x.dtype in _MASKS else 1.5)
 

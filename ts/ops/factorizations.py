@@ -110,7 +110,7 @@ def _factor_and_info(
     info = xp.zeros(A.shape[:-2], dtype=common.INT32)
     try:
         factors = xp.linalg.cholesky(lower)
-        failed = common.somewhere(xp, xp.isnan(factors))
+        failed = common.is_any_true(xp, xp.isnan(factors))
     except xp.linalg.LinAlgError:
         failed = True
     if failed:
@@ -213,7 +213,7 @@ def _check_eig(xp: Any, name: str, A: Array) -> Array:
     check_square(f"linalg.{name}", A)
     if common.CATEGORY_OF[A.dtype] < common.FLOATING:
         raise RuntimeError(f"Unknown Complex ScalarType for {common.NAME_OF[A.dtype]}")
-    if common.somewhere(xp, ~xp.isfinite(A)):
+    if common.is_any_true(xp, ~xp.isfinite(A)):
         raise RuntimeError(f"torch.linalg.{name}: input tensor should not contain infs or NaNs.")
     return A
 

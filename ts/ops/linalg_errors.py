@@ -39,7 +39,7 @@ _MESSAGES = {
 
 def raise_errors(xp: Any, info: Array, name: str, is_matrix: bool) -> None:
     """Raise the error of function `name` for the first matrix with a nonzero error code in `info`."""
-    if not common.somewhere(xp, info):
+    if not common.is_any_true(xp, info):
         return
     first = int(xp.flatnonzero(info)[0])
     error_code = int(info.reshape(-1)[first])

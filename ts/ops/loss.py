@@ -234,7 +234,7 @@ def _poisson_nll_loss(
 
 def _check_probabilities(xp: Any, **arrays: Array) -> None:
     for name, x in arrays.items():
-        if common.somewhere(xp, ~((x >= 0) & (x <= 1))):
+        if common.is_any_true(xp, ~((x >= 0) & (x <= 1))):
             raise RuntimeError(f"all elements of {name} should be between 0 and 1")
 
 

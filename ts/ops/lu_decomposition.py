@@ -80,9 +80,10 @@ def _swap_rows(xp: Any, x: Array, pivots: Array, batch: tuple[int, ...], reverse
 
 
 def substitute(xp: Any, triangle: Array, B: Array, upper: bool, unit: bool) -> Array:
-    """Return X of T X = B by substitution, for the upper or lower triangle T of `triangle`.
+    """Return the solution X of the triangular system T X = B, computed by substitution.
 
-    With `unit`, the diagonal elements of T are 1. Division by zero results in infinities and NaN.
+    T is the upper triangle of `triangle` if `upper`, otherwise the lower triangle. With `unit`, the diagonal
+    elements of T are 1. Division by zero results in infinities and NaN.
     """
     lead = common.broadcast_shapes(triangle.shape[:-2], B.shape[:-2])
     x = xp.array(xp.broadcast_to(B, (*lead, *B.shape[-2:])))

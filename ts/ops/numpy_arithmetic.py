@@ -38,7 +38,7 @@ def floor_divide(xp: Any, x: Array, y: Array) -> Array:
 
 def check_nonzero_divisor(xp: Any, y: Array) -> None:
     """Raise RuntimeError for zero integer divisors."""
-    if y.dtype.kind in "iub" and common.somewhere(xp, y == 0):
+    if y.dtype.kind in "iub" and common.is_any_true(xp, y == 0):
         raise RuntimeError("ZeroDivisionError")
 
 

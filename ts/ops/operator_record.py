@@ -166,7 +166,8 @@ class OperatorRecord:
     # True if `export` records an assertion on dtype, device and layout of the argument before the operator
     asserts_metadata: bool = False
     composes_views: bool = False  # True if the results are arguments, or views that other operators create
-    # True if the result is the argument, or a tensor with the same memory, without autograd history
+    # True if the result has the memory of the argument, but no autograd history. The result is a new tensor
+    # (`detach`), or the argument itself, whose history the operator removes (`detach_`).
     detaches: bool = False
     detaches_view: bool = False  # True if the result shares memory with the argument, but not its gradient
     always_copies: bool = False  # True if the result is a copy, although the decomposition may be a view

@@ -260,7 +260,7 @@ def max_unpool(xp: Any, self: Array, indices: Array, output_size: Sizes, *_: Siz
     plane = math.prod(sizes)
     flat = xp.zeros((*lead, plane), dtype=self.dtype)
     flat_indices = common.copy_indices(indices).reshape(*lead, -1)
-    if common.somewhere(xp, (flat_indices < 0) | (flat_indices >= plane)):
+    if common.is_any_true(xp, (flat_indices < 0) | (flat_indices >= plane)):
         wrong = int(flat_indices.reshape(-1)[int(xp.argmax((flat_indices < 0) | (flat_indices >= plane)))])
         volume = "x".join(map(str, sizes))
         raise RuntimeError(f"Found an invalid max index: {wrong} (output volumes are of size {volume})")
@@ -276,7 +276,7 @@ def add_at_indices(xp: Any, values: Array, indices: Array, shape: Sizes, n: int)
     plane = math.prod(shape[len(shape) - n :])
     check_index_shape(values, indices, shape, n)
     flat_indices = common.copy_indices(indices).reshape(-1, math.prod(indices.shape[-n:]))
-    if common.somewhere(xp, (flat_indices < 0) | (flat_indices >= plane)):
+    if common.is_any_true(xp, (flat_indices < 0) | (flat_indices >= plane)):
         raise RuntimeError(f"Expected indices from 0 to {plane - 1} in a plane")
     rows = values.reshape(flat_indices.shape)
     flat_indices += xp.arange(len(flat_indices))[:, None] * plane

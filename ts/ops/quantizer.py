@@ -79,7 +79,7 @@ def grid_of(x: Tensor) -> QuantizationParams | None:
 
 
 def with_grid(x: Tensor, grid: QuantizationParams | None) -> Tensor:
-    """Attach `grid` to a tensor, unless it is None, and return the tensor."""
+    """Set the quantization grid of a tensor to `grid`, unless `grid` is None, and return the tensor."""
     if grid is not None:
         x.__dict__[_ATTRIBUTE] = grid
     return x
@@ -98,7 +98,7 @@ def checked_grid(scale: Any, zero_point: Any, dtype: int, axis: int = -1) -> Qua
 
 
 def round_to_grid(x: Tensor, grid: QuantizationParams) -> Tensor:
-    """Round a tensor to the nearest numbers of a grid, and attach the grid."""
+    """Return a tensor rounded to the nearest numbers of a grid. The result has `grid` as an attribute."""
     if x.dtype != dtypes.float32:
         raise RuntimeError(f"Quantize only works on Float Tensor, got {x.dtype.type_name}")
     warn_once()

@@ -35,8 +35,9 @@ def cast_to_common_dtype(xp: Any, tensors: Sequence[Array]) -> list[Array]:
 def concatenate(xp: Any, tensors: Sequence[Array], dim: int) -> Array:
     """Concatenate arrays along `dim`. Empty 1-dim arrays are skipped, as in PyTorch.
 
-    An undefined tensor, the default of a parameter `x: Tensor = None` in a script, is None in the list.
-    PyTorch skips it, too, because it has the shape (0,).
+    An element of `tensors` is None if it is an undefined tensor, such as the default value of a script
+    parameter `x: Tensor = None`. Undefined tensors are also skipped, because they have the shape (0,) in
+    PyTorch.
     """
     tensors = [t for t in tensors if t is not None] or tensors
     if not tensors:

@@ -299,7 +299,7 @@ def _check_deviation(std: float) -> None:
 def _check_deviations(xp: Any, std: Array) -> None:
     if std.dtype.kind == "c":
         raise RuntimeError("normal expects standard deviation to be non-complex")
-    if common.somewhere(xp, ~(std >= 0)):
+    if common.is_any_true(xp, ~(std >= 0)):
         raise RuntimeError("normal expects all elements of std >= 0.0")
 
 
@@ -392,7 +392,7 @@ def _fill_from_host(xp: Any, output: Array, draw: Callable[..., NDArray[Any]], *
 def _poisson(xp: Any, self: Array, generator: Any = None) -> Array:
     if common.category(self) != common.FLOATING:
         common.raise_unsupported_dtype("poisson_cpu", self.dtype)
-    if common.somewhere(xp, ~(self >= 0)):
+    if common.is_any_true(xp, ~(self >= 0)):
         raise RuntimeError("invalid Poisson rate, expected rate to be non-negative")
     output = xp.empty(self.shape, dtype=self.dtype)
     return _fill_from_host(xp, output, on_host(source(xp, generator)).poisson, self)

@@ -255,7 +255,7 @@ def _quantile(
             f"quantile() interpolation must be one of linear, lower, higher, midpoint or nearest, but got "
             f"{interpolation}"
         )
-    if not isinstance(q, float) and common.somewhere(xp, ~((q >= 0) & (q <= 1))):
+    if not isinstance(q, float) and common.is_any_true(xp, ~((q >= 0) & (q <= 1))):
         raise RuntimeError("quantile() q values must be in the range [0, 1]")
     x = self.reshape(-1) if dim is None else self
     axis = 0 if dim is None else common.wrap_dim(dim, self.ndim)
@@ -364,7 +364,7 @@ def _insertion_indices(xp: Any, row: Array, values: Array, side: str) -> Array:
 
     The indices equal those of PyTorch, even if the row contains NaN.
     """
-    if row.dtype.kind != "f" or not common.somewhere(xp, row != row):
+    if row.dtype.kind != "f" or not common.is_any_true(xp, row != row):
         return xp.searchsorted(row, values, side=side)
     start = xp.zeros(values.shape, dtype=common.INT64)
     end = start + row.shape[0]

@@ -233,7 +233,7 @@ def _istft(
     first = n_fft // 2 if center else 0
     last = signal.shape[1] - first if length is None else first + max(length, 0)
     segment, scale = signal[:, first:last], weight[:, first:last]
-    if not scale.size or common.somewhere(xp, ~(xp.abs(scale) >= 1e-11)):
+    if not scale.size or common.is_any_true(xp, ~(xp.abs(scale) >= 1e-11)):
         raise RuntimeError(f"{call_text}window overlap add min: 1")
     result = segment / scale
     if length is not None and result.shape[1] < length:

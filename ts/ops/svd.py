@@ -47,7 +47,7 @@ def replace_infinite(xp: Any, A: Array) -> tuple[Array, Array | None]:
 
     The mask is None if all elements are finite. Raise LinAlgError if an element is NaN.
     """
-    if not common.somewhere(xp, ~xp.isfinite(A)):
+    if not common.is_any_true(xp, ~xp.isfinite(A)):
         return A, None
     has_nan = xp.isnan(A).any(axis=(-2, -1))
     if has_nan.any():

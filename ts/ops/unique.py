@@ -30,7 +30,11 @@ def _unique(xp: Any, self: Array, dim: int | None) -> tuple[Array, Array, Array]
 def _unique_shape(
     self: Array, dim: int | None, return_inverse: bool = True, return_counts: bool = True
 ) -> list[Any]:
-    """Return shapes of unique elements or slices, inverse indices and counts, if requested."""
+    """Return the shapes and dtypes of three results: unique values, inverse indices and counts.
+
+    The unique values are elements, or slices along `dim`. Inverse indices and counts that the call does not
+    request have the shape (0,).
+    """
     count = new_size(max_size=self.size)
     inverse_shape: common.Shape = self.shape
     values: ShapeAndDtype | ShapeDtypeStrides = (count,), self.dtype

@@ -1,4 +1,8 @@
-"""Derivatives of covariances by decomposition."""
+"""Derivatives of `cov` and `corrcoef`.
+
+`compose` declares an equivalent differentiable expression for each of the two operators. Autograd computes
+the derivatives of this expression.
+"""
 
 from __future__ import annotations
 
