@@ -256,7 +256,10 @@ def cat_of_default(y=None):
 
 
 def test_cat_skips_undefined_tensors():
-    """`cat` of a script skips the undefined tensor that is the default of a parameter without a type."""
+    """`cat` skips undefined tensors, and raises an error if all its arguments are undefined.
+
+    An undefined tensor is the default None of a script parameter without annotation.
+    """
     x = ts.arange(6.0).view(2, 3)
     function = ts.jit.script(cat_with_default)
     for _ in range(3):

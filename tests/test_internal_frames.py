@@ -14,7 +14,7 @@ SHAPES = "add sub mul truediv floordiv mod pow matmul eq ne lt le gt ge iadd isu
 BITS = "and_ or_ xor lshift rshift iand ior ixor ilshift irshift"
 
 
-def functions_of(call, *args):
+def traceback_functions(call, *args):
     """Return (module, function) of each traceback entry of the error of a call, below this function."""
     with pytest.raises(Exception) as failure:
         call(*args)
@@ -28,27 +28,27 @@ def functions_of(call, *args):
 @pytest.mark.parametrize("name", SHAPES.split())
 def test_python_operators(name):
     """The traceback of a Python operator ends at the user's expression."""
-    assert functions_of(getattr(operator, name), X, Y) == []
+    assert traceback_functions(getattr(operator, name), X, Y) == []
 
 
 @pytest.mark.parametrize("name", BITS.split())
 def test_bitwise_operators(name):
-    assert functions_of(getattr(operator, name), INTEGERS, ts.ones(4, 5, dtype=ts.int64)) == []
-    assert functions_of(operator.invert, FLOATS) == []
+    assert traceback_functions(getattr(operator, name), INTEGERS, ts.ones(4, 5, dtype=ts.int64)) == []
+    assert traceback_functions(operator.invert, FLOATS) == []
 
 
 @pytest.mark.parametrize("call", [ts.add, ts.Tensor.add_, F.linear, ts.matmul, ts.Tensor.__add__, ts.Tensor.__rsub__])
 def test_functions_and_methods(call):
     """The traceback of an operator call by name ends at the user's call."""
-    assert functions_of(call, X, Y) == []
+    assert traceback_functions(call, X, Y) == []
 
 
 def test_arguments():
     """Errors of the argument conversion and of subscripts have no internal frames either."""
-    assert functions_of(ts.add, X, "a") == []
-    assert functions_of(lambda: X[5])[1:] == []
-    assert functions_of(operator.setitem, ts.ones(2), 5, 1.0) == []
-    assert functions_of(operator.neg, ts.tensor([True])) == []
+    assert traceback_functions(ts.add, X, "a") == []
+    assert traceback_functions(lambda: X[5])[1:] == []
+    assert traceback_functions(operator.setitem, ts.ones(2), 5, 1.0) == []
+    assert traceback_functions(operator.neg, ts.tensor([True])) == []
 
 
 class Subclass(ts.Tensor):
@@ -63,16 +63,16 @@ class Failing(ts.Tensor):
 
 def test_subclasses():
     """Subclasses inherit the operators that remove internal frames; the frames of handlers remain."""
-    assert functions_of(operator.add, X.as_subclass(Subclass), Y) == []
-    assert functions_of(operator.neg, ts.tensor([True]).as_subclass(Subclass)) == []
-    assert functions_of(operator.sub, ts.nn.Parameter(X), Y) == []
-    assert functions_of(operator.add, X.as_subclass(Failing), Y) == [(__name__, "__torch_function__")]
-    assert functions_of(F.dropout, X.as_subclass(Failing)) == [(__name__, "__torch_function__")]
+    assert traceback_functions(operator.add, X.as_subclass(Subclass), Y) == []
+    assert traceback_functions(operator.neg, ts.tensor([True]).as_subclass(Subclass)) == []
+    assert traceback_functions(operator.sub, ts.nn.Parameter(X), Y) == []
+    assert traceback_functions(operator.add, X.as_subclass(Failing), Y) == [(__name__, "__torch_function__")]
+    assert traceback_functions(F.dropout, X.as_subclass(Failing)) == [(__name__, "__torch_function__")]
 
 
-def test_modules():
+def test_frames_of_python_modules():
     """The frames of Python modules outside of the dispatcher remain, as in PyTorch."""
-    modules = [name for name, _ in functions_of(ts.nn.Linear(4, 5), X)]
+    modules = [name for name, _ in traceback_functions(ts.nn.Linear(4, 5), X)]
     assert modules == ["ts.nn.modules.module", "ts.nn.modules.linear"]
 
 
@@ -88,7 +88,7 @@ def test_registered_kernels():
         return helper(x)
 
     library.impl("fails", kernel, "CPU")
-    names = [name for module, name in functions_of(ts.ops.internal_frames.fails, X) if module == __name__]
+    names = [name for module, name in traceback_functions(ts.ops.internal_frames.fails, X) if module == __name__]
     assert names == ["kernel", "helper"]
 
 
@@ -108,10 +108,10 @@ def test_autograd_functions():
         return grad + Y
 
     x = ts.ones(2, 3, requires_grad=True)
-    assert functions_of(Function.apply(x).sum().backward)[-1] == (__name__, "backward")
+    assert traceback_functions(Function.apply(x).sum().backward)[-1] == (__name__, "backward")
     y = x * 2
     y.register_hook(hook)
-    assert functions_of(y.sum().backward)[-1] == (__name__, "hook")
+    assert traceback_functions(y.sum().backward)[-1] == (__name__, "hook")
 
 
 def test_error_is_unchanged():
@@ -134,13 +134,13 @@ def test_warnings_as_errors():
     """A warning that is raised as an error also has no internal frames."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert functions_of(ts.Tensor.resize, ts.ones(2), 2)[1:] == []
+        assert traceback_functions(ts.Tensor.resize, ts.ones(2), 2)[1:] == []
 
 
 def test_show_internal(monkeypatch):
     """With TS_SHOW_INTERNAL=1, all frames remain."""
     monkeypatch.setenv("TS_SHOW_INTERNAL", "1")
-    assert len(functions_of(operator.add, X, Y)) > 5
+    assert len(traceback_functions(operator.add, X, Y)) > 5
 
 
 def test_recursion():
@@ -151,4 +151,4 @@ def test_recursion():
         def __torch_function__(cls, func, types, args=(), kwargs=None):
             return func(*args)
 
-    assert (__name__, "__torch_function__") in functions_of(operator.add, X.as_subclass(Recursive), Y)
+    assert (__name__, "__torch_function__") in traceback_functions(operator.add, X.as_subclass(Recursive), Y)

@@ -273,7 +273,7 @@ def test_classes_of_python_itself():
         ts.jit.script(int)
 
 
-def functions_of(error):
+def traceback_functions(error):
     """Return the functions of a traceback, as (top-level module, name)."""
     results = []
     frame = error.__traceback__
@@ -297,12 +297,12 @@ def test_traceback():
         ts.jit.script(f)(1)
     cause = failure.value.__cause__
     assert isinstance(cause, KeyError)
-    assert functions_of(cause) == [("tests", "fails")]
+    assert traceback_functions(cause) == [("tests", "fails")]
     with pytest.raises(RuntimeError) as failure:
         ts.jit.script(divided)(1)
     assert failure.value.__cause__ is None
     assert failure.value.__suppress_context__
-    functions = functions_of(failure.value)
+    functions = traceback_functions(failure.value)
     assert functions[0] == ("tests", "test_traceback")
     assert len(functions) <= 3
 
@@ -317,7 +317,7 @@ def test_traceback_of_ts(monkeypatch):
     with pytest.raises(RuntimeError) as failure:
         ts.jit.script(divided)(1)
     assert str(failure.value.__cause__) == "division by 0"
-    assert len(functions_of(failure.value)) > 4
+    assert len(traceback_functions(failure.value)) > 4
 
 
 def test_stack_of_python():

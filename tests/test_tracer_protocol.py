@@ -42,14 +42,16 @@ def test_tracers_implement_the_protocol(tracer):
 @pytest.mark.parametrize(
     "flag, method", [("has_elements", "element"), ("records_higher_order", "higher_order")]
 )
-def test_flags_announce_methods(flag, method):
+def test_flags_state_which_methods_are_overridden(flag, method):
+    """A flag of a tracer is True if and only if the class of the tracer overrides the method of the flag."""
     for tracer in TRACERS:
         assert getattr(tracer, flag) is (getattr(tracer, method) is not getattr(TracerProtocol, method)), (
             tracer
         )
 
 
-def test_exports_are_no_traces():
+def test_is_trace_and_is_export():
+    """`is_trace` is True only for the tracer of `jit.trace`, and `is_export` only for tracers of exports."""
     assert [(t.is_trace, t.is_export) for t in TRACERS] == [(True, False), (False, True), (False, True)] + [
         (False, False)
     ] * 3
@@ -73,7 +75,7 @@ def is_tracer(node):
     return isinstance(node, ast.Name) and node.id in ("tracer", "recorder", "outer")
 
 
-def test_tracers_are_not_probed():
+def test_no_getattr_on_tracers():
     """No code uses `hasattr` or `getattr` on tracers."""
     for path in sorted((ROOT / "ts").rglob("*.py")):
         source = path.read_text()

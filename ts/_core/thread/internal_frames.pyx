@@ -1,12 +1,12 @@
 """Removal of frames of `ts` from the tracebacks of errors that leave an operator call.
 
-Input: the pending exception of a failed operator call. Its traceback has one entry for each function between the call and
-the error, outermost first. Output: the same exception. Its traceback contains only the entries of functions that the
-operator called and that do not belong to the packages below, such as:
+Input: the pending exception of a failed operator call. The traceback of the exception has one entry for each function
+between the operator call and the error. Output: the same exception, with a traceback without the entries of functions
+in `INTERNAL_PACKAGES`. The entries of other functions that the operator called remain, for example:
 
     the `backward` of an `autograd.Function`, a hook, a `__torch_function__` method, a kernel registered in Python
 
-With TS_SHOW_INTERNAL=1, all entries remain.
+With TS_SHOW_INTERNAL=1, the traceback is unchanged.
 """
 
 from cpython.object cimport PyObject
