@@ -129,7 +129,11 @@ class Backend:
         """
 
     def overridden(self, record: Any) -> bool:
-        """Return whether `overrides` replaces the kernel of a record, or of a record it is derived from."""
+        """Return whether `overrides` replaces the kernel of an operator record.
+
+        This is also the case if `overrides` replaces the kernel of the operator record from which `record` is
+        derived.
+        """
         while record is not None:
             if record.key in self.overrides or record.name in self.overrides:
                 return True
@@ -137,9 +141,9 @@ class Backend:
         return False
 
     def own_kernel(self, record: Any) -> Kernel | None:
-        """Return this backend's kernel for a record (such as a generated kernel), or None if none exists.
+        """Return this backend's kernel for an operator record, such as a generated kernel, or None.
 
-        `bind` calls this method if `overrides` has no kernel for the record.
+        `bind` calls this method if `overrides` has no kernel for the operator record.
         """
         return None
 
@@ -156,9 +160,9 @@ class Backend:
     def bind(self, record: Any) -> Kernel:
         """Return the Python kernel for an operator record.
 
-        The kernel comes from `overrides`, else from `own_kernel`, else from the record. An override for a
-        name without overload ("aten::add") applies to all overloads. For variants such as `add_`, the kernel
-        is derived from the backend's kernel for `add`, if the variant has none.
+        The kernel comes from `overrides`, else from `own_kernel`, else from the operator record. An override
+        for a name without overload ("aten::add") applies to all overloads. For variants such as `add_`, the
+        kernel is derived from the backend's kernel for `add`, if the variant has none.
         """
         derived = record.base is not None and record.derive is not None
         kernel = self.overrides.get(record.key)

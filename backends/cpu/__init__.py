@@ -47,17 +47,20 @@ class CpuBackend(Backend):
     run = staticmethod(python_kernels.run)
 
     def bind_kernel(self, operator: Operator) -> None:
-        """Set the operator's C kernel, unless `overrides` has a kernel for its record."""
+        """Set the operator's C kernel, unless `overrides` has a kernel for its operator record."""
         if not self.overridden(operator.record):
             import_module(f"{__name__}.kernels.kernel_binding").bind(operator)
 
     def bind(self, record: Any) -> Kernel:
-        """Return the kernel for a record, with a check that rejects dtypes that PyTorch does not support."""
+        """Return the Python kernel for an operator record.
+
+        The kernel rejects dtypes that PyTorch does not support.
+        """
         guarded: Kernel = record.guarded(super().bind(record))
         return guarded
 
     def own_kernel(self, record: Any) -> Kernel | None:
-        """Return the kernel of the module that `KERNELS` lists for a record.
+        """Return the kernel of the module that `KERNELS` lists for an operator record.
 
         Return None for derived variants (in-place, `out=`), and if `KERNELS` lists no module.
         """

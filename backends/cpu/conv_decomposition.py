@@ -242,7 +242,7 @@ def weight_gradient(general: Kernel, xp: Any, g: Geometry, conv_input: Array, ot
 
 
 def kernel(record: Any) -> Kernel:
-    """Return the CPU kernel for the record of a convolution or of a convolution's backward.
+    """Return the CPU kernel for the operator record of a convolution or of a convolution's backward.
 
     The kernel calls functions of this module.
     """

@@ -70,7 +70,7 @@ class ContractionPath:
 def kernel(record: Any) -> Callable[..., Array]:
     """Return the CPU kernel of `einsum`.
 
-    For each new combination of shapes, the record's kernel checks the arguments.
+    For each new combination of shapes, the operator's Python kernel checks the arguments.
     """
     general: Callable[..., Array] = record.kernel
     paths: dict[tuple[str, tuple[Shape, ...]], ContractionPath | None] = {}

@@ -91,6 +91,6 @@ def means(general: Kernel, xp: Any, x: Array, w: Windows, divisor: Any) -> Array
 
 
 def kernel(record: Any) -> Kernel:
-    """Return the record's kernel of a pooling operator, which calls `means` or `maxima` of this module."""
+    """Return the Python kernel of a pooling operator, which calls `means` or `maxima` of this module."""
     mine = means if "avg" in record.name else maxima
     return partial(record.kernel, compute=partial(mine, default_of(record.kernel, "compute")))

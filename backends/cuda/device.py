@@ -1,12 +1,12 @@
 """CUDA backend: devices, host-device transfers, and the selection of the kernel of an operator.
 
-Input: host arrays, shapes, or operator records. Output: CuPy arrays, or kernels. A record's kernel is the
-first that exists in this list:
+Input: host arrays, shapes, or operator records. Output: CuPy arrays, or kernels. The kernel of an operator is
+the first that exists in this list:
 
     an override
-    the record's kernel on copies in host memory, for operators in `cpu_fallback.OPERATORS`
-    a kernel that is generated from the record's CUDA expression
-    the record's kernel with CuPy as `xp`
+    the operator's Python kernel on copies in host memory, for operators in `cpu_fallback.OPERATORS`
+    a kernel that is generated from the CUDA expression of the operator record
+    the operator's Python kernel with CuPy as `xp`
 """
 
 from __future__ import annotations
@@ -176,7 +176,7 @@ class CudaBackend(Backend):
         return fusion_groups.CudaFusionGroup(self, program)
 
     def own_kernel(self, record: Any) -> Kernel | None:
-        """Return the CPU kernel of a record (`cpu_fallback`), else a generated kernel, else None.
+        """Return the CPU kernel of an operator record (`cpu_fallback`), else a generated kernel, else None.
 
         A CPU kernel runs on copies of the arrays in host memory.
         """

@@ -35,8 +35,8 @@ CHARACTERS = {  # dtype -> its character in `OperatorRecord.types`
 }  # fmt: skip
 
 # The C++ namespace `ts` redefines functions that CUDA defines only for some types, or differently from
-# PyTorch (NaN in min and max). With these functions, an expression of a record has the same meaning for each
-# dtype.
+# PyTorch (NaN in min and max). With these functions, an expression of an operator record has the same meaning
+# for each dtype.
 PREAMBLE = r"""
 struct half_bits { unsigned short bits; };
 struct bfloat_bits { unsigned short bits; };
@@ -126,7 +126,7 @@ _BOOL_EXACT = re.compile(r"[abcd &|^?:]*")  # matches expressions that are exact
 
 @cache
 def arity(record: Any) -> int:
-    """Return the number of operands of a record's expression, or 0 if no kernel can be generated."""
+    """Return the number of operands of a CUDA expression, or 0 if no kernel can be generated."""
     if record.cuda is None or record.variant:
         return 0
     kinds = [p.split()[0] for p in _parameters(record) if not p.startswith(ALPHA_PARAMETER)]
@@ -142,7 +142,7 @@ ALPHA_PARAMETER = (
 
 
 def has_alpha(record: Any) -> bool:
-    """Return whether a record has the trailing parameter `alpha`."""
+    """Return whether an operator record has the trailing parameter `alpha`."""
     return any(p.startswith(ALPHA_PARAMETER) for p in _parameters(record))
 
 
@@ -152,7 +152,7 @@ def mask_operand(record: Any) -> int:
 
 
 def supports_dtype(record: Any, compute: str) -> bool:
-    """Return whether a record's expression and operator support the compute dtype `compute`."""
+    """Return whether the operator of `record` and its CUDA expression support the compute dtype `compute`."""
     character = CHARACTERS.get(compute)
     if character is None or (record.types is not None and character not in record.types):
         return False

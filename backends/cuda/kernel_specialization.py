@@ -110,7 +110,7 @@ def is_number(x: Any) -> bool:
 
 
 def expression_dtypes(record: Any, operands: Sequence[Any]) -> tuple[np.dtype[Any], np.dtype[Any]] | None:
-    """Return the compute and result dtypes of a record's expression, or None for unsupported operands."""
+    """Return the compute and result dtypes of a CUDA expression, or None for unsupported operands."""
     promotion = resolve("type_promotion")
     mask = kernel_sources.mask_operand(record)
     if mask >= 0 and getattr(operands[mask], "dtype", None) != promotion.BOOL:
@@ -123,7 +123,7 @@ def expression_dtypes(record: Any, operands: Sequence[Any]) -> tuple[np.dtype[An
     if record.promotion is None:
         dtype = next(iter(dtypes))
         if len(dtypes) > 1 or any(promotion.category(x) > promotion.CATEGORY_OF[dtype] for x in numbers):
-            return None  # the record's kernel must promote the operands or raise an error
+            return None  # the operator's Python kernel must promote the operands or raise an error
     else:
         dtype = promotion.result_type(*promoted)
         if record.promotion == "float":

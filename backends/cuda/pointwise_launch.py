@@ -27,7 +27,7 @@ MAX_CACHED_KERNELS = 1024
 
 
 def group_of_record(record: Any) -> kernel_specialization.OperatorGroup | None:
-    """Return a group with the record's operator, or None if the record has no CUDA expression."""
+    """Return a group with the operator of `record`, or None if `record` has no CUDA expression."""
     if record.cuda_rows is not None:
         count = len(record.schema.arguments)
         return kernel_specialization.OperatorGroup([], (count,), [(record, tuple(range(count)))])
@@ -36,9 +36,9 @@ def group_of_record(record: Any) -> kernel_specialization.OperatorGroup | None:
 
 
 def make_launcher(record: Any) -> Kernel | None:
-    """Return a kernel that runs a record's CUDA expression, or None if the record has no expression.
+    """Return a kernel that runs the CUDA expression of `record`, or None if `record` has no CUDA expression.
 
-    If the arguments are unsupported, the returned kernel calls the record's kernel.
+    If the arguments are unsupported, the returned kernel calls the operator's Python kernel.
     """
     group = group_of_record(record)
     if group is None:

@@ -3,7 +3,7 @@
 Input: an epilogue, the dtype and shape of the value that it reads, and its other arguments. Output: an
 `EpilogueConfig`. NotFusibleError states why an operator must run separately.
 
-An epilogue can be fused if it reads along the last dimensions and its record has a row expression
+An epilogue can be fused if it reads along the last dimensions and its operator record has a row expression
 (`OperatorRecord.cuda_rows`). An operator outside of a group runs as a group of one epilogue, so its results
 have the same bits.
 

@@ -1,7 +1,7 @@
 """Meta device for shape inference: tensors with shape, dtype and strides but without elements.
 
-The shape rule of an operator record computes the result. If a record has no shape rule, its kernel runs with
-an `xp` that computes only shapes. Access to elements raises PyTorch's error.
+The shape rule of an operator record computes the result. If an operator record has no shape rule, its kernel
+runs with an `xp` that computes only shapes. Access to elements raises PyTorch's error.
 
     >>> x = MetaArray((2, 3), np.dtype("float32"))
     >>> x.T.strides, namespace.add(x, MetaArray((3,), np.dtype("float32"))).shape
@@ -49,7 +49,7 @@ class MetaBackend(Backend):
         raise NotImplementedError(NO_DATA)
 
     def own_kernel(self, record: Any) -> Kernel | None:
-        """Return the shape rule of a record as a kernel, or None without shape rule."""
+        """Return the shape rule of an operator record as a kernel, or None without shape rule."""
         rule = record.shape
         return None if rule is None else lambda xp, *args: _results(rule(*args))
 

@@ -1,8 +1,8 @@
 """Sparse tensors on the CPU: arrays of indices and values, and the backend of these arrays.
 
 An operator runs the sparse kernel of its operator record (`OperatorRecord.sparse`). This kernel accepts
-sparse and dense arrays. If the record has no sparse kernel, the operator raises NotImplementedError. Example
-of a sparse array:
+sparse and dense arrays. If the operator record has no sparse kernel, the operator raises NotImplementedError.
+Example of a sparse array:
 
     >>> x = CooArray(np.array([[0, 2]]), np.array([1.0, 2.0]), (3,))
     >>> x.to_dense()
@@ -50,7 +50,7 @@ class SparseBackend(Backend):
         return tensor
 
     def bind(self, record: Any) -> Kernel:
-        """Return the sparse kernel of the record, or a kernel that raises NotImplementedError."""
+        """Return the sparse kernel of the operator record, or a kernel that raises NotImplementedError."""
         kernel: Kernel = record.sparse_kernel
         return kernel
 

@@ -69,7 +69,7 @@ cdef int hardtanh_backward(Operator op, IValue *r, const int32_t *at) except -1:
     return run_backward(op, r, at, float_between_backward, double_between_backward, 2)
 
 cdef int leaky_relu_backward(Operator op, IValue *r, const int32_t *at) except -1:
-    # If `self_is_result` is true, x is the result of leaky_relu instead of the input. The record's Python
+    # If `self_is_result` is true, x is the result of leaky_relu instead of the input. The operator's Python
     # kernel then runs, because it checks that the slope is not negative.
     if r[at[3]].v.i:
         return UNSUPPORTED

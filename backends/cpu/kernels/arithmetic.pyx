@@ -198,7 +198,7 @@ cdef void compute_doubles(
             out[i] = y[i] - (y[i] - x[i]) * (1 - scalar)
 
 
-# NumPy's vectorized `power` loop. The record's Python kernel calls the same loop for tensor exponents and
+# NumPy's vectorized `power` loop. The operator's Python kernel calls the same loop for tensor exponents and
 # strided operands. Therefore, both kernels give the same results.
 cdef Loops of_two = ufunc_loops("power", "same", "fd")
 
@@ -253,7 +253,7 @@ cdef bint is_one(IValue *x) noexcept:
 
 
 cdef int rsub(Operator op, IValue *r, const int32_t *at) except -1:
-    """Compute scalar - x, such as 1 - x. If alpha is not 1, the record's Python kernel runs."""
+    """Compute scalar - x, such as 1 - x. If alpha is not 1, the operator's Python kernel runs."""
     cdef PyArrayObject *x = float_array(&r[at[0]])
     cdef double scalar
     if x == NULL or r[at[1]].tag == TAG_BOOL or not is_one(&r[at[2]]) or not read_number(&r[at[1]], scalar_type(&r[at[0]]), &scalar):

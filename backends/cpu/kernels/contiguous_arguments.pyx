@@ -58,7 +58,7 @@ cdef ArgumentContiguity worst_contiguity(ArgumentContiguity contiguity, IValue *
 cdef bint has_layout_rule(Operator op):
     """Return whether the strides of the operator's result can depend on the strides of its arguments.
 
-    The strides can depend on them if the record has a layout rule other than "contiguous", or no layout rule.
+    The strides can depend on them if the operator record has a layout rule other than "contiguous", or no layout rule.
     """
     for rule in op.record.layout:
         if rule != "contiguous":

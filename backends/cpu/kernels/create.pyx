@@ -35,7 +35,7 @@ cnp.import_array()
 cdef extern from "numpy/arrayobject.h":
     int copy_array "PyArray_CopyInto"(PyArrayObject *to, PyArrayObject *source) except -1
 
-# tensors with more elements are created by the record's Python kernel, which raises the error if memory is
+# tensors with more elements are created by the operator's Python kernel, which raises the error if memory is
 # exhausted
 cdef int64_t MAX_ELEMENTS = <int64_t>1 << 40
 

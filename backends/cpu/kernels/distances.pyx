@@ -23,7 +23,7 @@ from ts.backends.cpu.kernels.tensor_iterator cimport Operand, broadcast_into, se
 
 cnp.import_array()
 
-# For vectors with more elements, the record's Python kernel runs, because it checks the time limit of
+# For vectors with more elements, the operator's Python kernel runs, because it checks the time limit of
 # `ts.limits`.
 cdef int64_t MAX_ELEMENTS = 1 << 24
 
@@ -214,7 +214,7 @@ cdef int cdist(Operator op, IValue *r, const int32_t *at) except -1:
     if not read_floats(r, at, &a, &b) or not read_norm(&r[at[2]], &p):
         return UNSUPPORTED
     na, nb = ndim_of(a), ndim_of(b)
-    # For an invalid compute mode of `_cdist_forward`, the record's Python kernel raises the error.
+    # For an invalid compute mode of `_cdist_forward`, the operator's Python kernel raises the error.
     if r[at[3]].tag == TAG_INT and not 0 <= r[at[3]].v.i <= 2:
         return UNSUPPORTED
     if na < 2 or nb < 2 or dims_of(a)[na - 1] != dims_of(b)[nb - 1]:

@@ -190,7 +190,7 @@ cdef inline bint store_double(int scalar_type, double value, char *out) noexcept
     elif scalar_type == DOUBLE:
         (<double *>out)[0] = value
     elif (scalar_type == HALF or scalar_type == BFLOAT16) and is_exact_half(value, scalar_type):
-        # If half precision cannot represent the number exactly, the record's Python kernel runs, because it
+        # If half precision cannot represent the number exactly, the operator's Python kernel runs, because it
         # computes with the number before rounding.
         wide = <float>value
         shorten(&wide, 1, scalar_type == BFLOAT16, out, 2)
@@ -334,7 +334,7 @@ cdef PyObject *unary_inplace(Loops loops, Tensor x) except? NULL:
 cdef inline bint rejects_bool(Loops loops, bint with_bool):
     """Return whether the operation is a subtraction with a bool operand.
 
-    The record's Python kernel raises an error for such a subtraction.
+    The operator's Python kernel raises an error for such a subtraction.
     """
     return with_bool and loops.name == "subtract"
 

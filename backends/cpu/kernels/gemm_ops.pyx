@@ -179,7 +179,7 @@ def _linear(general, xp, cnp.ndarray x not None, cnp.ndarray weight not None, cn
 
 
 def _by_record(general, xp, *args):
-    """Run the record's Python kernel. Overloads with a result dtype have no kernel in this module."""
+    """Run the operator's Python kernel. Overloads with a result dtype have no kernel in this module."""
     return general(xp, *args)
 
 
@@ -201,9 +201,9 @@ def multiply(cnp.ndarray a not None, cnp.ndarray b not None):
 
 
 def kernel(record):
-    """Return a kernel on arrays for a record.
+    """Return a kernel on arrays for an operator record.
 
-    If the arguments are unsupported, the returned kernel calls the record's Python kernel.
+    If the arguments are unsupported, the returned kernel calls the operator's Python kernel.
     """
     return partial(_ON_ARRAYS.get(record.key) or _ON_ARRAYS[record.name], record.kernel)
 
@@ -228,7 +228,7 @@ cdef bint read_scalar(IValue *x, double *out) noexcept:
 
 
 cdef int store_product(Operator op, IValue *r, const int32_t *at, object result, int kind) except -1:
-    """Store `result`. If it is None, run the record's Python kernel, which also raises the errors."""
+    """Store `result`. If it is None, run the operator's Python kernel, which also raises the errors."""
     return UNSUPPORTED if result is None else set_result(&r[at[op.nargs]], result, kind)
 
 

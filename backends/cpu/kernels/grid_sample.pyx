@@ -31,7 +31,7 @@ cdef enum:
     ZEROS = 0
     BORDER = 1
     REFLECTION = 2
-    # Maximal product of positions and channels. For larger inputs, the record's Python kernel runs, which can use
+    # Maximal product of positions and channels. For larger inputs, the operator's Python kernel runs, which can use
     # several threads.
     MAX_SINGLE_THREAD_WORK = 1 << 15
 

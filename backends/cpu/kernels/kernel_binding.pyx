@@ -4,7 +4,7 @@
 
     the kernel that the field `loop` of the operator record names
     the kernel registered for the operator's name and overload, if `loop` is empty
-    a kernel that calls the loops of the record's ufunc
+    a kernel that calls the loops of the operator record's ufunc
 
 `bind` also sets a fallback, which converts unsupported arguments and calls the kernel again.
 """
@@ -16,7 +16,7 @@ from ts.backends.cpu.kernels.pointwise cimport bind_loops
 
 
 def bind(Operator op not None):
-    """Set the operator's C kernel for the CPU. Do nothing if only the record's Python kernel exists."""
+    """Set the operator's C kernel for the CPU. Do nothing if only the operator's Python kernel exists."""
     cdef str name = op.record.loop or op.key
     cdef Kernel kernel = find_kernel(name)
     if kernel != NULL:

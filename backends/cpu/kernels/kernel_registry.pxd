@@ -93,22 +93,22 @@ cdef tuple find_choice(str name)
 cdef int register_conversion(str name) except -1
 cdef bint is_conversion(str name) except -1
 
-# Register the loops that a record names ("loops:relu"), or a ufunc that replaces NumPy's ufunc of the same name
-# ("ufunc:exp").
+# Register the loops that an operator record names ("loops:relu"), or a ufunc that replaces NumPy's ufunc of the
+# same name ("ufunc:exp").
 cdef int register_loops(str name, object loops) except -1
 cdef object find_loops(str name)
 
 # Arguments that a kernel requires. For other arguments, the kernel returns UNSUPPORTED.
 ctypedef enum Requirement:
-    ANY_LAYOUT  # tensors of any layout. Without support for the arguments, the record's Python kernel runs.
+    ANY_LAYOUT  # tensors of any layout. Without support for the arguments, the operator's Python kernel runs.
     CONTIGUOUS  # contiguous tensors. Others are copied (`contiguous_arguments`).
     # Contiguous tensors with a dtype other than float16 and bfloat16. For tensors of these two dtypes,
     # `upcast_half` calls the kernel with float32 copies. Only operators that PyTorch computes in float32 may
     # declare this requirement.
     FLOAT32_CONTIGUOUS
 
-# Register a kernel and its requirement under the value of a record's field `loop`, or under the operator's name and
-# overload.
+# Register a kernel and its requirement. `name` is the value of the field `loop` of operator records, or the name
+# and overload of an operator.
 cdef int register_kernel(str name, Kernel kernel, Requirement requirement=*) except -1
 # Return the kernel of a name, or NULL if none is registered.
 cdef Kernel find_kernel(str name) except? NULL

@@ -3,7 +3,7 @@
 The first lookup of a kernel's name imports the module that registers the kernel. Examples of registrations:
 
     register_kernel("aten::cumsum", cumsum, FLOAT32_CONTIGUOUS)    for the overload without a name
-    register_kernel("select", select)                              for records with `loop="select"`
+    register_kernel("select", select)                              for operator records with `loop="select"`
 """
 
 from importlib import import_module

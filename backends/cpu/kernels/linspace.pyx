@@ -22,7 +22,8 @@ from ts.backends.cpu.kernels.kernel_registry cimport register_kernel
 
 cnp.import_array()
 
-cdef int64_t MAX_ELEMENTS = 1 << 24    # larger results are left to the record's Python kernel, which checks the memory limit
+# Larger results are left to the operator's Python kernel, which checks the memory limit.
+cdef int64_t MAX_ELEMENTS = 1 << 24
 
 ctypedef fused floating:
     float

@@ -306,7 +306,7 @@ cdef int group_norm(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int native_group_norm(Operator op, IValue *r, const int32_t *at) except -1:
-    """Run group norm. If the size arguments contradict the tensor's shape, the record's Python kernel runs."""
+    """Run group norm. If the size arguments contradict the tensor's shape, the operator's Python kernel runs."""
     cdef PyArrayObject *a = contiguous_array_or_null(&r[at[0]])
     if a == NULL or ndim_of(a) < 2 or dims_of(a)[0] != r[at[3]].v.i or dims_of(a)[1] != r[at[4]].v.i:
         return UNSUPPORTED

@@ -35,7 +35,8 @@ cdef enum Mode:
 cdef enum:
     MAX_ELEMENT_BYTES = 16             # maximal size of an element
 
-cdef int64_t MAX_ELEMENTS = <int64_t>1 << 40  # larger results are left to the record's Python kernel, which raises the memory error
+# Larger results are left to the operator's Python kernel, which raises the memory error.
+cdef int64_t MAX_ELEMENTS = <int64_t>1 << 40
 
 
 ctypedef struct PadGeometry:

@@ -26,9 +26,9 @@ cdef dict _loops_of = {}  # cache: (ufunc name, type promotion, dtypes) -> loops
 
 
 cdef Loops loops_of_record(Operator op):
-    """Return the ufunc loops of the operator's record, or of the record from which it is derived.
+    """Return the ufunc loops of an operator record, or of the operator record from which it is derived.
 
-    Return None if the record has no ufunc.
+    Return None if the operator record has no ufunc.
     """
     record = op.record.base or op.record
     if record.ufunc is None:
@@ -80,8 +80,8 @@ cdef int bind_output(Operator op, Loops loops) except -1:
 cdef inline bint is_one(IValue *alpha, IValue *x) noexcept:
     """Return whether the factor `alpha` equals 1 and is valid for `x`.
 
-    1.0 is valid only if `x` is a contiguous float32 or float64 tensor. For an integer tensor, the record's
-    kernel raises an error.
+    1.0 is valid only if `x` is a contiguous float32 or float64 tensor. For an integer tensor, the operator's
+    Python kernel raises an error.
     """
     if alpha.tag == TAG_INT:
         return alpha.v.i == 1
@@ -95,7 +95,7 @@ cdef inline Loops get_loops(Operator op):
 cdef inline int store_result(Operator op, IValue *r, const int32_t *at, PyObject *result) except -1:
     """Store `result` in the register of the result.
 
-    If `result` is NULL, request the record's Python kernel instead.
+    If `result` is NULL, request the operator's Python kernel instead.
     """
     if result == NULL:
         return UNSUPPORTED
@@ -126,7 +126,7 @@ cdef int run_binary_inplace(Operator op, IValue *r, const int32_t *at) except -1
 cdef int compute_output(Operator op, IValue *r, const int32_t *at, IValue *other) except -1:
     """Compute the operation and write the result to the operator's last argument.
 
-    If the loops cannot write to this argument directly, the record's Python kernel runs.
+    If the loops cannot write to this argument directly, the operator's Python kernel runs.
     """
     cdef IValue *x = &r[at[0]]
     cdef IValue *out = &r[at[op.nargs - 1]]
@@ -147,12 +147,12 @@ cdef int run_binary_out(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int run_scaled_out(Operator op, IValue *r, const int32_t *at) except -1:
-    """Compute x op alpha * y with `out=`. If alpha is not 1, the record's Python kernel runs."""
+    """Compute x op alpha * y with `out=`. If alpha is not 1, the operator's Python kernel runs."""
     return compute_output(op, r, at, &r[at[1]]) if is_one(&r[at[2]], &r[at[0]]) else UNSUPPORTED
 
 
 cdef int run_scaled(Operator op, IValue *r, const int32_t *at) except -1:
-    """Compute x op alpha * y. If alpha is not 1, the record's Python kernel runs."""
+    """Compute x op alpha * y. If alpha is not 1, the operator's Python kernel runs."""
     return run_binary(op, r, at) if is_one(&r[at[2]], &r[at[0]]) else UNSUPPORTED
 
 

@@ -34,7 +34,8 @@ cnp.import_array()
 cdef enum:
     MAX_SIZE = 1 << 30                    # maximal kernel size, stride, padding and dilation in each dimension
     MAX_WINDOWS = 1 << 20                 # maximal number of windows per dimension
-    MAX_SINGLE_THREAD_ELEMENTS = 1 << 15  # larger inputs are left to the record's Python kernel, which can use several threads
+    # Larger inputs are left to the operator's Python kernel, which can use several threads.
+    MAX_SINGLE_THREAD_ELEMENTS = 1 << 15
 
 cdef enum Divisor:
     WITH_PADDING
@@ -167,7 +168,7 @@ cdef bint set_adaptive_windows(PoolGeometry *p) except -1:
 
 
 cdef bint uses_threads(PyArrayObject *a, PoolGeometry *p):
-    """Return whether the input is so large that the record's kernel would use several threads."""
+    """Return whether the input is so large that the operator's Python kernel would use several threads."""
     cdef int64_t work = size_of(a) + p.planes * p.windows.output_size[0] * p.windows.output_size[1] * p.windows.output_size[2]
     return work > MAX_SINGLE_THREAD_ELEMENTS and thread_pool.partition_count(2 * work) > 1
 

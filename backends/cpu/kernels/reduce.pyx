@@ -391,7 +391,7 @@ cdef inline int run_reduction_with_dtype(
 ) except -1:
     """Run a reduction with an optional dtype argument.
 
-    The record's Python kernel runs if the argument differs from the tensor's dtype.
+    The operator's Python kernel runs if the argument differs from the tensor's dtype.
     """
     if dtype.tag != TAG_NONE and not (contiguous_array_or_null(&r[at[0]]) != NULL and same_dtype(dtype, scalar_type(&r[at[0]]))):
         return UNSUPPORTED

@@ -92,7 +92,7 @@ cdef bint fit_strides(PyArrayObject *a, int nd, const npy_intp *dims, npy_intp *
 cdef int store_reshaped(Operator op, IValue *r, const int32_t *at, PyArrayObject *a, int nd, npy_intp *dims, bint may_copy) except -1:
     """Store a view of `a` with the shape `dims`. If no such view exists, store a copy if `may_copy`.
 
-    Run the record's Python kernel if a copy is necessary but not allowed.
+    Run the operator's Python kernel if a copy is necessary but not allowed.
     """
     cdef npy_intp strides[MAX_DIMS]
     cdef cnp.PyArray_Dims shape
@@ -219,7 +219,7 @@ cdef int store_expanded(Operator op, IValue *r, const int32_t *at, PyArrayObject
             strides[i] = dims[i + 1] * strides[i + 1]
         if dims[i] > 1:
             room //= dims[i]
-    # If the bytes of the view exceed the maximal size of an array, the record's Python kernel runs and raises
+    # If the bytes of the view exceed the maximal size of an array, the operator's Python kernel runs and raises
     # the error.
     if room == 0:
         return UNSUPPORTED

@@ -27,7 +27,7 @@ from ts.backends.cpu.kernels.tensor_iterator cimport contiguous_copy
 
 cnp.import_array()
 
-# Larger results are left to the record's Python kernel, which checks the memory limit.
+# Larger results are left to the operator's Python kernel, which checks the memory limit.
 cdef int64_t MAX_FRAME_ELEMENTS = <int64_t>1 << 28
 cdef double MIN_WINDOW_WEIGHT = 1e-11               # minimal sum of squared window weights for each sample, by which istft divides the sample
 

@@ -34,7 +34,7 @@ ctypedef struct Operand:
 
 
 # Set `shape` to the broadcast shape of `shape` and the shape of `a`. Return False if the shapes do not
-# broadcast. The caller then runs the record's Python kernel, which raises the error.
+# broadcast. The caller then runs the operator's Python kernel, which raises the error.
 cdef bint broadcast_into(npy_intp *shape, int ndim, PyArrayObject *a) noexcept nogil
 # Set the array of an operand and its strides for the broadcast shape. Along dimensions in which the array is
 # repeated, the stride is 0.

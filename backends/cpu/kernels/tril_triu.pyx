@@ -21,7 +21,7 @@ from ts.backends.cpu.kernels.kernel_registry cimport CONTIGUOUS, register_kernel
 
 cnp.import_array()
 
-# Maximal product of rows and columns. Larger results are left to the record's Python kernel, which checks the
+# Maximal product of rows and columns. Larger results are left to the operator's Python kernel, which checks the
 # memory limit.
 cdef int64_t MAX_ELEMENTS = 1 << 24
 

@@ -29,7 +29,8 @@ cdef extern from "dot_kernels.h" nogil:
     void float_weighted_rows(const float *rows, npy_intp pitch, npy_intp m, const float *x, npy_intp n, float *out)
     void double_weighted_rows(const double *rows, npy_intp pitch, npy_intp m, const double *x, npy_intp n, double *out)
 
-cdef npy_intp MAX_MULTIPLICATIONS = 1 << 16  # larger products are left to the record's Python kernel, which uses BLAS and threads
+# Larger products are left to the operator's Python kernel, which uses BLAS and threads.
+cdef npy_intp MAX_MULTIPLICATIONS = 1 << 16
 
 ctypedef fused floating:
     float

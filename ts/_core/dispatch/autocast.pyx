@@ -222,7 +222,7 @@ cdef class CastPolicy:
 
 
 cdef CastPolicy casts_of(Operator op):
-    """Return the autocast rule of an operator. It is read from the record at the first call."""
+    """Return the autocast rule of an operator. It is read from the operator record at the first call."""
     if op.casts is None:
         op.casts = read_casts(op)
     return <CastPolicy>op.casts

@@ -121,7 +121,7 @@ cdef int write_operator(Operator op, IValue *r, const int32_t *at, PyObject *cod
     cdef int i
     if log is None:
         return invoke_after(LOG_KEY, op, r, at, code, instruction)
-    if op.record is None:              # Operators of the language (without a record) are not logged.
+    if op.record is None:              # Operators of the language (without an operator record) are not logged.
         return invoke_below_log(op, r, at)
     if isinstance(log, OperatorObserver):
         return invoke_below_log(op, r, at) if op.tensor_kernel else invoke_and_observe(<OperatorObserver>log, op, r, at)

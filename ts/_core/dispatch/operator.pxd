@@ -9,7 +9,7 @@ the operator's registers:
 A result register may also be an argument register. A kernel returns 0, or -1 with a Python exception set. For
 unsupported arguments, it returns UNSUPPORTED, without a change of any register or tensor. Then `run_kernel`
 calls the operator's fallback for the backend. The fallback calls the kernel again with converted arguments,
-or runs the Python kernel of the record.
+or runs the Python kernel of the operator record.
 
 Kernels are called with the GIL held. Only kernels of `scalar` operators may be called without the GIL. These
 access no Python objects, and acquire the GIL to raise an error.
@@ -18,7 +18,7 @@ The interpreter and Python call kernels through `invoke`. It first calls the han
 keys. Only basic indexing of CPU tensors that do not require grad does not use `invoke` (`basic_indexing`).
 The dispatch table has these entries:
 
-    kernels[backend]     kernel of an operator with a record, set at the first call (`Backend.bind_kernel`).
+    kernels[backend]     kernel of an operator with an operator record, set at the first call (`Backend.bind_kernel`).
                          `call_python_kernel` is used if the backend has no C kernel.
     kernels[0]           kernel of an operator of the language (on numbers, strings, lists)
     fallbacks[backend]   called if the kernel returns UNSUPPORTED
@@ -42,7 +42,7 @@ cdef enum:
     WATCHED = LIMITED | PROFILING | LAYERED | AUTOCAST | DIFFERENTIATED
 
 # Dispatch keys: the handlers that run before the kernel of an operator, from the outermost to the innermost.
-# Operators of the language, which have no record, have only the last three keys.
+# Operators of the language, which have no operator record, have only the last three keys.
 cdef enum DispatchKey:
     CAPTURE_KEY                        # `dispatch_layers`: rejects in-place operators on captured tensors
     AUTOCAST_KEY                       # `autocast`: casts the arguments
@@ -75,9 +75,9 @@ cdef class Operator:
     cdef PyObject *state[MAX_BACKENDS]
     cdef list owners  # references to the objects in `state`, and to those of replaced kernels, which other threads may still run
     cdef void *data  # for operators of the language: data that the kernel reads, such as a C function
-    cdef public object record          # the operator's record in ts.ops, or None if it has none
-    cdef list implementations          # backend number -> (backend, array namespace, Python kernel of the record)
-    cdef object schema_                # parsed schema of an operator without a record
+    cdef public object record          # operator record in `ts.ops`, or None for an operator of the language
+    cdef list implementations          # backend number -> (backend, array namespace, Python kernel)
+    cdef object schema_                # parsed schema of an operator without an operator record
     cdef object signature_  # `ts._core.dispatch.signature.Signature`, or None until the schema is parsed
     cdef tuple parameters              # `signature.Parameter` of each argument
     cdef tuple return_specs            # TypeSpec of each result
@@ -99,7 +99,7 @@ cdef class Operator:
     cdef object __weakref__
 
 
-# Run the Python kernel of the record on arrays. This is the default kernel and the default fallback of every backend.
+# Run the operator's Python kernel on arrays. This is the default kernel and the default fallback of each backend.
 cdef int call_python_kernel(Operator op, IValue *r, const int32_t *at) except -1
 # Set the C kernel of a backend and the fallback for arguments that the kernel does not support. `owner` becomes the
 # kernel's object in `state`.

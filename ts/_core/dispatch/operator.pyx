@@ -1,9 +1,9 @@
-"""Operator dispatch (dynamic dispatch by backend): callable operators, created from schemas and records.
+"""Operator dispatch (dynamic dispatch by backend): callable operators, created from schemas and operator records.
 
 Input: registers or Python arguments. Output: results, wrapped as tensors.
 
 `invoke` selects the kernel by the backend of the first tensor. If neither a C kernel nor its fallback
-supports the arguments, the record's Python kernel runs. An operator can be called in two ways:
+supports the arguments, the operator's Python kernel runs. An operator can be called in two ways:
 
     op = Operator("aten::exp(Tensor self) -> Tensor", record)
     op(x)                       with Python arguments, which are bound by the schema
@@ -241,7 +241,7 @@ cdef int invoke_after(
 cdef object call_from(int key, Operator op, list args):
     """Call the operator with Python values, by the handler of the first active dispatch key from `key` on.
 
-    If no key is active, run the record's kernel.
+    If no key is active, run the operator's Python kernel.
     """
     cdef unsigned int flags = context_flags()
     while key < KEY_COUNT:

@@ -167,7 +167,7 @@ cdef class OverloadSet:
         return True
 
     def load(self):
-        """Look up the overloads. Overloads without a record are used only if no overload has a record."""
+        """Look up the overloads. If any overload has an operator record, ignore overloads without one."""
         if self.binders is not None:
             return
         operators = self.lookup(self.name)

@@ -24,7 +24,7 @@ cdef class Event:
     # bytes of the thread's arrays and containers before and after the event, or -1 if memory is not recorded
     cdef readonly int64_t bytes_before, bytes_after
     cdef readonly object answer       # for a fusion group: True if the group ran, False if its operators ran one by one
-    cdef readonly int backend         # number of the backend on which the record's Python kernel ran, or -1 if a C kernel ran
+    cdef readonly int backend         # number of the backend of the Python kernel that ran, or -1 if a C kernel ran
     cdef readonly size_t kernel       # address of the C kernel, or 0 if none
 
 

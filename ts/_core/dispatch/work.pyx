@@ -3,7 +3,7 @@
 `before_operator` compares a lower bound of the operator's time with the remaining time. It raises
 TimeExceeded if too little time remains. If NumPy cannot allocate an array, the call raises MemoryExceeded.
 
-For an operator with a record, `ts.ops.cost_model` estimates the time from the sizes of the arguments. For an
+For an operator with an operator record, `ts.ops.cost_model` estimates the time from the sizes of the arguments. For an
 operator of the language, the estimate is proportional to the lengths of its lists and strings.
 """
 
