@@ -10,7 +10,7 @@ A device is a type name and an index. A stream is a number on a device. Examples
     device(type='meta')
 
 `ts.backends` determines on which devices arrays can be created. This module imports no module of `ts` except
-`ts._core.late_binding`, so that every stage may import it.
+`ts._core.late_binding`, so that every module of `ts` can import `ts.devices` without an import cycle.
 """
 
 from __future__ import annotations

@@ -85,7 +85,10 @@ def _code(first: Path, second: Path) -> Iterator[str]:
 
 
 def _sources(path: Path) -> dict[str, list[str]]:
-    """Return the lines of each source file, with mangled class names renumbered in file order."""
+    """Return the lines of each source file of an archive.
+
+    Mangled class names get new numbers, in the order in which the names occur in the sorted source files.
+    """
     with report_read_errors(path), open(path, "rb") as file, ZipRecords(file) as records:
         sources = {n: records.text(n) for n in records.entries if n.startswith("code/") and n.endswith(".py")}
         numbers: dict[str, int] = {}

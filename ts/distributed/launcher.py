@@ -25,7 +25,8 @@ from typing import IO, Any, Final
 _TERMINATION_SIGNALS: Final = [
     getattr(signal, n) for n in ("SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT") if hasattr(signal, n)
 ]
-# bits of `redirects`: if a bit is set, this stream of each process is written to a file
+# Bits of `ProcessLaunch.redirects`, one for standard output and one for standard error. If the bit of a
+# stream is set, each process writes this stream to a file in `log_dir`.
 _REDIRECT_STDOUT, _REDIRECT_STDERR = 1, 2
 
 

@@ -1,8 +1,9 @@
-"""Full-mesh connection setup (all-to-all connections) between the ranks of a process group.
+"""Setup of a full mesh: each rank of a process group gets a connection to each other rank.
 
-Input: the address of rank 0, a rank and the number of ranks. Output: connections to all other ranks. Example:
+Input: the address of rank 0, the rank of this process, and the number of ranks. Output: the connections of
+this process, and the number of ranks. Example:
 
-    links, count = join("tcp://127.0.0.1:29500", rank=0, world_size=2, timeout=30.0)
+    connections, rank_count = join("tcp://127.0.0.1:29500", rank=0, world_size=2, timeout=30.0)
 
 All ranks connect to rank 0 and receive the addresses of all ranks. In each pair of ranks, the higher rank
 connects to the lower rank.

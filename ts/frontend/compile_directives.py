@@ -154,7 +154,10 @@ def alternative_of(function: Any) -> str | None:
 
 
 def special_form(form: str) -> Callable[[F], F]:
-    """Return a decorator for a function of `ts`. The compiler emits calls of it as special form `form`."""
+    """Return a decorator for a function of `ts`.
+
+    If a script calls the decorated function, the compiler emits the call as the special form `form`.
+    """
 
     def marked(function: F) -> F:
         setattr(function, _SPECIAL_FORM_ATTRIBUTE, form)

@@ -93,7 +93,10 @@ class _Exits:
 
 
 class _ExitStatus(Enum):
-    """Compile-time knowledge of whether a block takes its exit. RAISES: it always raises an exception."""
+    """Compile-time knowledge of whether execution of a block ends with an exit of the kind to remove.
+
+    RAISES means that execution of the block always ends with an exception.
+    """
 
     NEVER = auto()
     MAYBE = auto()

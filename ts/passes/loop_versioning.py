@@ -616,7 +616,8 @@ def _as_float32(x: float) -> float:
 
 _LoopEmitter = Callable[[_LoopVersion, Node], None]
 
-# Role of an operator on elements -> method that replaces the operator by nodes on numbers.
+# Role of a tensor operator that the loop applies to single elements (`OperatorRecord.element_role`) -> method
+# that replaces the node of this operator by nodes that compute with numbers.
 _LOOP_EMITTERS: Final[dict[str, _LoopEmitter]] = {
     **dict.fromkeys(("arithmetic", "in-place", "minimum", "maximum"), _LoopVersion._arithmetic),
     "unary": _LoopVersion._unary,

@@ -48,7 +48,10 @@ def execute(
 
 
 def map_tensors(function: Callable[[Tensor], Any], x: Any) -> Any:
-    """Return the argument `x` of an operator, in which `function` replaces tensors."""
+    """Replace each tensor t in the argument `x` of an operator by `function(t)`.
+
+    `x` is a tensor, a nested list that may contain tensors, or another value, which is returned unchanged.
+    """
     if isinstance(x, list):
         return [map_tensors(function, y) for y in x]
     return function(x) if isinstance(x, Tensor) else x

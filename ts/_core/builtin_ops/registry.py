@@ -1,9 +1,12 @@
 """Registry of the built-in operators: on numbers, strings, lists and dicts, and on tensor metadata.
 
-The first lookup of a name imports the module of the operator. Two functions look up operators:
+The first lookup of a name imports the module of the operator. Two functions look up built-in operators:
 
-    named("aten::len")       the overloads of a name, without those of operator records (`ts.ops.registry`)
-    operators()              all operators
+    named("aten::len")       the built-in overloads of a name
+    operators()              all built-in operators
+
+`ts.ops.registry` contains the other operators, which are defined by operator records. A name may have
+built-in overloads and overloads with operator records.
 """
 
 from __future__ import annotations

@@ -1,8 +1,10 @@
-"""Distributed backward passes, coordinated by the process that starts them.
+"""Backward passes over the autograd graphs of several processes, which RPC messages connect.
 
+The process that calls `backward` coordinates the other processes. In the forward pass, each message sends
+tensors from one process to another. In the backward pass, the gradients of these tensors are sent back.
 `backward` runs these steps:
 
-1. Find the messages that receive gradients, by requests to all processes (`message_dependencies`).
+1. Find the messages whose tensors receive gradients, by requests to all processes (`message_dependencies`).
 2. Send each process the numbers of its messages. The process responds when its part of the pass is complete.
 3. Wait until all parts are complete. Meanwhile, the processes send gradients to each other, once per message.
 

@@ -322,10 +322,10 @@ class MessageDecoder:
             ) from None
 
     def _begin(self, size: int, received_bytes: memoryview) -> None:
-        """Allocate memory for an incomplete part and copy its `received_bytes`.
+        """Allocate memory for an incomplete part of a message, and copy the `received_bytes` of the part.
 
-        If the allocation fails, skip the part, or raise MalformedMessageError if `spares` is False or the
-        part is the head.
+        A part is the head or a frame. If the allocation for a frame fails and `spares` is True, skip the
+        frame. Raise MalformedMessageError for other failed allocations.
         """
         try:
             self._incomplete_buffer, self._filled = _memory(size), len(received_bytes)

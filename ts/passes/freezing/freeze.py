@@ -485,14 +485,18 @@ _CONTAINER_ORIGINS: Final[dict[str, Callable[[_Origin], _Origin]]] = {
 
 
 class _AttributeEscapeAnalysis:
-    """Escape analysis of attributes: finds those that may be written, or whose values reach unknown code."""
+    """Escape analysis of attributes.
+
+    The analysis finds attributes that nodes may modify, and attributes whose values reach unknown code.
+    """
 
     def __init__(self, freezer: _Freezer) -> None:
         self._owners = freezer.out.owners
         self._origins: dict[Value, _Origin] = {}
-        # attributes that are assigned, or whose values are written to or escape
+        # Attributes that must remain attributes, for one of these reasons: a node assigns the attribute, an
+        # operator writes to its value in place, or its value escapes to unknown code.
         self.touched: set[Attribute] = set()
-        self.written: set[Attribute] = set()
+        self.written: set[Attribute] = set()  # attributes to whose values operators write in place
         self.modules: list[Object] = []  # modules that are passed to unknown code
 
     def follow(self, graph: Graph) -> None:
