@@ -13,6 +13,7 @@ overwritten. It may be replaced by another file.
 
 from __future__ import annotations
 
+import bisect
 import io
 import os
 import struct
@@ -84,7 +85,7 @@ class ZipRecords:
     def __init__(self, file: IO[bytes], scripted: bool | None = True, mapped: bool = False) -> None:
         self.file = file
         self.map: PrivateMapping | None = None
-        self.mapped_offsets: set[int] = set()  # offsets of the records that `mapped` returned
+        self.mapped_ranges: list[tuple[int, int]] = []  # (start, end) of the mapped records, sorted
         with _convert_zip_errors():
             if mapped:
                 self.map = PrivateMapping(file)
@@ -174,11 +175,13 @@ class ZipRecords:
         start += name_length + extra_length
         if signature != b"PK\3\4" or start % _ALIGNMENT or start + size > self.size:
             return None
-        # Two records of an untrusted archive may have the same bytes. Only one array is created of them.
-        if start in self.mapped_offsets:
+        # Records of an untrusted archive may overlap. Only one array is created of each byte.
+        i = bisect.bisect(self.mapped_ranges, (start, start))
+        neighbors = self.mapped_ranges[max(i - 1, 0) : i + 1]
+        if any(first < start + size and start < end for first, end in neighbors):
             return None
-        self.mapped_offsets.add(start)
-        return np.frombuffer(self.map, np.uint8, size, start)
+        self.mapped_ranges.insert(i, (start, start + size))
+        return np.frombuffer(memoryview(self.map)[start : start + size], np.uint8)
 
     def bytes(self, name: str) -> bytes:
         """Return a record as bytes, for records that are read as a whole, such as pickles and texts."""

@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ts._core.tensor import size_guards
+from ts._core.tensor.tensor_metadata import report_untracked_write
 from ts.ops import common
 from ts.ops.normalization import (
     Three,
@@ -37,6 +38,7 @@ Array = common.Array
 def _update(xp: Any, running: Array | None, new: Array, momentum: float) -> None:
     if running is not None:
         running[...] = common.cast(xp, (1 - momentum) * running + momentum * new, running.dtype)
+        report_untracked_write(running)
 
 
 def batch_norm_kernel(
@@ -201,6 +203,7 @@ def _instance_norm(
                 xp, xp.mean(common.cast(xp, updated, common.opmath(updated.dtype)).reshape(n, c), axis=0),
                 running.dtype,
             )  # fmt: skip
+            report_untracked_write(running)
     return result.reshape(input.shape)
 
 

@@ -12,6 +12,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from ts._core.tensor.tensor_metadata import report_untracked_write
 from ts.ops import common, result_strides
 from ts.ops.generator import source
 from ts.ops.out_variants import COPIED_OUT, POINTWISE_OUT, write
@@ -215,6 +216,7 @@ def _rrelu_with_noise(
     result, slopes = _sloped(xp, self, lower, upper, training, generator)
     if slopes is not None:
         write(xp, noise, slopes)
+        report_untracked_write(noise)
     return result
 
 

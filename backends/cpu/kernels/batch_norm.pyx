@@ -10,6 +10,7 @@ Example:
 """
 
 cimport numpy as cnp
+from cpython.object cimport PyObject
 from libc.math cimport NAN, sqrt
 from libc.stdint cimport int32_t
 from libc.stdlib cimport free, malloc
@@ -19,7 +20,7 @@ from ts._core.dispatch.operator cimport Operator, UNSUPPORTED
 from ts.backends.cpu.kernels.kernel_registry cimport Tile, register_channels, register_kernel
 from ts._core.value.ivalue cimport IValue, TAG_NONE
 from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, PyArrayObject, data_of, dims_of, ndim_of, size_of
-from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor
+from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor, let_go
 from ts.backends.cpu.kernels.gil cimport ReleasedGil, leave_gil, take_gil
 from ts.backends.cpu.kernels.kernel cimport contiguous_array_or_null, is_tensor, new_like, set_result, scalar_type
 from ts.backends.cpu.kernels.norm cimport read_vector
@@ -224,6 +225,9 @@ cdef int batch_norm(Operator op, IValue *r, const int32_t *at) except -1:
         normalise[double](<double *>data_of(a), &batch, vectors, &m, <double *>out)
     take_gil(gil_state)
     free(m.mean)
+    for i in range(3, 5):  # the update increments no version counter, as in PyTorch
+        if batch.training and let_go != NULL and is_tensor(&r[at[i]]):
+            let_go(<PyObject *>(<Tensor>r[at[i]].v.o).array, False)
     return set_result(&r[at[op.nargs]], result, kind)
 
 

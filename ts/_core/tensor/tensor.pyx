@@ -92,13 +92,13 @@ cpdef Tensor wrap_array(object array):
 
 
 cdef int rebind(Tensor t, object array) except -1:
-    """Replace the array of `t`, for in-place changes of shape or dtype."""
+    """Replace the array of `t`. Another tensor may have the same array, and writes through either of them."""
     cdef Tensor fresh = wrap_array(array)
+    if let_go != NULL:
+        let_go(<PyObject *>array, False)
     before = t.array  # Keep the old array until all fields of `t` are set, because its release may let other threads run.
-    t.array = fresh.array
-    t.scalar_type = fresh.scalar_type
-    t.backend = fresh.backend
-    t.device_index = fresh.device_index
+    t.array, t.scalar_type = fresh.array, fresh.scalar_type
+    t.backend, t.device_index = fresh.backend, fresh.device_index
     return 0
 
 

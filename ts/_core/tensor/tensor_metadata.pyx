@@ -418,6 +418,12 @@ cdef object memory_of(Tensor t):
     return root_of(t.array)
 
 
+def report_untracked_write(array):
+    """Call the function registered by `watch_memory` after a write that increments no version counter."""
+    if let_go != NULL:
+        let_go(<PyObject *>array, False)
+
+
 def share_memory(Tensor x not None, Tensor y not None):
     """Return whether the memory of two tensors belongs to one array."""
     return memory_of(x) is memory_of(y)
