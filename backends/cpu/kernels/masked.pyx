@@ -35,6 +35,12 @@ cnp.import_array()
 
 # ---------------------------------------------------------------- elementwise selection
 
+cdef inline element select(uint8_t mask, element x, element y) noexcept nogil:
+    """Return `x` if `mask` is not 0, else `y`, without a branch, which random masks would mispredict."""
+    cdef element bits = -<element>(mask != 0)
+    return (x & bits) | (y & ~bits)
+
+
 cdef void select_elements(
     const uint8_t *mask, npy_intp n, const element *x, npy_intp x_stride, const element *y, npy_intp y_stride, element *out
 ) noexcept nogil:
@@ -45,17 +51,17 @@ cdef void select_elements(
         one = x[0]
         if y_stride == 0:
             for i in range(n):
-                out[i] = one if mask[i] else y[0]
+                out[i] = select(mask[i], one, y[0])
         else:
             for i in range(n):
-                out[i] = one if mask[i] else y[i]
+                out[i] = select(mask[i], one, y[i])
     elif y_stride == 0:
         one = y[0]
         for i in range(n):
-            out[i] = x[i] if mask[i] else one
+            out[i] = select(mask[i], x[i], one)
     else:
         for i in range(n):
-            out[i] = x[i] if mask[i] else y[i]
+            out[i] = select(mask[i], x[i], y[i])
 
 
 cdef int store_selected(
@@ -112,7 +118,7 @@ cdef void select_strided(char **args, npy_intp n, const npy_intp *strides, eleme
     cdef char *y = args[2]
     cdef char *out = args[3]
     for i in range(n):
-        (<element *>out)[0] = (<element *>x)[0] if mask[0] else (<element *>y)[0]
+        (<element *>out)[0] = select[element](mask[0], (<element *>x)[0], (<element *>y)[0])
         mask += strides[0]
         x += strides[1]
         y += strides[2]
