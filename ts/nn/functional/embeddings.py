@@ -72,6 +72,7 @@ def embedding_bag(
             )
         length = max(input.size(1), 1)
         offsets = ts.arange(0, input.numel(), length, dtype=input.dtype, device=input.device)
+        include_last_offset = False
         input = input.reshape(-1)
         if per_sample_weights is not None:
             per_sample_weights = per_sample_weights.reshape(-1)
