@@ -13,6 +13,7 @@ from ts.backends.cpu.kernels import conv as correlation, conv_layout, microkerne
 
 @pytest.fixture
 def widest():
+    ts.ones(2, 2) @ ts.ones(2, 2)  # The first product selects the algorithm of later products, for the widest vectors.
     yield microkernels.instruction_set()
     microkernels.instruction_set(512)
 
@@ -367,3 +368,14 @@ def test_weights_of_archives_are_cached(tmp_path):
         assert packed_operand_cache.cache_size()[0] == 2
         loaded.weight.mul_(2)
         assert ts.allclose(loaded(x) - module.bias.view(-1, 1, 1), 2 * (module(x) - module.bias.view(-1, 1, 1)), atol=1e-4)
+
+
+@pytest.mark.parametrize("requires_grad", [False, True])
+def test_padding_names_are_checked(requires_grad):
+    """Invalid names of paddings are rejected, also while autograd records the convolution."""
+    x, weight = ts.ones(1, 1, 4, 4), ts.ones(1, 1, 3, 3, requires_grad=requires_grad)
+    with pytest.raises(RuntimeError, match="padding='same' is not supported for strided convolutions"):
+        ts.conv2d(x, weight, None, 2, "same")
+    with pytest.raises(RuntimeError, match="Invalid padding string: 'bad'"):
+        ts.conv2d(x, weight, None, 1, "bad")
+    assert ts.conv2d(x, weight, None, 2, "valid").shape == (1, 1, 1, 1)

@@ -91,3 +91,22 @@ def test_layouts_and_gradients():
     assert ts.autograd.gradcheck(lambda t, f: F.embedding_bag(index, t, begin, per_sample_weights=f, mode="sum"), (table, factors))
     assert ts.autograd.gradcheck(lambda t: F.embedding_bag(index, t, begin, mode="mean"), (table,))
     assert ts.allclose(F.embedding_bag(index.view(1, 5), table, mode="sum")[0], table[index].sum(0))
+
+
+@pytest.mark.parametrize("requires_grad", [False, True])
+def test_padding_index_is_checked(requires_grad):
+    """A padding index outside of the table is rejected, also while autograd records the operator."""
+    table = ts.ones(3, 2, requires_grad=requires_grad)
+    for index in (3, -4):
+        with pytest.raises(RuntimeError, match="padding_idx must be within the number of embeddings, -3 through 2"):
+            F.embedding_bag(ts.tensor([0, 1]), table, ts.tensor([0]), padding_idx=index)
+    assert F.embedding_bag(ts.tensor([0, 2]), table, ts.tensor([0]), mode="sum", padding_idx=-1).tolist() == [[1, 1]]
+
+
+@pytest.mark.parametrize("mode", ["sum", "mean", "max"])
+def test_last_offset_of_rows(mode):
+    """For a 2-D input, each row is a bag, with and without `include_last_offset`."""
+    table, indices = ts.randn(5, 3), ts.tensor([[0, 1], [4, 2]])
+    expected = F.embedding_bag(indices, table, mode=mode)
+    assert expected.shape == (2, 3)
+    assert ts.equal(F.embedding_bag(indices, table, mode=mode, include_last_offset=True), expected)

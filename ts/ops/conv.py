@@ -237,15 +237,24 @@ def _sizes(name: str, values: Sizes, n: int) -> tuple[int, ...]:
     return per_dim(values, n)
 
 
+def check_padding_name(padding: str, stride: list[int]) -> None:
+    """Raise RuntimeError unless `padding` is "valid", or "same" for a convolution of stride 1.
+
+    The function is also compiled as a script.
+    """
+    if padding != "valid" and padding != "same":
+        raise RuntimeError(f"Invalid padding string: '{padding}'")
+    for step in stride:
+        if padding == "same" and step != 1:
+            raise RuntimeError("padding='same' is not supported for strided convolutions")
+
+
 def _pads(padding: Sizes | str, stride: Sizes, dilation: Sizes, kernel: Sizes) -> list[tuple[int, int]]:
     if not isinstance(padding, str):
         return [(p, p) for p in _sizes("padding", padding, len(kernel))]
+    check_padding_name(padding, list(stride))
     if padding == "valid":
         return [(0, 0) for _ in kernel]
-    if padding != "same":
-        raise RuntimeError(f"Invalid padding string: '{padding}'")
-    if any(s != 1 for s in stride):
-        raise RuntimeError("padding='same' is not supported for strided convolutions")
     totals = [d * (k - 1) for d, k in zip(dilation, kernel, strict=True)]
     if any(t % 2 for t in totals):
         warn(

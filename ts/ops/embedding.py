@@ -217,17 +217,19 @@ def _fills_offset2bag(weight: Array, mode: int, padding_idx: int | None) -> bool
     return mode != SUM or padded or bool(weight.dtype == common.DOUBLE)
 
 
-def _padding(weight: Array, padding_idx: int | None) -> int:
-    """Return the padding index as a nonnegative row index, or -1 if there is none."""
+def padding_row(rows: int, padding_idx: int | None) -> int:
+    """Return the padding index as a nonnegative row index of a table of `rows` rows, or -1 for None.
+
+    The function is also compiled as a script.
+    """
     if padding_idx is None:
         return -1
-    rows: int = weight.shape[0]
-    if not -rows <= padding_idx < rows:
+    if padding_idx < -rows or padding_idx >= rows:
         raise RuntimeError(
             f"padding_idx must be within the number of embeddings, -{rows} through {rows - 1}, but got "
             f"{padding_idx}"
         )
-    return padding_idx % rows
+    return padding_idx if padding_idx >= 0 else padding_idx + rows
 
 
 def _public_bag_shapes(weight: Array, *args: Any) -> list[ShapeAndDtype]:
@@ -235,7 +237,7 @@ def _public_bag_shapes(weight: Array, *args: Any) -> list[ShapeAndDtype]:
 
     Unlike the internal operators, it accepts a negative `padding_idx`.
     """
-    arguments = (weight, *args[:7], _padding(weight, args[7] if len(args) == 8 else None))
+    arguments = (weight, *args[:7], padding_row(weight.shape[0], args[7] if len(args) == 8 else None))
     return _bag_shapes(*arguments)
 
 
@@ -386,7 +388,7 @@ def _public_embedding_bag(
 ) -> tuple[Array, Array, Array, Array]:
     return _embedding_bag(
         xp, weight, indices, offsets, scale_grad_by_freq, mode, sparse, per_sample_weights,
-        include_last_offset, _padding(weight, padding_idx),
+        include_last_offset, padding_row(weight.shape[0], padding_idx),
     )  # fmt: skip
 
 

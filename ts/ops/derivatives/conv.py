@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ts
 from ts import Tensor
+from ts.ops.conv import check_padding_name
 from ts.ops.derivatives.formula_registry import compose, derive
 
 _HOW = "stride, padding, dilation, transposed, output_padding, groups"
@@ -95,6 +96,7 @@ def _padded_by_name(
     With "same", a dimension that needs an odd number of zeros gets one more zero at its end than at its
     start.
     """
+    check_padding_name(padding, stride)
     before_padding: list[int] = []
     after: list[int] = []
     odd = 0

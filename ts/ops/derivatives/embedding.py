@@ -8,6 +8,7 @@ from __future__ import annotations
 import ts
 from ts import Tensor
 from ts.ops.derivatives.formula_registry import LINEAR, compose, constant, derive
+from ts.ops.embedding import padding_row
 
 
 def _read(table: Tensor, indices: Tensor, padding_idx: int) -> Tensor:
@@ -178,7 +179,5 @@ _BAG = (
 compose("aten::embedding_bag", _BAG.format("-1"))
 compose(
     "aten::embedding_bag.padding_idx",
-    _BAG.format(
-        "-1 if padding_idx is None else padding_idx if padding_idx >= 0 else padding_idx + weight.size(0)"
-    ),
+    _BAG.format("padding_row(weight.size(0), padding_idx)"),
 )
