@@ -313,7 +313,8 @@ def _check_module(name: str, module: Any, inputs: _Inputs) -> tuple[str, list[st
 
 
 def _check_method(module: ScriptModule, name: str, inputs: _Inputs) -> tuple[str, list[str]]:
-    method = getattr(module, name)
+    # an attribute of the module may be a Python method with the same name, as `__len__` of Sequential
+    method = module._c._get_method(name)
     added, messages = _check_call(method, [module.archived()], method.schema.arguments[1:], inputs)
     parameters = ", ".join(map(str, method.schema.arguments[1:]))
     returns = ", ".join(map(str, method.schema.returns))
