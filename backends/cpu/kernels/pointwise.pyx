@@ -54,9 +54,10 @@ cdef int bind_loops(Operator op) except -1:
     elif loops.arity == 2 and op.nargs == 2:
         kernel = run_binary_inplace if in_place else run_binary
     elif loops.arity == 2 and op.nargs == 3 and "Scalar alpha=1" in op.schema_text:
-        if record.ufunc == "add" and not in_place:
-            return set_kernel(op, BACKEND_CPU, run_sum, loops, fallback_of_scaled_sum())
-        kernel = run_scaled_inplace if in_place else run_scaled
+        if in_place:
+            kernel = run_scaled_inplace
+        else:
+            kernel = run_sum if record.ufunc == "add" else run_scaled
     else:
         return 0
     return set_kernel(op, BACKEND_CPU, kernel, loops)
@@ -205,18 +206,13 @@ cdef Loops multiply_loops():
     return _multiplication
 
 
-cdef Kernel scaled_sum = NULL          # set when `run_sum` becomes the kernel of an operator
-
-
-cdef Kernel fallback_of_scaled_sum() except NULL:
-    """Find the kernel `scaled_sum`, and return its fallback."""
-    global scaled_sum
-    scaled_sum = find_kernel("scaled_sum")
-    return fallback_of("scaled_sum")
+cdef Kernel _scaled_sum = NULL
+cdef Kernel _scaled_sum_fallback = NULL
 
 
 cdef int run_sum(Operator op, IValue *r, const int32_t *at) except -1:
     """Compute x + alpha * y: by the loops of `add` if alpha is 1, else in one pass by `add_scaled`."""
+    global _scaled_sum, _scaled_sum_fallback
     cdef IValue *x = &r[at[0]]
     cdef PyObject *result = NULL
     if is_one(&r[at[2]], x) and is_tensor(x):
@@ -224,4 +220,7 @@ cdef int run_sum(Operator op, IValue *r, const int32_t *at) except -1:
     if result != NULL:
         set_object_steal(&r[at[op.nargs]], result)
         return 0
-    return scaled_sum(op, r, at)
+    if _scaled_sum == NULL:
+        _scaled_sum, _scaled_sum_fallback = find_kernel("scaled_sum"), fallback_of("scaled_sum")
+    op.fallbacks[BACKEND_CPU] = _scaled_sum_fallback
+    return _scaled_sum(op, r, at)
