@@ -16,14 +16,15 @@ from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from ts._core.dispatch import modes
-from ts._core.tensor.sym_types import SymNumber
+from ts._core.tensor.sym_types import SymInt, SymNumber
 from ts._core.tensor.tensor import Tensor
+from ts.backends.meta.array import MetaArray
 from ts.export.shape_env import ShapeEnv
 from ts.export.sympy_functions import is_of_data
 from ts.fx.experimental.symbolic_shapes import CallMethodKey
 from ts.fx.graph import Graph
 from ts.fx.node import Node
-from ts.fx.passes.shape_prop import _extract_tensor_metadata
+from ts.fx.passes.shape_prop import TensorMetadata, _extract_tensor_metadata
 from ts.ops.namespace import OpOverload
 from ts.ops.registry import field_by_name
 from ts.utils import _pytree as pytree
@@ -145,10 +146,19 @@ def count_used_sizes(graph: Graph) -> int:
 def add_tensor_metadata(graph: Graph, environment: ShapeEnv) -> None:
     """Set `tensor_meta` of nodes with a tensor, and `unbacked_bindings` of nodes with new symbols."""
     bound_symbols: set[Any] = set()
+    # (shape, strides, dtype, requires_grad) -> metadata of tensors with sizes that are numbers
+    metadata: dict[Any, TensorMetadata] = {}
     with environment.guessing():
         for node in graph.nodes:
             value = node.meta.get("val")
             if isinstance(value, Tensor):
+                array = value.array
+                if type(array) is MetaArray and SymInt not in map(type, (*array.shape, *array.strides)):
+                    key = array.shape, array.strides, value.dtype, value.requires_grad
+                    if (known := metadata.get(key)) is None:
+                        known = metadata[key] = _extract_tensor_metadata(value)
+                    node.meta["tensor_meta"] = TensorMetadata(*known[:-1], {})
+                    continue  # the sizes contain no symbols
                 node.meta["tensor_meta"] = _extract_tensor_metadata(value)
             if node.op == "call_function" and (bindings := _new_bindings(value, bound_symbols)):
                 node.meta["unbacked_bindings"] = bindings
