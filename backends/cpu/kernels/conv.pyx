@@ -367,10 +367,16 @@ cdef class Run:
         """Set `depthwise`. Return False if `compute_channels` cannot compute the current phase."""
         cdef SubConvolution p = self.phase
         cdef DepthwiseTask *task = &self.depthwise
-        cdef int64_t *strides = self.job.input_strides
-        if not p.plane_taps[0] or p.plane_stride[1] > 2 or (strides[4] != 1 and self.source.size[2] > 1):
+        cdef int64_t strides[5]
+        if not p.plane_taps[0] or p.plane_stride[1] > 2:
             return False
-        task.kernels, task.input, task.weight, task.tap_index = self.job.kernels, self.job.input, &self.job.weight, p.tap_index
+        input = self.owners[0]
+        if self.job.input_strides[4] != 1 and self.source.size[2] > 1:
+            input = np.ascontiguousarray(input)  # so that the result has the same bits for all strides
+            self.owners += (input,)
+        _strides(<PyArrayObject *>input, strides, 2, 8 if self.double_ else 4)
+        task.kernels, task.input, task.weight = self.job.kernels, data_of(<PyArrayObject *>input), &self.job.weight
+        task.tap_index = p.tap_index
         task.image_stride, task.channel_stride, task.row_stride = strides[0], strides[1], strides[3]
         task.bias, task.bias_stride, task.out, task.images = self.job.bias, self.job.bias_stride, self.job.out, self.job.images
         task.plane.height, task.plane.width = self.source.size[1], self.source.size[2]

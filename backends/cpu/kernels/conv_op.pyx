@@ -219,15 +219,16 @@ cdef bint uses_channels_last(ConvArgumentPositions positions, PyArrayObject *x, 
 
 
 cdef bint convolve_as_product(images, filters, bias, out) except -1:
-    """Compute a convolution as the product images @ filters.T. Return False if the arrays are not contiguous."""
-    if not flags_of(<PyArrayObject *>images) & flags_of(<PyArrayObject *>filters) & cnp.NPY_ARRAY_C_CONTIGUOUS:
-        return False
+    """Compute a convolution as the product images @ filters.T. Return False for unsupported operands.
+
+    Operands with other strides are copied, so that the result has the same bits for all strides.
+    """
     count, number = len(images), len(filters)
-    if bias is not None and not is_row(bias, number, bias.dtype.num):
+    x, y = np.ascontiguousarray(images).reshape(count, -1), np.ascontiguousarray(filters).reshape(number, -1)
+    row = None if bias is None else np.ascontiguousarray(bias)
+    if row is not None and not is_row(row, number, row.dtype.num):
         return False
-    return multiply_into(
-        images.reshape(count, -1), filters.reshape(number, -1).T, out.reshape(count, number), 1, 0, bias, None, NULL, NULL
-    )
+    return multiply_into(x, y.T, out.reshape(count, number), 1, 0, row, None, NULL, NULL)
 
 
 cdef int convolve(Operator op, IValue *r, const int32_t *at, ConvArgumentPositions positions) except -1:
