@@ -320,3 +320,11 @@ def test_long_lists_of_integers(dtype):
     with pytest.raises((ValueError, RuntimeError), match=r"(?i)overflow"):
         ts.tensor([*numbers[:50_000], 2**64, *numbers], dtype=dtype)
     assert ts.tensor([*numbers, -1], dtype=ts.uint8)[-1] == 255
+
+
+def test_subscript_items_are_a_tuple_or_list():
+    """The subscript parser rejects other iterables, such as a tensor with billions of rows."""
+    from ts._core.tensor.subscripts import parse_subscript
+
+    with pytest.raises(TypeError, match="tuple or list of the items of a subscript, got Tensor"):
+        parse_subscript(ts.zeros(1).expand(1 << 40), 1, int)

@@ -17,16 +17,18 @@ have dimensions that do not exist.
 def parse_subscript(items, ndim, kind_of):
     """Return the steps (kind, dim, axis, item) of a subscript.
 
-    items       sequence of the items
+    items       tuple or list of the items
     ndim        number of dimensions of the tensor. If it is None, the number is unknown, and dimensions after
                 an ellipsis are negative
     kind_of     function that returns the kind of an item which is not an int, slice, bool, None or `...`
 
-    Raise IndexError for too many items.
+    Raise IndexError for too many items, and TypeError if `items` is no tuple or list.
     """
     cdef int consumed = 0, dim = 0, axis = 0, kind, rank
     cdef bint after_ellipsis = False
     cdef list kinds = [], steps = []
+    if not isinstance(items, (tuple, list)):  # rows of a large tensor would exhaust the memory
+        raise TypeError(f"expected a tuple or list of the items of a subscript, got {type(items).__name__}")
     for item in items:
         kind = kind_of_basic(item)
         if kind == OTHER:
