@@ -24,42 +24,21 @@ cdef enum:
 cdef bint lay_out_columns(DepthwiseTask *task, int64_t *column_offsets) noexcept nogil:
     cdef DepthwisePlane *plane = &task.plane
     cdef int64_t lanes = task.kernels.lanes, count = (plane.out_width + lanes - 1) // lanes * lanes
-    cdef int64_t k, column, end = 0
+    cdef int64_t stride = plane.column_stride, k, column
     plane.left = 0
     for k in range(plane.tap_columns):
         plane.left = max(plane.left, -plane.column_offsets[k])
-    if plane.column_stride == 1:
-        plane.pitch, plane.half = plane.left + plane.width, 0
-    else:
-        plane.half = (plane.left + plane.width) // 2 + 1
+    plane.half = (plane.left + plane.width + stride - 1) // stride
     for k in range(plane.tap_columns):
-        column = plane.left + plane.column_offsets[k]
-        end = max(end, (column if plane.column_stride == 1 else column // 2) + count)
-    if plane.column_stride == 1:
-        plane.pitch = max(plane.pitch, end)
-    else:
-        plane.half = max(plane.half, end)
-        plane.pitch = 2 * plane.half
+        plane.half = max(plane.half, (plane.left + plane.column_offsets[k]) // stride + count)
+    plane.pitch = stride * plane.half
     if plane.pitch > MAX_COPY_ELEMENTS or plane.height * plane.pitch > MAX_COPY_ELEMENTS:
         return False
     for k in range(plane.tap_columns):
         column = plane.left + plane.column_offsets[k]
-        column_offsets[k] = column if plane.column_stride == 1 else column // 2 + column % 2 * plane.half
+        column_offsets[k] = column // stride + column % stride * plane.half
     plane.column_offsets = column_offsets
     return True
-
-
-cdef void *weight_of(DepthwiseTask *task, int64_t group, int64_t filter, void *buffer) noexcept nogil:
-    """Return the contiguous weight of a filter, in `buffer` if its elements are not adjacent."""
-    if has_contiguous_filters(task.weight, task.tap_index, task.plane.tap_rows * task.plane.tap_columns):
-        return task.weight.data + (
-            group * task.weight.strides[0] + filter * task.weight.strides[1]
-        ) * (8 if task.weight.double_ else 4)
-    if task.weight.double_:
-        copy_weight(task, group, filter, <double *>buffer)
-    else:
-        copy_weight(task, group, filter, <float *>buffer)
-    return buffer
 
 
 cdef void copy_weight(DepthwiseTask *task, int64_t group, int64_t filter, real *to) noexcept nogil:
@@ -86,8 +65,10 @@ cdef int compute_channels(DepthwiseTask *task, int64_t partition, int64_t partit
     cdef int64_t begin = count * partition // partition_count, end = count * (partition + 1) // partition_count
     cdef int64_t i, group, filter, number
     cdef double bias = 0
+    cdef bint contiguous = has_contiguous_filters(task.weight, task.tap_index, plane.tap_rows * plane.tap_columns)
+    cdef char *filter_weight
     cdef char *copies = <char *>malloc_aligned(2 * bytes)
-    cdef void *weight = malloc_aligned((plane.tap_rows * plane.tap_columns + 1) * size)
+    cdef char *weight = <char *>malloc_aligned((plane.tap_rows * plane.tap_columns + 1) * size)
     if copies == NULL or weight == NULL:
         free(copies)
         free(weight)
@@ -106,8 +87,17 @@ cdef int compute_channels(DepthwiseTask *task, int64_t partition, int64_t partit
                 bias = (<double *>task.bias)[number * task.bias_stride]
             elif task.bias != NULL:
                 bias = (<float *>task.bias)[number * task.bias_stride]
+            filter_weight = weight
+            if contiguous:
+                filter_weight = task.weight.data + (
+                    group * task.weight.strides[0] + filter * task.weight.strides[1]
+                ) * size
+            elif task.weight.double_:
+                copy_weight(task, group, filter, <double *>weight)
+            else:
+                copy_weight(task, group, filter, <float *>weight)
             task.kernels.depthwise(
-                plane, copies + (i - begin) % 2 * bytes, weight_of(task, group, filter, weight), bias,
+                plane, copies + (i - begin) % 2 * bytes, filter_weight, bias,
                 task.out + (i * task.weight.filters + filter) * out_plane,
             )
     free(copies)
