@@ -500,13 +500,13 @@ def current_pass():
 
 def current_task_id():
     """Return the unique id of the innermost backward pass of this thread, or -1 outside of a pass."""
-    run = getattr(here, "run", None)
+    run = current_pass()
     return -1 if run is None else (<GraphTask>run).task_id
 
 
 def queue_callback(callback):
     """Register a callback that is called without arguments at the end of this thread's innermost pass."""
-    run = getattr(here, "run", None)
+    run = current_pass()
     if run is None:
         raise RuntimeError("Final callbacks can only be installed during backward pass.")
     (<GraphTask>run).final_callbacks.append(callback)
@@ -514,7 +514,7 @@ def queue_callback(callback):
 
 def reaches_all_leaves():
     """Return whether this thread's innermost pass accumulates into all leaves (`backward` without inputs)."""
-    run = getattr(here, "run", None)
+    run = current_pass()
     return run is not None and (<GraphTask>run).captured is None
 
 
@@ -523,7 +523,7 @@ def find_remaining_nodes():
     cdef GraphTask run
     cdef Node node
     cdef int i
-    if getattr(here, "run", None) is None:
+    if current_pass() is None:
         raise RuntimeError("no backward pass is running in this thread")
     run = <GraphTask>here.run
     cdef list stack = [run.current, *[(<NodeTask>task).node for task in run.heap]]
