@@ -67,6 +67,83 @@ def test_maxima_follow_the_definition(name, general):
         assert np.array_equal(indices[0, plane], expected[1])
 
 
+ROW_WINDOWS = [  # kernel, stride, padding and dilation; rows are computed by vectors for strides up to half a vector
+    (2, 1, 0, 1), (2, 2, 1, 1), (3, 1, 1, 1), (3, 2, 1, 1), (3, 2, 1, 2), (2, 2, 0, 3), (5, 3, 2, 1), (4, 4, 0, 1), (7, 5, 3, 2), (3, 20, 1, 1),
+]  # fmt: skip
+ROW_WIDTHS = [1, 2, 5, 7, 8, 9, 15, 16, 17, 31, 33, 47, 64, 70]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int64])
+@pytest.mark.parametrize("window", ROW_WINDOWS)
+def test_maxima_of_rows_of_all_widths(window, dtype):
+    kernel, stride, padding, dilation = window
+    for width in ROW_WIDTHS:
+        if dilation * (kernel - 1) >= width + 2 * padding:
+            continue
+        x = np.stack([numbers((3, width), seed) for seed in range(3)])
+        if dtype == np.int64:
+            x = np.nan_to_num(x, nan=-5, neginf=np.iinfo(np.int64).min)
+        args = (1, kernel), (1, stride), (0, padding), (1, dilation)
+        t = ts.from_numpy(x.astype(dtype))
+        values, indices = ts.max_pool2d_with_indices(t, *args)
+        assert np.array_equal(ts.max_pool2d(t, *args).numpy(), values.numpy(), equal_nan=True)
+        for plane in range(3):
+            expected = reference_max_pool(t[plane].numpy(), *args)
+            assert np.array_equal(values[plane].numpy(), expected[0].astype(dtype), equal_nan=True)
+            assert np.array_equal(indices[plane].numpy(), expected[1])
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("window", ROW_WINDOWS)
+def test_means_of_rows_of_all_widths(window, dtype):
+    """The columns of each window are added first, then the sums of the columns."""
+    kernel, stride, padding, _ = window
+    for width in ROW_WIDTHS:
+        if kernel > width + 2 * padding:
+            continue
+        x = np.random.default_rng(width).standard_normal((2, 3, width)).astype(dtype)
+        result = ts.nn.functional.avg_pool2d(ts.from_numpy(x), (2, kernel), (1, stride), (0, padding)).numpy()
+        columns = np.pad(x[:, :-1] + x[:, 1:], ((0, 0), (0, 0), (padding, padding)))
+        for k in range(result.shape[-1]):
+            total = np.zeros((2, 2), dtype)
+            for c in range(kernel):
+                total += columns[..., k * stride + c]
+            assert np.array_equal(result[..., k], total / dtype(2 * kernel))
+
+
+@pytest.mark.parametrize("out_width", [1, 2, 3, 7, 8, 16, 20])
+def test_maxima_of_adaptive_windows_of_all_widths(out_width):
+    for width in ROW_WIDTHS:
+        x = np.stack([numbers((2, width), seed) for seed in range(3)])
+        values, indices = ts.nn.functional.adaptive_max_pool2d(ts.from_numpy(x), (1, out_width), return_indices=True)
+        for k in range(out_width):
+            begin, stop = k * width // out_width, -(-(k + 1) * width // out_width)
+            for plane in range(3):
+                best, at = reference_max_pool(x[plane, :, begin:stop], (2, stop - begin), (1, 1), (0, 0), (1, 1))
+                row, column = divmod(int(at[0, 0]), stop - begin)
+                assert np.array_equal(values[plane, 0, k].numpy(), best[0, 0], equal_nan=True)
+                assert indices[plane, 0, k].item() == row * width + begin + column
+
+
+def test_windows_without_elements_have_the_lowest_number():
+    x = ts.tensor([[[3.0, 4.0], [5.0, 6.0]]])
+    cases = [  # kernel, padding, result, indices
+        (2, 1, [[[-INF]]], [[[6]]]),
+        ((1, 2), (0, 1), [[[-INF], [-INF]]], [[[2], [4]]]),
+        ((2, 1), (1, 0), [[[-INF, -INF]]], [[[4, 5]]]),
+    ]
+    for kernel, padding, *expected in cases:
+        values, indices = ts.max_pool2d_with_indices(x, kernel, 1, padding, 3)
+        assert [values.tolist(), indices.tolist()] == expected
+
+
+def test_strided_inputs_have_the_bits_of_contiguous_inputs():
+    x = ts.randn(2, 3, 18, 80)
+    for view in (x.transpose(2, 3), x[..., ::2], x.contiguous(memory_format=ts.channels_last)):
+        for f in (ts.nn.functional.max_pool2d, ts.nn.functional.avg_pool2d):
+            assert np.array_equal(f(view, 3, 2, 1).contiguous().numpy(), f(view.contiguous(), 3, 2, 1).numpy())
+
+
 @pytest.mark.parametrize("dtype", [ts.uint8, ts.int8, ts.int16, ts.int32, ts.int64, ts.float16, ts.bfloat16])
 def test_maxima_of_all_dtypes(dtype):
     x = ts.tensor([[[3, 1], [4, 1], [5, 9]]]).to(dtype)

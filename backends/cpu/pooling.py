@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from ts.ops.pooling_geometry import Windows
 
 Array = NDArray[Any]
-# Planes with this many rows or more are not supported. A three-dimensional plane has depth * height rows.
-_MAX_PLANE_ROWS = 1 << 31
+_MAX_PLANE_ELEMENTS = 1 << 30  # planes with this many elements or more are not supported
 
 
 def _planes(x: Array, n: int, dtype: Any) -> Array:
@@ -54,7 +53,7 @@ def maxima(general: Kernel, xp: Any, x: Array, w: Windows, with_indices: bool) -
     For empty or very large inputs, the kernel `general` runs.
     """
     n = len(w.output_size)
-    if x.size == 0 or x.shape[-n] * x.shape[-min(n, 2)] >= _MAX_PLANE_ROWS:
+    if x.size == 0 or math.prod(x.shape[-n:]) >= _MAX_PLANE_ELEMENTS:
         return general(xp, x, w, with_indices)
     wide = x.dtype if x.dtype.char in "fd" else np.int64 if x.dtype.kind in "iu" else np.float32
     planes = _planes(x, n, wide)
@@ -73,7 +72,7 @@ def means(general: Kernel, xp: Any, x: Array, w: Windows, divisor: Any) -> Array
     For integers, and for empty or very large inputs, the kernel `general` runs.
     """
     n = len(w.output_size)
-    if x.size == 0 or x.dtype.kind in "iu" or x.shape[-n] * x.shape[-min(n, 2)] >= _MAX_PLANE_ROWS:
+    if x.size == 0 or x.dtype.kind in "iu" or math.prod(x.shape[-n:]) >= _MAX_PLANE_ELEMENTS:
         result: Array = general(xp, x, w, divisor)
         return result
     wide = x.dtype if x.dtype.char in "fd" else np.dtype(np.float32)

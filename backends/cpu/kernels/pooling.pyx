@@ -11,7 +11,6 @@ For large inputs and unsupported arguments, the operator's Python kernel runs. E
 
 cimport numpy as cnp
 from cpython.ref cimport PyObject
-from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport free, malloc
 from numpy cimport npy_intp
@@ -24,7 +23,7 @@ from ts.backends.cpu.kernels.gil cimport ReleasedGil, leave_gil, take_gil
 from ts.backends.cpu.kernels.kernel cimport float_array, new_contiguous, set_result, scalar_type
 from ts.backends.cpu.kernels.channels_last cimport is_channels_last
 from ts.backends.cpu.kernels.plane_mean cimport are_ones, mean_of_planes
-from ts.backends.cpu.kernels.pooling_windows cimport Windows, pool_max, pool_mean, real
+from ts.backends.cpu.kernels.pooling_windows cimport PoolTask, Windows, pool_planes, real
 from ts.backends.cpu.kernels.kernel_registry cimport CONTIGUOUS, FLOAT32_CONTIGUOUS, register_kernel
 
 from ts.backends.cpu import thread_pool
@@ -98,7 +97,7 @@ cdef bint read_planes(PoolGeometry *p, PyArrayObject *a, int n):
         p.padding[d] = 0
     for d in range(n):
         p.windows.size[3 - n + d] = dims_of(a)[nd - n + d]
-    return p.windows.size[0] * p.windows.size[1] < MAX_SIZE
+    return p.windows.size[0] * p.windows.size[1] < MAX_SIZE and size_of(a) // p.planes < MAX_SIZE
 
 
 cdef bint allocate_windows(PoolGeometry *p) except -1:
@@ -173,24 +172,28 @@ cdef bint uses_threads(PyArrayObject *a, PoolGeometry *p):
     return work > MAX_SINGLE_THREAD_ELEMENTS and thread_pool.partition_count(2 * work) > 1
 
 
+cdef PoolTask new_task(PoolGeometry *p, int kind, PyArrayObject *a) noexcept:
+    cdef PoolTask task
+    task.windows, task.x, task.out = &p.windows, data_of(a), NULL
+    task.letter = c'f' if kind == FLOAT else c'd'
+    task.mean, task.index, task.divisor = False, NULL, NULL
+    return task
+
+
 # ---------------------------------------------------------------- maxima
 
 cdef int store_maxima(Operator op, IValue *r, const int32_t *at, PyArrayObject *a, PoolGeometry *p, bint with_values_only) except -1:
     cdef int kind = scalar_type(&r[at[0]]), done
-    cdef int64_t *indices = NULL
-    cdef void *out
+    cdef PoolTask task = new_task(p, kind, a)
     cdef ReleasedGil gil_state
     result = new_contiguous(p.nd, p.shape, kind)
     where = None
     if not with_values_only:
         where = new_contiguous(p.nd, p.shape, INT64)
-        indices = <int64_t *>data_of(<PyArrayObject *>where)
-    out = data_of(<PyArrayObject *>result)
+        task.index = <int64_t *>data_of(<PyArrayObject *>where)
+    task.out = data_of(<PyArrayObject *>result)
     gil_state = leave_gil(size_of(a), r, at, op.nargs)
-    if kind == FLOAT:
-        done = pool_max[float](&p.windows, <float *>data_of(a), <float *>out, indices, -INFINITY, 0, p.planes)
-    else:
-        done = pool_max[double](&p.windows, <double *>data_of(a), <double *>out, indices, -INFINITY, 0, p.planes)
+    done = pool_planes(&task, 0, p.planes)
     take_gil(gil_state)
     free(p.memory)
     if done < 0:
@@ -254,24 +257,23 @@ cdef void count_window_elements(PoolGeometry *p, Divisor divisor, int64_t fixed_
 
 cdef int store_means(Operator op, IValue *r, const int32_t *at, PyArrayObject *a, PoolGeometry *p, Divisor divisor, int64_t fixed_divisor) except -1:
     cdef int kind = scalar_type(&r[at[0]]), done
-    cdef void *out
-    cdef void *divisors
+    cdef PoolTask task = new_task(p, kind, a)
     cdef ReleasedGil gil_state
     result = new_contiguous(p.nd, p.shape, kind)
-    out = data_of(<PyArrayObject *>result)
-    divisors = malloc(p.windows.output_size[0] * p.windows.output_size[1] * p.windows.output_size[2] * sizeof(double))
-    if divisors == NULL:
+    task.mean = True
+    task.out = data_of(<PyArrayObject *>result)
+    task.divisor = <char *>malloc(p.windows.output_size[0] * p.windows.output_size[1] * p.windows.output_size[2] * sizeof(double))
+    if task.divisor == NULL:
         free(p.memory)
         raise MemoryError()
     gil_state = leave_gil(size_of(a), r, at, op.nargs)
     if kind == FLOAT:
-        count_window_elements[float](p, divisor, fixed_divisor, <float *>divisors)
-        done = pool_mean[float](&p.windows, <float *>data_of(a), <float *>out, <float *>divisors, 0, p.planes)
+        count_window_elements[float](p, divisor, fixed_divisor, <float *>task.divisor)
     else:
-        count_window_elements[double](p, divisor, fixed_divisor, <double *>divisors)
-        done = pool_mean[double](&p.windows, <double *>data_of(a), <double *>out, <double *>divisors, 0, p.planes)
+        count_window_elements[double](p, divisor, fixed_divisor, <double *>task.divisor)
+    done = pool_planes(&task, 0, p.planes)
     take_gil(gil_state)
-    free(divisors)
+    free(task.divisor)
     free(p.memory)
     if done < 0:
         raise MemoryError()

@@ -2,11 +2,6 @@
 
 from libc.stdint cimport int64_t
 
-ctypedef fused number:
-    float
-    double
-    int64_t
-
 ctypedef fused real:
     float
     double
@@ -18,9 +13,15 @@ cdef struct Windows:
     int64_t *stop[3]
     int64_t dilation[3]
 
-# Compute the maximum of each window of the planes [first, last), and also its index in the plane unless `index` is
-# NULL. Return -1 if memory is exhausted.
-cdef int pool_max(Windows *w, number *x, number *out, int64_t *index, number lowest, int64_t first, int64_t last) noexcept nogil
-# For each window of the planes [first, last), compute the sum of its elements, divided by the element of
-# `divisor` for this window. Return -1 if memory is exhausted.
-cdef int pool_mean(Windows *w, real *x, real *out, real *divisor, int64_t first, int64_t last) noexcept nogil
+cdef struct PoolTask:
+    Windows *windows
+    char letter                        # type of the elements: 'f' (float), 'd' (double) or 'q' (int64)
+    bint mean                          # means instead of maxima
+    char *x
+    char *out
+    int64_t *index                     # indices of the maxima in their planes, or NULL
+    char *divisor                      # for means, one number per window of a plane, in the type of the elements
+
+# Compute the maxima of the windows of the planes [first, last), or the sums of their elements, divided by the windows'
+# elements of `divisor`. Return -1 if memory is exhausted.
+cdef int pool_planes(const PoolTask *task, int64_t first, int64_t last) noexcept nogil
