@@ -23,6 +23,8 @@ from ts.backends.cpu.kernels.kernel cimport contiguous_array_or_null, item_size,
 from ts.backends.cpu.kernels.elementwise cimport Loop, Loops
 from ts.backends.cpu.kernels.elementwise cimport item_size as width_of
 from ts.backends.cpu.kernels.reduce cimport Shape, read_lengths, read_shape
+from ts.backends.cpu.kernels.row_loops cimport RowLoops
+from ts.backends.cpu.kernels.vector_math cimport row_loops_here
 
 from ts.backends.cpu.kernels.elementwise import ufunc_loops
 
@@ -48,8 +50,25 @@ cdef extern from "columnwise_minmax.h" nogil:
 
 # ---------------------------------------------------------------- minima and maxima
 
+cdef const RowLoops *LOOPS = row_loops_here()
 cdef Loops _maximum = ufunc_loops("maximum")
 cdef Loops _minimum = ufunc_loops("minimum")
+
+
+cdef void reduce_rows(Loop loop, bint largest, int kind, char *x, npy_intp width, Shape *s, char *out) noexcept nogil:
+    """Reduce the dimension n of `s` by `loop`, which computes the maximum (if `largest`) or the minimum."""
+    cdef Shape row
+    cdef npy_intp o
+    cdef float extreme
+    if kind != FLOAT or s.inner != 1:
+        reduce_by_loop(loop, x, width, s, out)
+        return
+    row.outer, row.n, row.inner = 1, s.n, 1
+    for o in range(s.outer):
+        extreme = (LOOPS.max_or_nan if largest else LOOPS.min_or_nan)(<float *>x + o * s.n, s.n)
+        (<float *>out)[o] = extreme
+        if extreme == 0 or extreme != extreme:  # `loop` determines the sign of a zero and the bits of a NaN.
+            reduce_by_loop(loop, x + o * s.n * width, width, &row, out + o * width)
 
 
 cdef void reduce_by_loop(Loop loop, char *x, npy_intp width, Shape *s, char *out) noexcept nogil:
@@ -95,7 +114,7 @@ cdef int run_extreme(Operator op, IValue *r, const int32_t *at, bint largest, IV
         return UNSUPPORTED
     result = new_contiguous(s.nd, s.dims, kind)
     gil_state = leave_gil(size_of(a), r, at, op.nargs)
-    reduce_by_loop(loop, data_of(a), item_size(a), &s, data_of(<PyArrayObject *>result))
+    reduce_rows(loop, largest, kind, data_of(a), item_size(a), &s, data_of(<PyArrayObject *>result))
     take_gil(gil_state)
     return set_result(&r[at[op.nargs]], result, kind)
 
@@ -119,7 +138,7 @@ cdef void epilogue_extremes(const void *args, const char *x, npy_intp rows, char
     cdef const EpilogueArgs *e = <const EpilogueArgs *>args
     cdef Shape s
     s.outer, s.n, s.inner = rows, e.n, 1
-    reduce_by_loop(<Loop>e.vectors[0], <char *>x, width_of(e.kind), &s, out)
+    reduce_rows(<Loop>e.vectors[0], e.what, e.kind, <char *>x, width_of(e.kind), &s, out)
 
 
 cdef bint read_extremes(bint largest, int kind, int ndim, const npy_intp *dims, IValue *reduced, bint keepdim, EpilogueArgs *args) noexcept:
@@ -136,6 +155,7 @@ cdef bint read_extremes(bint largest, int kind, int ndim, const npy_intp *dims, 
     if args.vectors[0] == NULL:
         return False
     args.function, args.kind, args.n, args.row_results, args.ndim = epilogue_extremes, kind, s.n, 1, s.nd
+    args.what = largest
     for d in range(s.nd):
         args.dims[d] = s.dims[d]
     return True

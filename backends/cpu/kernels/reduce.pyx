@@ -140,6 +140,8 @@ cdef bint read_lengths(int nd, const npy_intp *lengths, IValue *dims, bint keepd
 
 cdef double row_sum(const floating *x, npy_intp n) noexcept nogil:
     cdef double total = 0
+    if floating is float:
+        return LOOPS.sum_of_blocks(x, n)
     while n > BLOCK:
         total += block_sum(x, BLOCK, 0)
         x += BLOCK

@@ -145,6 +145,96 @@ static double row_squares(const float *x, ptrdiff_t n, float about, double *firs
     return total;
 }
 
+#if TIER == 4
+typedef uint32_t nan_lanes;
+INLINE nan_lanes lane_unordered(lanes a, lanes b) { return _mm512_cmp_ps_mask((__m512)a, (__m512)b, _CMP_UNORD_Q); }
+INLINE int any_nan(nan_lanes bad) { return bad != 0; }
+#else
+typedef int_lanes nan_lanes;
+/* The lanes in which a or b is NaN. */
+#if TIER == 3
+INLINE nan_lanes lane_unordered(lanes a, lanes b) { return (nan_lanes)_mm256_cmp_ps((__m256)a, (__m256)b, _CMP_UNORD_Q); }
+#else
+INLINE nan_lanes lane_unordered(lanes a, lanes b) { return (nan_lanes)(a != a) | (nan_lanes)(b != b); }
+#endif
+INLINE int any_nan(nan_lanes bad) {
+    int32_t any = 0;
+    for (int k = 0; k < LANES; k++) any |= bad[k];
+    return any != 0;
+}
+#endif
+
+/* The maximum or minimum of a row of at least one element, or NaN if the row has a NaN. The sign of a result 0
+   depends on the level. */
+#define ROW_EXTREME(NAME, OF, BEYOND) \
+static float NAME(const float *x, ptrdiff_t n) { \
+    ptrdiff_t i = 0; \
+    float peak = x[0]; \
+    if (n < LANES) { \
+        for (i = 1; i < n; i++) peak = x[i] BEYOND peak || x[i] != x[i] ? x[i] : peak; \
+        return peak; \
+    } \
+    lanes last = lane_at(x + n - LANES), extreme[4] = {last, last, last, last}; \
+    nan_lanes bad = lane_unordered(last, last); \
+    for (; i + 4 * LANES <= n; i += 4 * LANES) { /* four accumulators hide the latency of comparisons */ \
+        lanes v[4]; \
+        for (int k = 0; k < 4; k++) v[k] = lane_at(x + i + k * LANES); \
+        bad |= lane_unordered(v[0], v[1]) | lane_unordered(v[2], v[3]); \
+        for (int k = 0; k < 4; k++) extreme[k] = OF(v[k], extreme[k]); \
+    } \
+    for (; i + LANES <= n; i += LANES) { \
+        bad |= lane_unordered(lane_at(x + i), last); \
+        extreme[0] = OF(lane_at(x + i), extreme[0]); \
+    } \
+    if (any_nan(bad)) return NAN; \
+    extreme[0] = OF(OF(extreme[0], extreme[1]), OF(extreme[2], extreme[3])); \
+    peak = extreme[0][0]; \
+    for (int k = 1; k < LANES; k++) peak = extreme[0][k] BEYOND peak ? extreme[0][k] : peak; \
+    return peak; \
+}
+ROW_EXTREME(row_max_or_nan, lane_max, >)
+ROW_EXTREME(row_min_or_nan, lane_min, <)
+
+/* Sums of blocks as in `block_sum` of `reduce.pxd`: SUM_LANES accumulators per block, which are added in double.
+   The order of additions is the same at each level. Several blocks are summed at a time, which hides the latency
+   of additions. */
+enum { SUM_BLOCK = 512, SUM_LANES = 16, SUM_VECTORS = SUM_LANES / LANES };
+
+INLINE double block_total(const lanes *sum) {
+    float lane[SUM_LANES];
+    double total = 0;
+    memcpy(lane, sum, sizeof(lane));
+    for (int j = 0; j < SUM_LANES / 2; j++) lane[j] += lane[j + SUM_LANES / 2];
+    for (int j = 0; j < SUM_LANES / 2; j++) total += lane[j];
+    return total;
+}
+/* `total` plus the sums of `blocks` blocks of n elements, added one after the other. n is a positive multiple of SUM_LANES. */
+INLINE double add_blocks(const float *x, ptrdiff_t n, int blocks, double total) {
+    lanes sum[4 * SUM_VECTORS];
+    for (int b = 0; b < blocks; b++)
+        for (int k = 0; k < SUM_VECTORS; k++) sum[b * SUM_VECTORS + k] = lane_at(x + b * n + k * LANES);
+    for (ptrdiff_t i = SUM_LANES; i < n; i += SUM_LANES)
+        for (int b = 0; b < blocks; b++)
+            for (int k = 0; k < SUM_VECTORS; k++) sum[b * SUM_VECTORS + k] += lane_at(x + b * n + i + k * LANES);
+    for (int b = 0; b < blocks; b++) total += block_total(sum + b * SUM_VECTORS);
+    return total;
+}
+static double row_sum_of_blocks(const float *x, ptrdiff_t n) {
+    double total = 0, last = 0;
+    ptrdiff_t whole;
+    for (; LANES > 4 && n >= 4 * SUM_BLOCK; n -= 4 * SUM_BLOCK, x += 4 * SUM_BLOCK) total = add_blocks(x, SUM_BLOCK, 4, total);
+    for (; n >= 2 * SUM_BLOCK; n -= 2 * SUM_BLOCK, x += 2 * SUM_BLOCK) total = add_blocks(x, SUM_BLOCK, 2, total);
+    if (n >= SUM_BLOCK) {
+        total = add_blocks(x, SUM_BLOCK, 1, total);
+        n -= SUM_BLOCK;
+        x += SUM_BLOCK;
+    }
+    whole = n / SUM_LANES * SUM_LANES;
+    if (whole) last = add_blocks(x, whole, 1, 0);
+    for (; whole < n; whole++) last += x[whole];
+    return total + last;
+}
+
 /* ---------------------------------------------------------------- softmax */
 
 /* exp(x) for x <= 0 and NaN by Estrin's scheme, accurate to 1.5 units in the last place, or 0 if the result
