@@ -17,7 +17,7 @@ ROOT = Path(__file__).parent.parent
 PAGES = tuple(ROOT / "docs" / "reference" / name for name in ("passes.md", "passes-by-pytorch-name.md"))
 PACKAGES = ("freezing", "pytorch", "tracing")
 PIPELINES = ("FRONTEND", "OPTIMIZE", "DIFFERENTIATE")
-# Module prefix -> pipeline or feature that runs the passes imported by these modules.
+# Module or package -> pipeline or feature that runs the passes imported by these modules.
 CALLERS = {
     "ts.runtime.specialization": "specialization",
     "ts.runtime.executor": "specialization",
@@ -61,7 +61,7 @@ def runs_in(stem: str, modules: list[str]) -> str:
     if "OPTIMIZE" in names:
         names.remove("DIFFERENTIATE")  # contains OPTIMIZE
     labels = [f"`{name}`" for name in names]
-    labels += [label for prefix, label in CALLERS.items() if any(m.startswith(prefix) for m in modules)]
+    labels += [label for prefix, label in CALLERS.items() if any(f"{m}.".startswith(f"{prefix}.") for m in modules)]
     if not labels:
         passes = [m.rpartition(".")[2] for m in modules if m.startswith("ts.passes.")]
         labels = [f"pass `{name}`" for name in passes if name in pass_logging._pass_names()]

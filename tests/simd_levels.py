@@ -21,7 +21,7 @@ TESTS = Path(__file__).parent
 KERNEL_TESTS = [
     TESTS / f"test_{name}.py"
     for name in (
-        "activation_backward arithmetic_loops backward_kernels broadcast_2d_and_minmax conv conv_weights element_loops extreme_arguments fused_steps fusion fusion_epilogues "
+        "activation_backward arithmetic_loops backward_kernels broadcast_2d_and_minmax conv conv_weights element_loops extreme_arguments fused_steps fusion fusion_epilogues fusion_rows "
         "fusion_view_inputs cat_gather_create_kernels grid_sample masked matmul native_arguments pool prims sort_topk_median recurrent reduce resample scatter half_precision "
         "simd_level activation_power_distance_kernels sort special vector_math half_upcast"
     ).split()

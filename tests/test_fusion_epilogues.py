@@ -164,11 +164,12 @@ def f(x: Tensor, row: Tensor) -> Tuple[Tensor, Tensor]:
     assert runs(f) == 1
 
 
-def test_no_operation_reads_an_epilogue():
+def test_operations_after_an_epilogue_of_another_dimension():
+    """No group continues after a softmax along the first dimension. `test_fusion_rows.py` tests groups that continue."""
     f = script("""
 def f(x: Tensor, y: Tensor) -> Tensor:
     h = x * y
-    p = torch.softmax(h, -1)
+    p = torch.softmax(h, 0)
     return p * y + h
 """)
     x, y = ts.randn(5, 30), ts.randn(5, 30)

@@ -49,7 +49,7 @@ MAY_IMPORT = {
     "passes.freezing": "_core ir ops analysis passes",
     "passes.pytorch": "_core ir ops analysis passes",
     "passes.tracing": "_core ir ops analysis passes",
-    "bytecode": "_core ir ops analysis fusion",
+    "bytecode": "_core ir ops analysis fusion passes",
     "frontend": "_core ir ops analysis passes",
     # packages that use operators, in Python or in the scripted subset
     "profiler": "_core ops backends",

@@ -171,9 +171,12 @@ class CudaBackend(Backend):
 
     # ---- kernels
 
-    def group(self, program: Any) -> Callable[[Sequence[Any]], dict[int, Any] | None]:
-        """Return a function that runs a fusion group by generated CUDA kernels."""
-        return fusion_groups.CudaFusionGroup(self, program)
+    def group(self, program: Any) -> Callable[[Sequence[Any]], dict[int, Any] | None] | None:
+        """Return a function that runs a fusion group by generated CUDA kernels.
+
+        Return None for a group that continues after epilogues. Its fallback consists of groups that do not.
+        """
+        return None if program.continues else fusion_groups.CudaFusionGroup(self, program)
 
     def own_kernel(self, record: Any) -> Kernel | None:
         """Return the CPU kernel of an operator record (`cpu_fallback`), else a generated kernel, else None.

@@ -35,6 +35,7 @@ from ts.fusion.fusion_rules import program_of_graph
 from ts.fusion.program import group_operator
 from ts.ir.graph import Graph, Node, Value
 from ts.ir.types import TupleType
+from ts.passes.graph_fuser import fuse_fallback
 
 
 def lower(graph: Graph, name: str = "graph", prepare: Prepare | None = None) -> Code:
@@ -82,8 +83,10 @@ def lower_graph(low: Lowering) -> SerializedCode:
 @lowers("prim::FusionGroup")
 def _lower_fusion_group(low: Lowering, node: Node) -> None:
     """Lower a fusion group to a call of its kernel."""
-    program, values = program_of_graph(node.get("Subgraph"))
-    _lower_subgraph(low, node, group_operator(program), values)
+    subgraph: Graph = node.get("Subgraph")
+    program, values = program_of_graph(subgraph)
+    fallback = fuse_fallback(subgraph) if program.continues else subgraph
+    _lower_subgraph(low, node, group_operator(program), values, fallback)
 
 
 @lowers("prim::DifferentiableGraph")
@@ -91,24 +94,26 @@ def _lower_differentiable_graph(low: Lowering, node: Node) -> None:
     """Lower a differentiable graph to a call that runs it and records its backward graph."""
     subgraph: Graph = node.get("Subgraph")
     operator = differentiable_operator(subgraph, low.prepare_differentiable)
-    _lower_subgraph(low, node, operator, subgraph.inputs())
+    _lower_subgraph(low, node, operator, subgraph.inputs(), subgraph)
 
 
-def _lower_subgraph(low: Lowering, node: Node, operator: Any, values: Sequence[Value]) -> None:
-    """Emit a call of `operator`, and after it the nodes of the subgraph of `node`.
+def _lower_subgraph(
+    low: Lowering, node: Node, operator: Any, values: Sequence[Value], fallback: Graph
+) -> None:
+    """Emit a call of `operator` with values of the subgraph of `node`, and after it the nodes of `fallback`.
 
     The nodes run only if the operator returns False.
     """
-    subgraph: Graph = node.get("Subgraph")
-    for inner, outer in zip(subgraph.inputs(), node.inputs(), strict=True):
-        low.registers.values[inner] = low.use(outer)
+    for graph in (node.get("Subgraph"), fallback):
+        for inner, outer in zip(graph.inputs(), node.inputs(), strict=True):
+            low.registers.values[inner] = low.use(outer)
     inputs = low.use_all(values)
     outputs = [low.define(value) for value in node.outputs()]
     success, end = low.new_register("b"), Label()
     low.call_operator(operator, inputs, [success, *outputs])
     low.depth += 1
     low.emit("JUMP_IF", end, success)
-    lower_branch(low, subgraph.block(), outputs)
+    lower_branch(low, fallback.block(), outputs)
     low.depth -= 1
     low.bind_label(end)
 

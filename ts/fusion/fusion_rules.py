@@ -26,6 +26,7 @@ MIN_GROUP_OPERATORS: Final = 2  # fusion saves memory accesses between operators
 MAX_INPUTS: Final = 24
 MAX_ROWS: Final = 48
 MAX_EPILOGUES: Final = 4
+MAX_ROW_STEPS: Final = 8  # maximal number of epilogues of a group that continues after epilogues
 
 
 def operands(node: Node) -> list[Value] | str:
@@ -119,6 +120,19 @@ def is_epilogue(node: Node) -> bool:
     return record is not None and record.epilogue and not record.variant
 
 
+def reads_last_dim(node: Node) -> bool:
+    """Return whether epilogue `node` may read its operand along the last dimension, but not as a whole."""
+    record = _record(node)
+    names = [] if record is None else [argument.name for argument in record.schema.arguments]
+    if "normalized_shape" in names:
+        return True
+    if "dim" not in names:
+        return False
+    dim = node.inputs()[names.index("dim")].node().get("value")
+    dims = [dim] if isinstance(dim, int) else dim
+    return bool(dims) and (-1 in dims or all(d > 0 for d in dims))
+
+
 def _conversion_operands(values: list[Value], record: OperatorRecord) -> list[Value] | str:
     """Return the operands of a dtype conversion, or the reason why the conversion is not fusible.
 
@@ -146,6 +160,7 @@ def program_of_graph(subgraph: Graph) -> tuple[FusedProgram, list[Value]]:
         elif isinstance(values_read := operands(node), list):
             operands_of[node] = values_read
     all_operands = dict.fromkeys(value for values_read in operands_of.values() for value in values_read)
+    all_operands |= dict.fromkeys(node.inputs()[0] for node in epilogues)
     plain_inputs = [value for value in subgraph.inputs() if value in all_operands]
     plain_inputs += [value for value in all_operands if value.node().kind() == "prim::Constant"]
     viewed = {

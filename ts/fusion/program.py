@@ -13,6 +13,11 @@ have numbers: first the inputs, then the results of operations, then the results
 Operations are pointwise. An epilogue reads whole rows of an operation's result. A view input is read through
 a view of the tensor that is passed.
 
+If an operation reads the result of an epilogue, the program continues after epilogues. Epilogues of such a
+program can also read an input:
+
+    x / x.sum(-1, True)    FusedProgram("t---", (op(div, (0, 5)),), (4,), (op(sum, (0, 1, 2, 3)),))
+
 `group_operator` returns the operator that bytecode calls:
 
     ran, *results = prim::FusionGroup(x, y)
@@ -90,8 +95,12 @@ class FusedProgram:
         first, end_of_operations = len(inputs), len(inputs) + len(operations)
         if TENSOR not in inputs or set(inputs) - {TENSOR, NUMBER, OTHER, ARGUMENT}:
             raise ValueError(f"invalid kinds of group inputs: {inputs!r}")
+        sources = [epilogue.operands[0] for epilogue in epilogues]
+        # True if an operation reads the result of an epilogue
+        self.continues = any(i >= end_of_operations for op in operations for i in op.operands)
         for index, operation in enumerate(operations, first):
-            if not operation.operands or not all(0 <= operand < index for operand in operation.operands):
+            computed = {*range(index), *(i for i, x in enumerate(sources, end_of_operations) if x < index)}
+            if not operation.operands or not computed.issuperset(operation.operands):
                 raise ValueError(f"operation {index} reads a value that follows it: {operation.operands}")
             takes = [i for i in operation.operands if i < first and inputs[i] == ARGUMENT]
             if takes and (not operation.operator.record.channels or operation.operands[0] in takes):
@@ -100,7 +109,9 @@ class FusedProgram:
             record = epilogue.operator.record
             if record is None or not record.epilogue:
                 raise ValueError(f"not an epilogue: {epilogue.operator.name} of {epilogue.operands}")
-            if not first <= epilogue.operands[0] < end_of_operations:
+            source = epilogue.operands[0]
+            is_input = self.continues and 0 <= source < first and inputs[source] == TENSOR
+            if not is_input and not first <= source < end_of_operations:
                 raise ValueError(f"an epilogue reads a value that no operation computes: {epilogue.operands}")
         for view_input in view_inputs:
             self._check_view_input(view_input)
@@ -143,8 +154,18 @@ class FusedProgram:
     def name(self) -> str:
         """Names of the group's operators, joined by underscores, for display: "mul_add_tanh"."""
         view_inputs = dict.fromkeys(view_input.operator for view_input in self.view_inputs)
-        operators = [*view_inputs, *(operation.operator for operation in (*self.operations, *self.epilogues))]
+        values, first = (*self.operations, *self.epilogues), len(self.inputs)
+        operators = [*view_inputs, *(values[i - first].operator for i in self.execution_order())]
         return "_".join(operator.name.partition("::")[2] for operator in operators)
+
+    def execution_order(self) -> list[int]:
+        """Return the value numbers of results, each epilogue before the first operation that reads it."""
+        end = len(self.inputs) + len(self.operations)
+        order: dict[int, None] = {}
+        for index, operation in enumerate(self.operations, len(self.inputs)):
+            order.update(dict.fromkeys([*(i for i in operation.operands if i >= end), index]))
+        order.update(dict.fromkeys(range(end, end + len(self.epilogues))))
+        return list(order)
 
     def ops_with_arguments(self) -> list[FusedOp]:
         """Return the per-channel operations and the epilogues.

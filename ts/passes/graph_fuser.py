@@ -8,12 +8,14 @@ The pass replaces the nodes on the left by the group on the right:
                                                  %d : Tensor = aten::tanh(%c)
                                                  return (%d)
 
-A group does not contain operators that read the result of a row-wise operator of the same group. Row-wise
-operators are `softmax`, normalizations and sums. Views (`chunk`, `x[:, 1]`) move into the group that is their
-only reader. Nodes never move past a write.
+Row-wise operators are `softmax`, normalizations and sums. If they read along the last dimension, the group
+continues after them (`x / x.sum(-1, keepdim=True)`). Otherwise, operators that read their results are in
+another group. Views (`chunk`, `x[:, 1]`) move into the group that is their only reader. Nodes never move past
+a write.
 
 The dtypes and shapes of the inputs decide at run time whether a group runs as one kernel. Otherwise, its
-nodes run one by one.
+nodes run one by one. For a group that continues after a row-wise operator, `fuse_fallback` first divides the
+nodes into groups that do not continue.
 """
 
 from __future__ import annotations
@@ -26,6 +28,7 @@ from ts.analysis.mutation import writes_to_inputs
 from ts.fusion.fusion_rules import (
     MAX_EPILOGUES,
     MAX_INPUTS,
+    MAX_ROW_STEPS,
     MAX_ROWS,
     MIN_GROUP_OPERATORS,
     extra_inputs,
@@ -34,6 +37,7 @@ from ts.fusion.fusion_rules import (
     is_fusible,
     is_tensor,
     operands,
+    reads_last_dim,
     view_node_of,
 )
 from ts.fusion.program import KIND
@@ -52,7 +56,18 @@ def fuse_graph(graph: Graph, rejected: dict[Node, str] | None = None) -> bool:
     """
     if rejected is None and not _may_have_groups(graph):
         return False
-    return _Fuser(graph.block(), {} if rejected is None else rejected).run()
+    changed = _Fuser(graph.block(), {}, continues=True).run()
+    return _Fuser(graph.block(), {} if rejected is None else rejected, continues=False).run() or changed
+
+
+def fuse_fallback(subgraph: Graph) -> Graph:
+    """Return a copy of a group's subgraph, divided into groups that end at row-wise operators.
+
+    A group that continues after row-wise operators runs this graph if it cannot run as one kernel.
+    """
+    graph = subgraph.copy()
+    _Fuser(graph.block(), {}, continues=False).run()
+    return graph
 
 
 def _may_have_groups(graph: Graph) -> bool:
@@ -78,11 +93,16 @@ class _Group:
 
 
 class _Fuser:
-    """Builder of the fusion groups of one block and its nested blocks."""
+    """Builder of the fusion groups of one block and its nested blocks.
 
-    def __init__(self, block: Block, rejected: dict[Node, str]) -> None:
+    If `continues`, build only groups that continue after a row-wise operator. Otherwise, a row-wise operator
+    ends its group.
+    """
+
+    def __init__(self, block: Block, rejected: dict[Node, str], continues: bool) -> None:
         self.block = block
         self.rejected = rejected
+        self.continues = continues
         self.open: dict[Value, _Group] = {}  # results of nodes -> their group, for groups that can still grow
         self.position_of: dict[Node, int] = {}  # nodes of groups -> numbers in program order
         # Views created since the last write, which can be moved into a group
@@ -92,9 +112,10 @@ class _Fuser:
     def run(self) -> bool:
         for node in list(self.block.nodes()):
             for inner in node.blocks():
-                self.changed |= _Fuser(inner, self.rejected).run()
+                self.changed |= _Fuser(inner, self.rejected, self.continues).run()
             if node.kind() == "prim::DifferentiableGraph":
-                self.changed |= _Fuser(node["Subgraph"].block(), self.rejected).run()
+                block = node["Subgraph"].block()
+                self.changed |= _Fuser(block, self.rejected, self.continues).run()
             if node.kind() == "prim::Constant":
                 continue
             if is_epilogue(node) and self.add_epilogue(node):
@@ -115,14 +136,24 @@ class _Fuser:
         return self.changed
 
     def add_epilogue(self, node: Node) -> bool:
-        """Append epilogue `node` to the group of its first input. Return False if no group can take it."""
+        """Append epilogue `node` to the group of its first input. Return False if no group can take it.
+
+        If the group continues after the epilogue, an epilogue of another value starts a group.
+        """
+        if self.continues and not reads_last_dim(node):
+            return False
         group = self.open.get(node.inputs()[0])
         if (
             group is None
             or is_epilogue(node.inputs()[0].node())
-            or sum(map(is_epilogue, group.nodes)) >= MAX_EPILOGUES
+            or sum(map(is_epilogue, group.nodes)) >= (MAX_ROW_STEPS if self.continues else MAX_EPILOGUES)
         ):
-            return False
+            if not self.continues:
+                return False
+            self.close(node, node.inputs())
+            self.position_of[node] = len(self.position_of)
+            self.open[node.output()] = _Group(node)
+            return True
         self.close(node, extra_inputs(node))
         # If the group also computes one of the extra inputs, `close` has finished the group.
         if self.open.get(node.inputs()[0]) is not group:
@@ -137,9 +168,9 @@ class _Fuser:
 
         If several groups compute inputs, merge them. If no group does, create one.
         """
-        self.close(
-            node, [*extra_inputs(node), *(value for value in node.inputs() if is_epilogue(value.node()))]
-        )
+        self.close(node, extra_inputs(node))
+        if not self.continues:
+            self.close(node, [value for value in node.inputs() if is_epilogue(value.node())])
         self.position_of[node] = len(self.position_of)
         groups = list(dict.fromkeys(self.open[value] for value in node.inputs() if value in self.open))
         nodes = [other for group in groups for other in group.nodes]
@@ -188,7 +219,10 @@ class _Fuser:
         """Insert the node of the finished `group` before `before`, or record why the nodes are not fused."""
         for node in group.nodes:
             del self.open[node.output()]
-        original_nodes, group.nodes = group.nodes, _without_shared_conversions(group.nodes)
+        original_nodes = group.nodes
+        group.nodes = _without_shared_conversions(group.nodes, self.continues)
+        if self.continues and not _continues_after_rows(group.nodes):
+            return
         heads = self.view_inputs(group)
         group_nodes, inputs = set(group.nodes), group.inputs(heads)
         output_nodes = [
@@ -217,21 +251,29 @@ class _Fuser:
         self.changed = True
 
 
-def _without_shared_conversions(nodes: list[Node]) -> list[Node]:
+def _continues_after_rows(nodes: list[Node]) -> bool:
+    """Return whether a pointwise operator of a group reads the result of a row-wise operator of the group."""
+    results = {node.output() for node in nodes if is_epilogue(node)}
+    return any(not results.isdisjoint(node.inputs()) for node in nodes)
+
+
+def _without_shared_conversions(nodes: list[Node], continues: bool) -> list[Node]:
     """Return `nodes` without some dtype conversions of group inputs.
 
     A conversion is omitted if nodes outside the group also read its result. If the dtype does not change, the
     conversion must return its operand itself, but a group returns new tensors. Epilogues that read an omitted
-    conversion are omitted, too, because an epilogue must read a result of the group.
+    conversion are omitted, too, because an epilogue must read a result of the group, unless the group
+    `continues` after row-wise operators.
     """
     group_nodes = set(nodes)
     for node in nodes:
         is_head = is_conversion(node) and group_nodes.isdisjoint(value.node() for value in node.inputs())
         if is_head and any(use.user not in group_nodes for use in node.output().uses()):
             group_nodes.remove(node)
-    group_nodes -= {
-        node for node in group_nodes if is_epilogue(node) and node.inputs()[0].node() not in group_nodes
-    }
+    if not continues:
+        group_nodes -= {
+            node for node in group_nodes if is_epilogue(node) and node.inputs()[0].node() not in group_nodes
+        }
     return [node for node in nodes if node in group_nodes]
 
 

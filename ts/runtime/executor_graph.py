@@ -30,6 +30,7 @@ from ts.fusion.program import KIND as FUSION_GROUP
 from ts.fusion.program import FusionGroupRecord
 from ts.ir.graph import Graph, Node, Value
 from ts.ir.types import BOOL, TENSOR, FunctionType, TensorType, TupleType, erase_shape
+from ts.passes.graph_fuser import fuse_fallback
 from ts.passes.shape_analysis import propagate_types
 from ts.runtime.function import create_function_from_graph
 
@@ -68,12 +69,18 @@ def _show_fusion_groups(graph: Graph, records: list[Any]) -> None:
         plan = None if record.group is None else record.group.last
         if node is None or plan is None or plan.unsupported_reason:
             continue
+        if record.program.continues and not plan.runs:
+            continue
         nodes.remove(node)
         records.remove(record)
         _guard_fusion_group(node, plan.example_inputs)
+    continuing = [node for node in nodes if program_of_graph(node["Subgraph"])[0].continues]
     for node in nodes:
+        subgraph = fuse_fallback(node["Subgraph"]) if node in continuing else node["Subgraph"]
         with graph.inserting_before(node):
-            _replace(node, graph.insert_graph(node["Subgraph"], node.inputs()))
+            _replace(node, graph.insert_graph(subgraph, node.inputs()))
+    if continuing:
+        _show_fusion_groups(graph, records)
 
 
 def _guard_fusion_group(node: Node, example_inputs: Sequence[tuple[int, Any, Any] | None]) -> None:

@@ -40,7 +40,7 @@ from ts.fusion.fusion_rules import CALLS, program_of_graph
 from ts.fusion.program import ARGUMENT, KIND, FusionGroupRecord
 from ts.ir.graph import Graph, Node, Value
 from ts.ir.source import SourceRange, in_program
-from ts.passes.graph_fuser import fuse_graph
+from ts.passes.graph_fuser import fuse_fallback, fuse_graph
 from ts.passes.pipelines import BEFORE_SPECIALIZING, OPTIMIZE, run_pass
 from ts.runtime.deep_recursion import run_with_large_stack
 from ts.runtime.executor_graph import match_groups
@@ -229,8 +229,15 @@ class _Group(NamedTuple):
 
 
 def _match_groups(records: list[Any], graph: Graph) -> Iterator[tuple[Any, _Group | None]]:
-    """Yield pairs of a fusion group's record and the group in `graph` with the same program, or None."""
-    for record, node in match_groups(records, graph.find_all_nodes(KIND)):
+    """Yield pairs of a fusion group's record and the group in `graph` with the same program, or None.
+
+    The groups into which a group is divided if it cannot run as one kernel are omitted if they have not run.
+    """
+    nodes = graph.find_all_nodes(KIND)
+    parts = [part for node in nodes for part in fuse_fallback(node["Subgraph"]).find_all_nodes(KIND)]
+    for record, node in match_groups(records, [*nodes, *parts]):
+        if node in parts and record.group is None and not record.groups_by_backend:
+            continue
         if node is None:
             yield record, None
             continue

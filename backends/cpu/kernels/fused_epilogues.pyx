@@ -12,13 +12,12 @@ from ts._core.value.ivalue cimport IValue, TAG_NONE, release
 from ts.backends.cpu.kernels.elementwise cimport item_size
 from ts.backends.cpu.kernels.kernel cimport new_contiguous, set_result
 from ts.backends.cpu.kernels.reduce cimport BLOCK
-from ts.backends.cpu.kernels.fused_operands cimport StageEpilogue, Run
+from ts.backends.cpu.kernels.fused_operands cimport MAX_ROW_MEMORIES, RowMemory, Run, StageEpilogue
 from ts.backends.cpu.kernels.fused_plans cimport MAX_EPILOGUE_ARGUMENTS, NO_INDEX, FusedGroup, FusedPlan
 
 cnp.import_array()
 
 cdef enum:
-    MAX_ROW_BYTES = 1 << 17            # maximal size in bytes of a row that stays in the L2 cache until its epilogue reads it
     CACHE_LINE_BYTES = 64
 
 
@@ -30,6 +29,7 @@ cdef void reset_epilogues(FusedGroup g, FusedPlan plan, Run *run) noexcept:
     cdef int e
     run.epilogues.count = run.epilogues.placed = 0
     run.epilogues.bytes = 0
+    run.epilogues.memories = run.rows.count = 0
     for e in range(g.epilogue_count):
         run.address[plan.epilogue_slot[e]].data = NULL
         run.epilogues.result[e] = NULL
@@ -69,28 +69,37 @@ cdef int add_epilogue(
         totals = new_array(1, &count, number_of_scalar_type(DOUBLE))
         epilogue.totals = <double *>data_of(<PyArrayObject *>totals)
         owners.append(totals)
-    epilogue.slot = slot
+    epilogue.slot, epilogue.stage = slot, 0
     run.epilogues.placed |= 1 << e
     run.epilogues.count += 1
     return 0
 
 
 cdef void assign_row_memory(FusedPlan plan, Run *run) noexcept:
-    cdef StageEpilogue *epilogue
-    cdef npy_intp bytes
-    cdef int i, k
+    cdef int i, k, slot
+    run.epilogues.memories = 0
     for i in range(run.epilogues.count):
-        epilogue = &run.epilogues.each[i]
-        epilogue.memory = NO_INDEX
-        if run.address[epilogue.slot].data != NULL:
+        slot = run.epilogues.each[i].slot
+        if run.address[slot].data != NULL:
             continue
-        for k in range(i):
-            if run.epilogues.each[k].slot == epilogue.slot:
-                epilogue.memory = run.epilogues.each[k].memory
-        if epilogue.memory == NO_INDEX:
-            bytes = run.epilogues.chunk * item_size(plan.kind[epilogue.slot])
-            epilogue.memory = run.epilogues.bytes
-            run.epilogues.bytes += (bytes + CACHE_LINE_BYTES - 1) // CACHE_LINE_BYTES * CACHE_LINE_BYTES
+        for k in range(run.epilogues.memories):
+            if run.epilogues.memory[k].slot == slot:
+                break
+        else:
+            allocate_row_memory(plan, run, slot, False, NO_INDEX)
+
+
+cdef bint allocate_row_memory(FusedPlan plan, Run *run, int slot, bint of_rows, int epilogue) noexcept:
+    cdef RowMemory *memory = &run.epilogues.memory[run.epilogues.memories]
+    cdef npy_intp bytes = run.epilogues.chunk * item_size(plan.kind[slot])
+    if run.epilogues.memories == MAX_ROW_MEMORIES:
+        return False
+    if of_rows:
+        bytes //= run.epilogues.row
+    memory.slot, memory.offset, memory.of_rows, memory.epilogue = slot, run.epilogues.bytes, of_rows, epilogue
+    run.epilogues.bytes += (bytes + CACHE_LINE_BYTES - 1) // CACHE_LINE_BYTES * CACHE_LINE_BYTES
+    run.epilogues.memories += 1
+    return True
 
 
 cdef bint is_fully_fused(FusedGroup g, FusedPlan plan, Run *run, int slot) noexcept:
@@ -110,7 +119,8 @@ cdef npy_intp chunk_count(FusedPlan plan, Run *run) noexcept nogil:
 
 
 cdef void begin_chunk(FusedPlan plan, Run *run, npy_intp chunk_index, char *memory, npy_intp *start, npy_intp *end) noexcept nogil:
-    cdef StageEpilogue *epilogue
+    cdef RowMemory *rows
+    cdef char *data
     cdef npy_intp item, row = chunk_index // run.epilogues.chunks_of_row * run.epilogues.row
     cdef int i
     if run.epilogues.chunks_of_row > 1:
@@ -119,15 +129,19 @@ cdef void begin_chunk(FusedPlan plan, Run *run, npy_intp chunk_index, char *memo
     else:
         start[0] = chunk_index * run.epilogues.chunk
         end[0] = min(start[0] + run.epilogues.chunk, run.size)
-    for i in range(run.epilogues.count):
-        epilogue = &run.epilogues.each[i]
-        if epilogue.memory != NO_INDEX:
-            item = item_size(plan.kind[epilogue.slot])
-            run.address[epilogue.slot].stride = run.address[epilogue.slot].advance = item
-            run.address[epilogue.slot].data = memory + epilogue.memory - start[0] * item
+    for i in range(run.epilogues.memories):
+        rows = &run.epilogues.memory[i]
+        item = item_size(plan.kind[rows.slot])
+        if rows.of_rows:
+            data = run.rows.data[rows.slot] = memory + rows.offset - start[0] // run.epilogues.row * item
+        else:
+            data = run.address[rows.slot].data = memory + rows.offset - start[0] * item
+            run.address[rows.slot].stride = run.address[rows.slot].advance = item
+        if rows.epilogue != NO_INDEX:
+            run.epilogues.each[rows.epilogue].out = data
 
 
-cdef void end_chunk(FusedPlan plan, Run *run, npy_intp start, npy_intp end) noexcept nogil:
+cdef void end_chunk(FusedPlan plan, Run *run, int stage, npy_intp start, npy_intp end) noexcept nogil:
     cdef StageEpilogue *epilogue
     cdef npy_intp item, at, row = start // run.epilogues.row
     cdef double *total
@@ -135,6 +149,8 @@ cdef void end_chunk(FusedPlan plan, Run *run, npy_intp start, npy_intp end) noex
     cdef int i
     for i in range(run.epilogues.count):
         epilogue = &run.epilogues.each[i]
+        if epilogue.stage != stage:
+            continue
         item = item_size(plan.kind[epilogue.slot])
         x = run.address[epilogue.slot].data + start * item
         if run.epilogues.chunks_of_row == 1:

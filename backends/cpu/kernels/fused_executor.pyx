@@ -32,16 +32,18 @@ from ts.backends.cpu.kernels.elementwise cimport item_size
 from ts.backends.cpu.kernels.gil cimport ReleasedGil, leave_gil, take_gil
 from ts.backends.cpu.kernels.kernel cimport CONTIGUOUS_FLAGS, MAX_DIMS, is_tensor, set_result, set_object_result, set_result_with_own_dtype
 from ts.backends.cpu.kernels.parallel_task cimport require_partition
-from ts.backends.cpu.kernels.channels_last cimport new_strided
 from ts.backends.cpu.kernels.kernel_registry cimport register_kernel
 from ts.backends.cpu.kernels.fused_epilogues cimport (
     add_epilogue, assign_row_memory, begin_chunk, chunk_count, combine_partial_sums, end_chunk, is_fully_fused, reset_epilogues,
     run_separate_epilogues
 )
-from ts.backends.cpu.kernels.fused_operands cimport MAX_RANK, Layout, OperandAddress, Run, address_materialized, gather, set_slot_strides
+from ts.backends.cpu.kernels.fused_operands cimport (
+    MAX_RANK, Layout, OperandAddress, RowRead, Run, address_materialized, gather, new_slot_array, set_slot_strides, shape_of
+)
 from ts.backends.cpu.kernels.fused_operands cimport address_channels, address_dense, address_scalars, address_stage, schedule_by_lengths, set_inputs
 from ts.backends.cpu.kernels.fused_plans cimport MAX_BUFFERS, MAX_OPERANDS, NO_INDEX, TILE_BYTES
 from ts.backends.cpu.kernels.fused_plans cimport FusedGroup, FusedPlan, Schedule, TileOp, read_group
+from ts.backends.cpu.kernels.fused_rows cimport address_row_stages
 from ts.backends.cpu.kernels.tensor_iterator cimport Operand, set_operand_strides, new_result
 
 from ts import dtypes
@@ -75,11 +77,12 @@ cdef void run_tiles(FusedPlan plan, Run *run, char *memory, npy_intp start, npy_
         if schedule.buffer[slot] != NO_INDEX:
             run.address[slot].data = memory + schedule.buffer[slot] * TILE_BYTES
             run.address[slot].stride, run.address[slot].advance = item_size(plan.kind[slot]), 0
-    for i in range(run.gathers):
-        run.gather[i].tile = run.address[run.gather[i].slot].data = memory + (schedule.buffers + i) * TILE_BYTES
+    for i in range(run.first_gather, run.gathers):
+        run.gather[i].tile = run.address[run.gather[i].slot].data = memory + (schedule.buffers + i - run.first_gather) * TILE_BYTES
+        run.address[run.gather[i].slot].stride, run.address[run.gather[i].slot].advance = run.gather[i].item, 0
     while start < end:
         count = min(end - start, plan.tile)
-        for i in range(run.gathers):
+        for i in range(run.first_gather, run.gathers):
             gather(&run.gather[i], start, count)
         for i in range(run.first, run.last):
             tile_op = &plan.tile_ops[schedule.order[i]]
@@ -98,6 +101,59 @@ cdef void run_tiles(FusedPlan plan, Run *run, char *memory, npy_intp start, npy_
         start += count
 
 
+cdef void address_row(Run *run, int s, npy_intp row) noexcept nogil:
+    """Set the addresses from which stage `s` reads single elements and vectors for a row."""
+    cdef RowRead *read
+    cdef OperandAddress *address
+    cdef int i
+    for i in range(run.rows.read_end[s - 1] if s else 0, run.rows.read_end[s]):
+        read = &run.rows.read[i]
+        address = &run.address[read.slot]
+        if read.is_vector:
+            address.data = run.rows.data[read.slot] - row * run.epilogues.row * read.item
+            address.stride = address.advance = read.item
+        else:
+            address.data = run.rows.data[read.slot] + row * read.item
+            address.stride = address.advance = 0
+
+
+cdef void address_rows(Run *run, int s) noexcept nogil:
+    """Set the addresses for stage `s`, which reads and computes one element per row."""
+    cdef RowRead *read
+    cdef OperandAddress *address
+    cdef int i
+    for i in range(run.rows.read_end[s - 1] if s else 0, run.rows.read_end[s]):
+        read = &run.rows.read[i]
+        address = &run.address[read.slot]
+        address.data = run.rows.data[read.slot]
+        address.stride = address.advance = read.item
+
+
+cdef void run_row_stages(FusedPlan plan, Run *run, char *memory, npy_intp start, npy_intp end) noexcept nogil:
+    """Run all stages of a group that continues after epilogues on the rows of one chunk."""
+    cdef npy_intp n = run.epilogues.row, row
+    cdef int s, i
+    run.last = run.gathers = 0
+    for s in range(run.rows.count):
+        run.first, run.last = run.last, run.schedule.end[s]
+        run.first_gather, run.gathers = run.gathers, run.rows.gather_end[s]
+        for i in range(run.first_gather, run.gathers):
+            if run.gather[i].of_rows:
+                run.gather[i].data = run.rows.data[run.gather[i].slot]
+        if run.first == run.last:
+            pass
+        elif run.rows.of_rows[s]:
+            address_rows(run, s)
+            run_tiles(plan, run, memory, start // n, end // n)
+        elif run.rows.read_end[s] > (run.rows.read_end[s - 1] if s else 0):
+            for row in range(start // n, end // n):
+                address_row(run, s, row)
+                run_tiles(plan, run, memory, row * n, (row + 1) * n)
+        else:
+            run_tiles(plan, run, memory, start, end)
+        end_chunk(plan, run, s, start, end)
+
+
 cdef void run_chunks(FusedPlan plan, Run *run, char *memory, npy_intp first, npy_intp last) noexcept nogil:
     """Run tiles [first, last) of a stage. For a stage with epilogues, run chunks [first, last) instead.
 
@@ -109,8 +165,11 @@ cdef void run_chunks(FusedPlan plan, Run *run, char *memory, npy_intp first, npy
         return
     for chunk_index in range(first, last):
         begin_chunk(plan, run, chunk_index, memory + TILE_BUFFER_BYTES, &start, &end)
+        if run.rows.count:
+            run_row_stages(plan, run, memory, start, end)
+            continue
         run_tiles(plan, run, memory, start, end)
-        end_chunk(plan, run, start, end)
+        end_chunk(plan, run, 0, start, end)
 
 
 cdef int run_on_this_thread(FusedPlan plan, Run *run, Operator op, IValue *r, const int32_t *at) except -1:
@@ -241,28 +300,9 @@ cdef list run_dense(FusedGroup g, FusedPlan plan, Run *run, PyArrayObject *like,
         owners.append(array)
     assign_row_memory(plan, run)
     run.schedule = &plan.uniform_schedule
-    run.gathers, run.first, run.last = 0, 0, plan.uniform_schedule.end[0]
+    run.first_gather, run.gathers, run.first, run.last = 0, 0, 0, plan.uniform_schedule.end[0]
     run_stage(g, plan, run, op, r, at)
     return owners
-
-
-cdef int shape_of(Layout *layout, int slot, npy_intp *shape) noexcept:
-    """Store the shape of a slot in `shape` and return its rank."""
-    cdef int rank = layout.rank[slot], lead = layout.ndim - rank, d
-    for d in range(rank):
-        shape[d] = layout.shape[lead + d] if layout.longs[slot] >> (lead + d) & 1 else 1
-    return rank
-
-
-cdef object new_slot_array(Layout *layout, int slot, int kind):
-    """Allocate the array of a result with the strides that the separate operator would choose."""
-    cdef npy_intp shape[MAX_RANK]
-    cdef npy_intp strides[MAX_RANK]
-    cdef npy_intp item = item_size(kind)
-    cdef int rank = shape_of(layout, slot, shape), lead = layout.ndim - rank, d
-    for d in range(rank):
-        strides[d] = layout.strides[slot][lead + d] * item
-    return new_strided(rank, shape, strides, kind)
 
 
 cdef int add_epilogues(FusedGroup g, FusedPlan plan, Run *run, Layout *layout, IValue *r, const int32_t *at, list owners) except -1:
@@ -330,6 +370,21 @@ cdef list run_broadcast(FusedGroup g, FusedPlan plan, Run *run, Operator op, IVa
     return owners
 
 
+cdef list run_rows(FusedGroup g, FusedPlan plan, Run *run, Operator op, IValue *r, const int32_t *at):
+    """Run a group that continues after epilogues.
+
+    Return the arrays of the results, or None if the inputs are unsupported.
+    """
+    cdef Schedule schedule
+    owners = []
+    run.schedule = &schedule
+    if not address_row_stages(g, plan, run, r, at, owners):
+        return None
+    run.first, run.last = 0, plan.count
+    run_stage(g, plan, run, op, r, at)
+    return owners
+
+
 cdef inline int set_epilogue_result(IValue *out, object result) except -1:
     """Store the result of an epilogue: an array, or the tensor that its operator returned."""
     return set_object_result(out, result) if isinstance(result, Tensor) else set_result_with_own_dtype(out, result)
@@ -344,6 +399,8 @@ cdef list run_plan(FusedGroup g, FusedPlan plan, Run *run, Operator op, IValue *
     cdef PyArrayObject *like = NULL
     cdef list owners
     reset_epilogues(g, plan, run)
+    if g.continues:
+        return run_rows(g, plan, run, op, r, at)
     if address_dense(g, plan, run, &like):
         owners = run_dense(g, plan, run, like, op, r, at) if run.size else None
     else:

@@ -16,7 +16,7 @@ from ts._core.tensor.tensor cimport Tensor
 from ts._core.value.ivalue cimport IValue
 from ts.backends.cpu.kernels.elementwise cimport item_size, store_element, store_number
 from ts.backends.cpu.kernels.kernel cimport CONTIGUOUS_FLAGS
-from ts.backends.cpu.kernels.channels_last cimport is_channels_last
+from ts.backends.cpu.kernels.channels_last cimport is_channels_last, new_strided
 from ts.backends.cpu.kernels.kernel_registry cimport MAX_VIEW_ARGUMENTS, Tile, View
 from ts.backends.cpu.kernels.fused_plans cimport MAX_EPILOGUE_ARGUMENTS
 from ts.backends.cpu.kernels.fused_plans cimport A_NUMBER, A_TENSOR, AN_ELEMENT, MAX_ARGUMENTS, MAX_BUFFERS, MAX_OPERANDS, MAX_SLOTS
@@ -29,7 +29,10 @@ cnp.import_array()
 
 cdef void copy_run(const char *x, npy_intp stride, npy_intp item, npy_intp n, char *out) noexcept nogil:
     cdef npy_intp i
-    if stride == item:
+    if stride == 0 and item == 4:
+        for i in range(n):
+            (<int32_t *>out)[i] = (<const int32_t *>x)[0]
+    elif stride == item:
         memcpy(out, x, n * item)
     elif item == 4:
         for i in range(n):
@@ -79,7 +82,7 @@ cdef void gather(Gather *g, npy_intp start, npy_intp count) noexcept nogil:
 cdef void init_gather(Gather *g, const char *data, int ndim, npy_intp *shape, npy_intp *strides, npy_intp item) noexcept nogil:
     """Prepare the copy of a strided input. Adjacent dimensions without a gap are merged."""
     cdef int d, n = 0
-    g.item, g.data = item, data
+    g.item, g.data, g.of_rows = item, data, False
     for d in range(ndim):
         if shape[d] == 1:
             continue
@@ -251,6 +254,13 @@ cdef bint address_dense(FusedGroup g, FusedPlan plan, Run *run, PyArrayObject **
 
 
 cdef bint set_slot_strides(FusedGroup g, FusedPlan plan, Run *run, Layout *layout) noexcept:
+    if not set_input_strides(g, plan, run, layout):
+        return False
+    set_result_strides(g, plan, layout)
+    return layout.size > 0
+
+
+cdef bint set_input_strides(FusedGroup g, FusedPlan plan, Run *run, Layout *layout) noexcept:
     cdef Operand operand
     cdef PyArrayObject *a
     cdef int i, d, lead, n = 0
@@ -286,10 +296,9 @@ cdef bint set_slot_strides(FusedGroup g, FusedPlan plan, Run *run, Layout *layou
             memcpy(layout.strides[i], operand.strides, n * sizeof(npy_intp))
             layout.is_contiguous[i] = flags_of(a) & CONTIGUOUS_FLAGS == CONTIGUOUS_FLAGS
             layout.in_c_order = layout.in_c_order and in_c_order(layout.strides[i], n)
-    for i in range(g.inputs + g.op_count, plan.slots):
+    for i in range(g.values, plan.slots):
         layout.rank[i], layout.longs[i] = 0, 0
-    set_result_strides(g, plan, layout)
-    return layout.size > 0
+    return True
 
 
 cdef void set_result_strides(FusedGroup g, FusedPlan plan, Layout *layout) noexcept:
@@ -360,6 +369,23 @@ cdef void set_operand_order_strides(Layout *layout, FusedPlan plan, TileOp *tile
         layout.strides[tile_op.out][d] = size
 
 
+cdef int shape_of(Layout *layout, int slot, npy_intp *shape) noexcept:
+    cdef int rank = layout.rank[slot], lead = layout.ndim - rank, d
+    for d in range(rank):
+        shape[d] = layout.shape[lead + d] if layout.longs[slot] >> (lead + d) & 1 else 1
+    return rank
+
+
+cdef object new_slot_array(Layout *layout, int slot, int kind):
+    cdef npy_intp shape[MAX_RANK]
+    cdef npy_intp strides[MAX_RANK]
+    cdef npy_intp item = item_size(kind)
+    cdef int rank = shape_of(layout, slot, shape), lead = layout.ndim - rank, d
+    for d in range(rank):
+        strides[d] = layout.strides[slot][lead + d] * item
+    return new_strided(rank, shape, strides, kind)
+
+
 cdef bint schedule_by_lengths(FusedGroup g, FusedPlan plan, Layout *layout, Schedule *schedule) noexcept:
     cdef uint32_t dimension_sets[MAX_STAGES]
     cdef int stage[MAX_SLOTS]
@@ -409,7 +435,7 @@ cdef bint address_stage(FusedGroup g, FusedPlan plan, Run *run, Layout *layout, 
         if leader == NO_INDEX or (plan.is_required[slot] and not plan.is_required[leader]):
             leader = slot
     sort_result_dims(layout, leader, order)
-    run.size, run.gathers = 1, 0
+    run.size, run.first_gather, run.gathers = 1, 0, 0
     for d in range(layout.ndim):
         shape[d] = length(layout, leader, order[d])
         run.size *= shape[d]
@@ -419,7 +445,7 @@ cdef bint address_stage(FusedGroup g, FusedPlan plan, Run *run, Layout *layout, 
             return False
     for slot in range(g.inputs):
         placed[slot] = plan.is_element[slot]
-    for slot in range(g.inputs + g.op_count, plan.slots):
+    for slot in range(g.values, plan.slots):
         placed[slot] = plan.producer[slot] == NO_INDEX
     for i in range(run.last):
         placed[plan.tile_ops[schedule.order[i]].out] = i >= run.first
@@ -478,7 +504,7 @@ cdef bint address_input(FusedPlan plan, Run *run, Layout *layout, int slot, npy_
     cdef npy_intp strides[MAX_RANK]
     cdef npy_intp item = item_size(plan.kind[slot])
     cdef int d
-    if run.schedule.buffers + run.gathers >= MAX_BUFFERS:
+    if run.schedule.buffers + run.gathers - run.first_gather >= MAX_BUFFERS or run.gathers >= MAX_GATHERS:
         return False
     for d in range(layout.ndim):
         strides[d] = layout.strides[slot][order[d]] if layout.longs[slot] >> order[d] & 1 else 0
@@ -556,7 +582,7 @@ cdef bint address_scalars(FusedGroup g, FusedPlan plan, IValue *r, const int32_t
             run.address[i].stride = run.address[i].advance = 0
     if plan.tiles and not configure_scalar_loops(g, plan, r, at, run):
         return False
-    for slot in range(g.inputs + g.op_count, plan.slots):
+    for slot in range(g.values, plan.slots):
         i = plan.source[slot]
         if plan.producer[slot] != NO_INDEX:
             continue

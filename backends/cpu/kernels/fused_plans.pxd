@@ -25,10 +25,10 @@ cdef enum:
     MAX_PLANS = 6                      # maximal number of cached plans of a group
     MAX_SLOTS = 128                    # maximal number of inputs, results and scalars of a group
     MAX_INPUTS = 32
-    MAX_STAGES = 8
+    MAX_STAGES = 18
     MAX_OPERANDS = 3
     MAX_ARGUMENTS = 4                  # maximal number of operands and scalar parameters of an operation
-    MAX_EPILOGUES = 4                  # maximal number of epilogues of a group
+    MAX_EPILOGUES = 8                  # maximal number of epilogues of a group
     MAX_EPILOGUE_ARGUMENTS = 9  # maximal number of arguments of an epilogue or a per-channel operation
     MAX_VIEWS = 16                     # maximal number of view inputs of a group
     MAX_SCALAR_LOOPS = 24              # maximal number of operations with scalar parameters or per-channel vectors
@@ -90,6 +90,7 @@ cdef class FusedPlan:
     cdef int required_slots[MAX_SLOTS]
     cdef int out_at[MAX_SLOTS]         # slots of the results, or NO_INDEX for the result of an epilogue
     cdef int epilogue_slot[MAX_EPILOGUES]   # input slot of each epilogue
+    cdef int epilogue_position[MAX_EPILOGUES]   # number of steps before each epilogue, if the group continues after epilogues
     cdef int count                     # number of steps
     # the default dtype for which the plan was made, or NO_INDEX if the plan does not depend on it
     cdef int default
@@ -116,6 +117,11 @@ cdef class FusedGroup:
     cdef int inputs
     cdef int op_count
     cdef int outputs
+    cdef bint continues                # True if an operation reads the result of an epilogue
+    cdef int order[MAX_SLOTS]          # value numbers of operations and epilogues in execution order
+    # Number of slots with a value number. They are followed by slots of numbers and converted values. Results of
+    # epilogues have slots only if the group continues after epilogues.
+    cdef int values
     cdef int out_at[MAX_SLOTS]         # output -> its value number in the program
     cdef bint is_dtype[MAX_INPUTS]  # True if an input is the code of the dtype of a conversion
     cdef int arity[MAX_SLOTS]
@@ -138,6 +144,7 @@ cdef class FusedGroup:
     cdef FusedPlan plan_for(self, IValue *r, const int32_t *at)
     cdef FusedPlan make_plan(self, uint32_t *guards)
     cdef str choose_loops(self, FusedPlan plan)
+    cdef void place_epilogue(self, FusedPlan plan, int e) noexcept
     cdef str choose_loop(self, FusedPlan plan, int op_index, Loops loops)
     cdef str choose_tile(self, FusedPlan plan, int op_index, ReadTile read)
     cdef str choose_channels(self, FusedPlan plan, int op_index, ReadChannels read)

@@ -238,8 +238,12 @@ cdef class FusedGroup:
         self.op_count = len(program.operations)
         self.outputs = len(program.outputs)
         self.epilogue_count = len(program.epilogues)
-        if self.inputs > MAX_INPUTS or self.inputs + self.op_count > MAX_SLOTS // 2 or self.epilogue_count > MAX_EPILOGUES:
+        self.continues = program.continues
+        if self.inputs > MAX_INPUTS or self.inputs + self.op_count + self.epilogue_count > MAX_SLOTS // 2 or self.epilogue_count > MAX_EPILOGUES:
             raise ValueError("the fusion group has too many inputs, operators or epilogues")
+        self.values = self.inputs + self.op_count + (self.epilogue_count if self.continues else 0)
+        for i, value in enumerate(program.execution_order()):
+            self.order[i] = value
         self.operators = [operation.operator for operation in program.operations]
         self.in_any_order = True
         for i in range(self.inputs):
@@ -336,10 +340,10 @@ cdef class FusedGroup:
 
         Return the reason if an operation has no loop, else "".
         """
-        cdef int i
+        cdef int i, position
         cdef Operator op
         cdef ReadTile read
-        plan.slots = self.inputs + self.op_count
+        plan.slots = self.values
         plan.tiles = plan.count = 0
         plan.default = NO_INDEX
         plan.loops = []
@@ -348,7 +352,11 @@ cdef class FusedGroup:
         for i in range(self.inputs):
             plan.kind[i] = <int>(plan.guards[i] & 0xff) if plan.guards[i] & (A_TENSOR | AN_ELEMENT) else NO_INDEX
             plan.is_element[i] = not plan.guards[i] & A_TENSOR
-        for i in range(self.op_count):
+        for position in range(self.op_count + self.epilogue_count):
+            i = self.order[position] - self.inputs
+            if i >= self.op_count:
+                self.place_epilogue(plan, i - self.op_count)
+                continue
             op = self.operators[i]
             key = op.key
             order, read = find_choice(key), find_tile(key)
@@ -369,6 +377,16 @@ cdef class FusedGroup:
             if plan.kind[i] != NO_INDEX and item_size(plan.kind[i]) > 4:
                 plan.tile = TILE_BYTES // 8
         return ""
+
+    cdef void place_epilogue(self, FusedPlan plan, int e) noexcept:
+        """Set the position of an epilogue among the steps, and the dtype of its result if operations read it.
+
+        The dtype is the dtype of the epilogue's input. A run for which this is wrong is not fused.
+        """
+        cdef int slot = self.inputs + self.op_count + e
+        plan.epilogue_position[e] = plan.count
+        if self.continues:
+            plan.kind[slot], plan.is_element[slot] = plan.kind[plan.at[self.epilogue_operands[e][0]]], False
 
     cdef str choose_loop(self, FusedPlan plan, int op_index, Loops loops):
         """Add the step of an operator with ufunc loops.
@@ -513,9 +531,9 @@ cdef class FusedGroup:
             plan.is_result[slot] = plan.is_required[slot] = True
         for i in range(self.epilogue_count):
             slot = plan.epilogue_slot[i] = plan.at[self.epilogue_operands[i][0]]
-            if plan.producer[slot] == NO_INDEX:
+            if plan.producer[slot] == NO_INDEX and not self.continues:
                 return "a conversion returns its operand unchanged"
-            plan.is_required[slot] = True
+            plan.is_required[slot] = plan.producer[slot] != NO_INDEX
         plan.required_count = 0
         for slot in range(plan.slots):
             if plan.is_required[slot]:
