@@ -22,7 +22,8 @@ TITLE = "Operators (per call; scripted in a loop, and eager)"
 SIZES = (1, 100, 10_000)
 STEPS = 50  # number of iterations in one call of the loop
 
-# Expressions by family; m, m2 are matrices of n elements, i, j index tensors, b a bool tensor.
+# Expressions by family; m, m2 are matrices of n elements, i, j index tensors, o the offset of a bag,
+# b a bool tensor.
 EXPRESSIONS = {
     "reduce": (
         "x.sum()", "m.sum(1)", "m.sum(0)", "m.sum([0, 1])", "x.mean()", "m.mean(-1)", "m.mean(0)",
@@ -41,6 +42,7 @@ EXPRESSIONS = {
         "torch.cat([x, y])", "torch.cat([m, m2], 1)", "torch.stack([x, y])", "torch.stack([x, y], 1)",
         "torch.index_select(x, 0, i)", "torch.index_select(m, 0, j)", "torch.index_select(m, 1, jc)",
         "torch.gather(x, 0, i)", "torch.gather(m, 1, g)", "torch.embedding(m, j)", "torch.where(b, x, y)",
+        "torch.embedding_bag(m, j, o)[0]", "torch.embedding_bag(m, j, o, False, 2)[0]",
         "x.masked_fill(b, 0.5)", "x[i]", "x[b]", "m[j, jc0]", "torch.masked_select(x, b)",
         "torch.nonzero(b)", "torch.take(x, i)", "x.flip(0)", "x.roll(1)", "m.tril()",
         "torch.scatter(x, 0, i, y)", "torch.index_add(x, 0, i, y)", "x.repeat(2)", "torch.sort(x)[0]",
@@ -94,7 +96,8 @@ def _arguments(n: int) -> dict[str, Any]:
         "x": x, "y": y, **matrix, "w": y[: square[1]].copy(), "w2": x[: square[1]].copy(),
         "c": y[: square[0]].reshape(-1, 1).copy(), "b": x > 1, "mb": matrix["m"] > 1,
         "i": random.permutation(n), "j": random.permutation(square[0]), "jc": random.permutation(square[1]),
-        "jc0": np.zeros(square[0], np.int64), "g": random.integers(0, square[1], square),
+        "jc0": np.zeros(square[0], np.int64), "o": np.zeros(1, np.int64),
+        "g": random.integers(0, square[1], square),
         "k": random.integers(0, 100, n), "a": side, "a3": side.reshape(1, 4, 4), "v": side[0].copy(),
         "s": n, "s2": 2, "z": 1.5,
     }  # fmt: skip

@@ -6,6 +6,7 @@ of each bag, and return one reduced row per bag. The function `one_hot` returns 
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from ts import dtypes
@@ -286,6 +287,21 @@ def _check_offsets(xp: Any, offsets: Array, count: int) -> None:
         raise RuntimeError("offsets have to be in ascending order")
 
 
+def _first_maxima(xp: Any, rows: Array, first: Array, section: Array) -> Array:
+    """Return the index of the first maximal row, by column, of each section of `rows`.
+
+    Sections begin at the indices `first`, and `section` has the number of each row's section. As in PyTorch,
+    a NaN is the maximum only if it is in the first row of its section.
+    """
+    is_first = (xp.arange(rows.shape[0]) == first[section])[:, None]
+    comparable = xp.where(xp.isnan(rows) & ~is_first, -math.inf, rows)
+    maxima = xp.maximum.reduceat(comparable, first, axis=0)[section]
+    is_maximal = (comparable == maxima) | (xp.isnan(maxima) & is_first)
+    order = xp.where(is_maximal, xp.arange(rows.shape[0])[:, None], rows.shape[0])
+    position: Array = xp.minimum.reduceat(order, first, axis=0)
+    return position
+
+
 @op(
     "aten::_embedding_bag(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq=False, "
     "int mode=0, bool sparse=False, Tensor? per_sample_weights=None, bool include_last_offset=False, "
@@ -342,8 +358,8 @@ def _embedding_bag(
         scale = common.cast(xp, per_sample_weights.reshape(-1)[is_valid], selected_rows.dtype)
         selected_rows = selected_rows * scale[:, None]
     result = xp.zeros((bags, width), dtype=selected_rows.dtype)
-    if full.size:
-        result[full] = (xp.maximum if mode == MAX else xp.add).reduceat(selected_rows, first, axis=0)
+    if full.size and mode != MAX:
+        result[full] = xp.add.reduceat(selected_rows, first, axis=0)
     fills_offset2bag = _fills_offset2bag(weight, mode, padding_idx)
     owners = every.astype(index_dtype) if fills_offset2bag else xp.zeros(0, dtype=index_dtype)
     sizes = counts.astype(index_dtype)
@@ -355,9 +371,9 @@ def _embedding_bag(
     elif mode == MAX:
         best = xp.zeros((bags, width), dtype=index_dtype)
         if full.size:
-            order = xp.arange(selected_indices.size)[:, None]
-            among = xp.where(selected_rows == result[bag], order, selected_indices.size - 1)
-            best[full] = selected_indices[xp.minimum.reduceat(among, first, axis=0)]
+            position = _first_maxima(xp, selected_rows, first, xp.cumsum(counts > 0)[bag] - 1)
+            result[full] = xp.take_along_axis(selected_rows, position, 0)
+            best[full] = selected_indices[position]
     return common.cast(xp, result, weight.dtype), owners, sizes, best
 
 

@@ -14,7 +14,6 @@ cimport numpy as cnp
 from cpython.ref cimport PyObject
 from libc.math cimport exp
 from libc.stdint cimport int32_t, int64_t
-from libc.string cimport memset
 from numpy cimport npy_intp
 
 from ts._core.dispatch.operator cimport Operator, UNSUPPORTED
@@ -22,7 +21,7 @@ from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, INT64, PyArrayObject, data_o
 from ts._core.value.container cimport List, list_item
 from ts._core.value.ivalue cimport IValue
 from ts.backends.cpu.kernels.gil cimport ReleasedGil, leave_gil, take_gil
-from ts.backends.cpu.kernels.kernel cimport contiguous_array_or_null, float_array, new_contiguous, new_like, set_result, same_dtype, scalar_type
+from ts.backends.cpu.kernels.kernel cimport contiguous_array_or_null, float_array, new_like, new_zeros, set_result, same_dtype, scalar_type
 from ts.backends.cpu.kernels.row_loops cimport RowLoops
 from ts.backends.cpu.kernels.kernel_registry cimport CONTIGUOUS, register_kernel
 from ts.backends.cpu.kernels.vector_math cimport row_loops_here
@@ -55,12 +54,6 @@ cdef bint same_shape(PyArrayObject *a, PyArrayObject *b) noexcept:
         if dims_of(a)[d] != dims_of(b)[d]:
             return False
     return True
-
-
-cdef object zeros(int nd, npy_intp *dims, int kind):
-    array = new_contiguous(nd, dims, kind)
-    memset(data_of(<PyArrayObject *>array), 0, cnp.PyArray_NBYTES(<cnp.ndarray>array))
-    return array
 
 
 # ---------------------------------------------------------------- max pooling
@@ -108,7 +101,7 @@ cdef int max_pool(Operator op, IValue *r, const int32_t *at, int last, int n) ex
         else:
             plane *= dims_of(x)[d]
     count = size_of(g) // planes
-    result = zeros(ndim_of(x), dims_of(x), kind)
+    result = new_zeros(ndim_of(x), dims_of(x), kind)
     gil_state = leave_gil(size_of(x), r, at, op.nargs)
     if kind == FLOAT:
         inside = add_at_indices[float](
@@ -189,7 +182,7 @@ cdef int embedding(Operator op, IValue *r, const int32_t *at) except -1:
         if dims_of(g)[d] != dims_of(indices)[d]:
             return UNSUPPORTED
     kind, shape[0], shape[1] = scalar_type(&r[at[0]]), rows, dims_of(g)[ndim_of(g) - 1]
-    result = zeros(2, shape, kind)
+    result = new_zeros(2, shape, kind)
     gil_state = leave_gil(size_of(g), r, at, op.nargs)
     if kind == FLOAT:
         inside = add_rows[float](

@@ -31,6 +31,7 @@ from cpython.ref cimport Py_INCREF
 from libc.float cimport FLT_MAX
 from libc.math cimport fabs
 from libc.stdint cimport int64_t
+from libc.string cimport memset
 from numpy cimport npy_intp
 
 from ts._core.value.ivalue cimport IValue, TAG_BOOL, TAG_FLOAT, TAG_INT, TAG_NONE, TAG_OBJECT, set_object_steal
@@ -88,6 +89,13 @@ cdef inline bint same_dtype(IValue *dtype, int kind) noexcept:
 cdef inline object new_contiguous(int nd, npy_intp *dims, int kind):
     """Allocate a C-contiguous array of the given shape. Its elements are uninitialized."""
     return new_array(nd, dims, number_of_scalar_type(kind))
+
+
+cdef inline object new_zeros(int nd, npy_intp *dims, int kind):
+    """Allocate a C-contiguous array of zeros of the given shape."""
+    cdef object array = new_array(nd, dims, number_of_scalar_type(kind))
+    memset(cnp.PyArray_DATA(<cnp.ndarray>array), 0, cnp.PyArray_NBYTES(<cnp.ndarray>array))
+    return array
 
 
 cdef inline object new_like(PyArrayObject *a, int kind):
