@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     Array = NDArray[Any]
 
 _CHUNK_ELEMENTS: Final = 1 << 14  # elements of a chunk. The time limit is checked before each chunk.
+_MIN_SELECT_ELEMENTS: Final = 256  # smallest number of elements for which `where` calls the C kernel
 # time in ns that each chunk adds to the time counted for the limit of `ts.limits`
 _CLOCK_INTERVAL_NS: Final = 100_000.0
 
@@ -80,6 +81,16 @@ class CpuNamespace(WrappedNamespace):
         """Return the LAPACK routine `name` for a dtype."""
         result: Callable[..., Any] = self.scipy("linalg").lapack.get_lapack_funcs(name, dtype=dtype)
         return result
+
+    def where(self, condition: Any, *choices: Any) -> Any:
+        """Return NumPy's `where`, computed without branches for contiguous operands of one dtype."""
+        if len(choices) == 2 and np.size(condition) >= _MIN_SELECT_ELEMENTS:
+            from .kernels.masked import select_contiguous  # imported here to avoid an import cycle
+
+            selected = select_contiguous(condition, *choices)
+            if selected is not None:
+                return selected
+        return np.where(condition, *choices)
 
     def special(self, name: str) -> Callable[..., Array]:
         """Return this package's ufunc `name` if it exists, else the function of `scipy.special`."""

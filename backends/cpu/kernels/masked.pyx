@@ -7,6 +7,8 @@ the operator's Python kernel runs. The operators are:
     masked_select, x[c], nonzero(c)           one element per true mask element (operands are contiguous)
 """
 
+import numpy as np
+
 cimport numpy as cnp
 from libc.float cimport FLT_MAX
 from libc.math cimport fabs, isfinite
@@ -68,11 +70,19 @@ cdef int store_selected(
     Operator op, IValue *r, const int32_t *at, int kind, PyArrayObject *mask, char *x, npy_intp x_stride, char *y, npy_intp y_stride
 ) except -1:
     cdef object result = new_like(mask, kind)
-    cdef char *out = data_of(<PyArrayObject *>result)
-    cdef npy_intp width = item_size(<PyArrayObject *>result)
-    cdef const uint8_t *m = <const uint8_t *>data_of(mask)
-    cdef npy_intp n = size_of(mask)
-    cdef ReleasedGil gil_state = leave_gil(n, r, at, op.nargs)
+    cdef ReleasedGil gil_state = leave_gil(size_of(mask), r, at, op.nargs)
+    select_rows(
+        item_size(<PyArrayObject *>result), <uint8_t *>data_of(mask), size_of(mask), x, x_stride, y, y_stride,
+        data_of(<PyArrayObject *>result)
+    )
+    take_gil(gil_state)
+    return set_result(&r[at[op.nargs]], result, kind)
+
+
+cdef void select_rows(
+    npy_intp width, const uint8_t *m, npy_intp n, char *x, npy_intp x_stride, char *y, npy_intp y_stride, char *out
+) noexcept nogil:
+    """Select between contiguous elements of `width` bytes. A stride is 1, or 0 for a scalar."""
     if width == 4:
         select_elements[four_bytes](m, n, <four_bytes *>x, x_stride, <four_bytes *>y, y_stride, <four_bytes *>out)
     elif width == 8:
@@ -81,8 +91,43 @@ cdef int store_selected(
         select_elements[two_bytes](m, n, <two_bytes *>x, x_stride, <two_bytes *>y, y_stride, <two_bytes *>out)
     else:
         select_elements[int8_t](m, n, <int8_t *>x, x_stride, <int8_t *>y, y_stride, <int8_t *>out)
-    take_gil(gil_state)
-    return set_result(&r[at[op.nargs]], result, kind)
+
+
+def select_contiguous(mask, x, y):
+    """Return numpy.where(mask, x, y), computed without branches, or None for unsupported operands.
+
+    `mask` is a contiguous array of bools. `x` and `y` are contiguous arrays of its shape with one dtype of 1, 2, 4 or 8
+    bytes. One of them can be a number or a 0-dim array that does not change the dtype.
+    """
+    cdef PyArrayObject *operands[2]
+    cdef PyArrayObject *m
+    cdef npy_intp width, n
+    cdef int i
+    array = x if type(x) is np.ndarray and x.ndim else y
+    if type(mask) is not np.ndarray or type(array) is not np.ndarray or mask.dtype.char != "?" or array.dtype.hasobject:
+        return None
+    dtype = array.dtype
+    pair = []
+    for choice in (x, y):
+        if type(choice) is not np.ndarray or choice.dtype is not dtype:
+            if np.ndim(choice) or np.result_type(array, choice) is not dtype:
+                return None
+            choice = np.asarray(choice, dtype)
+        pair.append(choice)
+    m = <PyArrayObject *>mask
+    n, width = size_of(m), dtype.itemsize
+    if not has_integer_width(width) or flags_of(m) & CONTIGUOUS_FLAGS != CONTIGUOUS_FLAGS:
+        return None
+    for i in range(2):
+        operands[i] = <PyArrayObject *>pair[i]
+        if not flags_of(operands[i]) & cnp.NPY_ARRAY_ALIGNED or not matches_mask(operands[i], m):
+            return None
+    result = np.empty(mask.shape, dtype)
+    select_rows(
+        width, <uint8_t *>data_of(m), n, data_of(operands[0]), ndim_of(operands[0]) != 0, data_of(operands[1]),
+        ndim_of(operands[1]) != 0, data_of(<PyArrayObject *>result)
+    )
+    return result
 
 
 cdef bint store_exact_scalar(IValue *scalar, int kind, char *out) noexcept:
