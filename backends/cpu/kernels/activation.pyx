@@ -3,7 +3,7 @@
 Input: interpreter registers with a tensor and numbers. Output: the register of the result. For other
 arguments, the operator's Python kernel runs. The operators are:
 
-    leaky_relu(x, 0.1)      silu(x)      gelu(x), gelu(x, approximate="tanh")
+    leaky_relu(x, 0.1)      prelu(x, slopes)      silu(x)      gelu(x), gelu(x, approximate="tanh")
     elu(x), celu(x), selu(x), softplus(x), logsigmoid(x)
     hardtanh(x), relu6(x), hardshrink(x), softshrink(x), threshold(x, 0.1, 20)
 """
@@ -18,7 +18,7 @@ from ts.backends.cpu.kernels.short_floats cimport BFLOAT16, shorten, widen
 from ts.backends.cpu.kernels.kernel_registry cimport FLOAT32_CONTIGUOUS, Tile, register_kernel, register_tile
 from ts.backends.cpu.kernels.vector_math cimport DoubleRow, FloatRow, double_row, float_row
 from ts._core.value.ivalue cimport IValue, TAG_OBJECT
-from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, HALF, PyArrayObject, data_of, flags_of, size_of
+from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, HALF, PyArrayObject, data_of, dims_of, flags_of, ndim_of, size_of
 from ts._core.tensor.overlap cimport has_internal_overlap
 from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor
 from ts.backends.cpu.kernels.gil cimport EXPENSIVE_ELEMENT_COST, ReleasedGil, leave_gil, take_gil
@@ -28,6 +28,7 @@ cnp.import_array()
 
 cdef enum:
     TILE = 512                         # number of elements of a tile
+    MIN_PLANE = 16                     # smallest number of elements of a channel for which prelu runs a loop per channel
 
 cdef extern from "numpy/arrayobject.h":
     # This function takes a reference to the dtype from the caller (steals it).
@@ -165,6 +166,41 @@ cdef int leaky_relu(Operator op, IValue *r, const int32_t *at) except -1:
         float_leaky(<float *>data_of(x), size_of(x), <float>slope, 0, <float *>out)
     else:
         double_leaky(<double *>data_of(x), size_of(x), slope, 0, <double *>out)
+    take_gil(gil_state)
+    return set_result(&r[at[op.nargs]], result, kind)
+
+
+cdef int prelu(Operator op, IValue *r, const int32_t *at) except -1:
+    """Compute prelu of a tensor whose slope is one number, or one number for each channel of dimension 1."""
+    cdef PyArrayObject *x = float_array(&r[at[0]])
+    cdef PyArrayObject *weight = float_array(&r[at[1]])
+    cdef npy_intp plane, i, channels
+    cdef int kind
+    cdef object result
+    cdef void *out
+    cdef ReleasedGil gil_state
+    if x == NULL or weight == NULL or ndim_of(weight) > 1 or size_of(weight) == 0 or size_of(x) == 0:
+        return UNSUPPORTED
+    kind = scalar_type(&r[at[0]])
+    channels = size_of(weight)
+    if scalar_type(&r[at[1]]) != kind or (channels > 1 and (ndim_of(x) < 2 or dims_of(x)[1] != channels)):
+        return UNSUPPORTED
+    plane = size_of(x) if channels == 1 else size_of(x) // (dims_of(x)[0] * channels)
+    if channels > 1 and plane < MIN_PLANE:
+        return UNSUPPORTED
+    owner = <object>weight
+    result = new_like(x, kind)
+    out = data_of(<PyArrayObject *>result)
+    gil_state = leave_gil(size_of(x), r, at, op.nargs)
+    for i in range(size_of(x) // plane):
+        if kind == FLOAT:
+            float_leaky(
+                <float *>data_of(x) + i * plane, plane, (<float *>data_of(weight))[i % channels], 0, <float *>out + i * plane
+            )
+        else:
+            double_leaky(
+                <double *>data_of(x) + i * plane, plane, (<double *>data_of(weight))[i % channels], 0, <double *>out + i * plane
+            )
     take_gil(gil_state)
     return set_result(&r[at[op.nargs]], result, kind)
 
@@ -446,5 +482,6 @@ register_kernel("aten::softshrink", softshrink, FLOAT32_CONTIGUOUS)
 register_kernel("aten::hardshrink", hardshrink, FLOAT32_CONTIGUOUS)
 register_kernel("aten::threshold", threshold, FLOAT32_CONTIGUOUS)
 register_kernel("aten::leaky_relu", leaky_relu, FLOAT32_CONTIGUOUS)
+register_kernel("aten::prelu", prelu)
 register_kernel("aten::silu", silu, FLOAT32_CONTIGUOUS)
 register_kernel("aten::gelu", gelu, FLOAT32_CONTIGUOUS)

@@ -10,7 +10,7 @@ from typing import Final
 NAMES: Final[dict[str, str]] = {
     "activation": """
         aten::celu aten::elu aten::gelu aten::hardshrink aten::hardtanh aten::leaky_relu aten::log_sigmoid
-        aten::relu6 aten::selu aten::silu aten::softplus aten::softshrink aten::threshold
+        aten::prelu aten::relu6 aten::selu aten::silu aten::softplus aten::softshrink aten::threshold
     """,
     "activation_backward": """
         aten::hardshrink_backward aten::hardsigmoid_backward aten::hardswish_backward
