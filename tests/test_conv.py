@@ -61,6 +61,17 @@ CASES = {  # input, weight, stride, padding, dilation, groups
     "large weight": ((1, 256, 3, 3), (260, 256, 3, 3), (1, 1), (1, 1), (1, 1), 1),
     "pointwise, whole panels": ((2, 140, 8, 12), (20, 140, 1, 1), (1, 1), (0, 0), (1, 1), 1),
     "pointwise, groups": ((2, 12, 10, 10), (18, 4, 1, 1), (1, 1), (0, 0), (1, 1), 3),
+    "many filters, small images": ((5, 6, 7, 7), (70, 6, 3, 3), (1, 1), (1, 1), (1, 1), 1),
+    "many filters, whole vectors": ((2, 5, 6, 56), (72, 5, 3, 3), (1, 1), (1, 1), (1, 1), 1),
+    "many filters, strided": ((3, 5, 15, 29), (68, 5, 3, 3), (2, 2), (1, 1), (1, 1), 1),
+    "many filters, one position left": ((1, 150, 7, 7), (75, 150, 1, 1), (1, 1), (0, 0), (1, 1), 1),
+    "many filters, two positions left": ((1, 150, 5, 10), (80, 150, 1, 1), (1, 1), (0, 0), (1, 1), 1),
+    "many filters, three positions left": ((1, 9, 3, 17), (83, 9, 3, 3), (1, 1), (1, 1), (1, 1), 1),
+    "many filters, four positions left": ((1, 9, 4, 13), (66, 9, 3, 3), (1, 1), (1, 1), (1, 1), 1),
+    "many filters, groups": ((2, 10, 5, 7), (150, 5, 3, 3), (1, 1), (1, 1), (1, 1), 2),
+    "blocks of rows": ((2, 60, 25, 200), (9, 60, 3, 3), (1, 1), (1, 1), (1, 1), 1),
+    "blocks of rows, strided": ((1, 60, 50, 130), (9, 60, 3, 3), (2, 2), (1, 2), (1, 1), 1),
+    "blocks of rows, groups": ((1, 120, 12, 230), (24, 60, 5, 1), (1, 1), (2, 0), (1, 1), 2),
     "whole window": ((3, 6, 4, 5), (7, 6, 4, 5), (2, 1), (0, 0), (1, 1), 1),
     "whole window, padded": ((3, 6, 3, 3), (7, 6, 3, 3), (4, 4), (1, 1), (1, 1), 1),
 }
@@ -111,6 +122,25 @@ def test_depthwise_of_random_geometries(dtype, width, widest):
         rest = [[int(n) for n in each] for each in (stride, padding, dilation)]
         expected = reference_convolution(x, weight, *rest, channels) + bias.reshape(-1, 1, 1)
         assert np.allclose(run(x, weight, *rest, int(channels), bias=bias), expected, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("width", [128, 256, 512])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_random_geometries(dtype, width, widest):
+    """Convolutions of random sizes, filters, groups, strides and paddings equal their definition."""
+    microkernels.instruction_set(width)
+    random = np.random.default_rng(width + 1)
+    for _ in range(40):
+        kernel, stride, dilation = random.integers(1, 5, 2), random.integers(1, 3, 2), random.integers(1, 3, 2)
+        padding, groups = random.integers(0, 3, 2), int(random.integers(1, 3))
+        size = [max(n, d * (k - 1) + 1 - 2 * p) for n, d, k, p in zip((random.integers(1, 9), random.integers(1, 60)), dilation, kernel, padding, strict=True)]
+        images, channels, filters = random.integers(1, 5), random.integers(1, 6), random.integers(1, 100)
+        x = random.normal(size=(images, channels * groups, *size)).astype(dtype)
+        weight = random.normal(size=(filters * groups, channels, *kernel)).astype(dtype)
+        bias = random.normal(size=filters * groups).astype(dtype)
+        rest = [[int(n) for n in each] for each in (stride, padding, dilation)]
+        expected = reference_convolution(x, weight, *rest, groups) + bias.reshape(-1, 1, 1)
+        assert np.allclose(run(x, weight, *rest, groups, bias=bias), expected, rtol=1e-5, atol=1e-4)
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -1,4 +1,4 @@
-"""Convolutions of floating arrays on the CPU, by an implicit GEMM that reads the input in place.
+"""Convolutions of floating arrays on the CPU, by an implicit GEMM.
 
 Input: input, weight, bias and geometry of a convolution. Output: the convolution in `out`.
 
@@ -14,8 +14,9 @@ shows an input of 2 x 4 elements (a to h) with zeros (.) around it. Unused posit
                                   . a b c d .     q = 0 1 2 3 (4 5) 6 7 8 9 (10 11) ...
                                   . e f g h .
 
-The column matrix (im2col) is never stored. Each element is summed in the same order for every number of
-threads.
+With few filters, the microkernels read the layout in place (`conv_in_place.pyx`). With many, the elements that a
+block of positions reads are first copied to panels, without unused positions (`conv_panels.pyx`). The whole column
+matrix (im2col) is never stored. Each element is summed in the same order for every number of threads.
 """
 
 import numpy as np
@@ -23,7 +24,7 @@ import numpy as np
 cimport cython
 from libc.stdint cimport int64_t
 from libc.stdlib cimport free
-from libc.string cimport memcpy, memset
+from libc.string cimport memset
 
 from numpy cimport NPY_ARRAY_ALIGNED, NPY_ARRAY_CARRAY, npy_intp
 
@@ -32,9 +33,14 @@ from ts._core.value.no_python_construction cimport seal
 from ts._core.tensor.tensor cimport Tensor
 from ts.backends.cpu.kernels.aligned_memory cimport malloc_aligned
 from ts.backends.cpu.kernels.conv_depthwise cimport DepthwiseTask, compute_channels, lay_out_columns
-from ts.backends.cpu.kernels.conv_layout cimport InputLayout, SubConvolution, row_of_position
+from ts.backends.cpu.kernels.conv_in_place cimport (
+    block_length, block_plane, compute_in_place, copy_out, reads_source_in_place, rows_of_block
+)
+from ts.backends.cpu.kernels.conv_job cimport Job
+from ts.backends.cpu.kernels.conv_layout cimport InputLayout, SubConvolution, arrange_channel, real
+from ts.backends.cpu.kernels.conv_panels cimport MAX_PANELS_PER_TASK, compute_panels, position_count
 from ts.backends.cpu.kernels.conv_weight_packing cimport (
-    ConvWeight, cached_weight, describe_weight, pack_weight, packed_group_size, weight_offset
+    cached_weight, describe_weight, pack_weight, packed_group_size, weight_offset
 )
 from ts.backends.cpu.kernels.gemm_tiles cimport Packed
 from ts.backends.cpu.kernels.kernel cimport item_size
@@ -49,230 +55,10 @@ cdef int64_t MIN_WORK_PER_THREAD = thread_pool.MIN_WORK_PER_THREAD
 cdef int64_t MIN_UNITS_WITHOUT_GIL = MIN_WORK_PER_THREAD // 16
 
 cdef enum:
-    DEPTH_BLOCK = 128  # maximal depth (channels times taps) of a block, whose panel has 24 KiB
-    MAX_PANELS_PER_TASK = 4  # number of panels that a task multiplies by a part of a large weight before it reads the next part
-    # With at most this many filter tiles, the tiles read the source in place. With more, the source is first
-    # copied to panels, which each tile reads.
-    MAX_UNPACKED_TILES = 8
-    MIN_UNPACKED_TAPS = 4              # minimal number of taps to read the source in place for more than 2 filter tiles
     LARGE_WEIGHT_BYTES = 1 << 19       # maximal size in bytes of a weight that stays in the L2 cache
     DEPTHWISE_BLOCK = 2048             # number of positions that a depthwise convolution computes at a time
     # Number of references to the array of the weight while it is packed: of the operator and of `Run.owners`.
     REFERENCES_TO_WEIGHT = 2
-
-
-cdef struct Job:
-    # State of one correlation. Strides and offsets count elements.
-    Kernels *kernels
-    char *input
-    int64_t input_strides[5]           # strides of image, channel and 3 spatial dimensions
-    char *source
-    int64_t source_image
-    int64_t source_channel
-    int64_t source_end  # number of elements of the source, which bounds the reads of whole vectors
-    ConvWeight weight
-    char *packed                       # weight as packed by `pack_weight`
-    int64_t packed_group               # number of elements of a group of `packed`
-    char *bias
-    int64_t bias_stride
-    char *out
-    int64_t out_plane
-    int64_t images
-    int64_t groups
-    int64_t channels                   # number of channels of a group
-    int64_t filters                    # number of filters of a group
-    int64_t depth                      # number of channels of a group times number of taps
-    int64_t *offset                    # `depth` offsets in the source, one for each pair of channel and tap
-    int64_t furthest                   # maximum of `offset`
-    int64_t panels                     # number of panels that a task computes
-    bint direct                        # True if microkernels may write to the output instead of a buffer
-
-
-# ---------------------------------------------------------------- layout of the operands
-
-cdef void arrange_channel(
-    const real *input, const int64_t *stride, InputLayout s, int64_t image, int64_t channel, real *to
-) noexcept nogil:
-    cdef const real *plane = input + image * stride[0] + channel * stride[1]
-    cdef const real *line
-    cdef int64_t a, b, c, u, v, w, i, j, begin, end, element_stride = s.stride[2] * stride[4], count = s.length[2]
-    w = count * s.length[1] * s.length[0] * s.residue_count[0] * s.residue_count[1] * s.residue_count[2]
-    memset(to, 0, w * sizeof(real))
-    for a in range(s.residue_count[0]):
-        for b in range(s.residue_count[1]):
-            for c in range(s.residue_count[2]):
-                # [begin, end) is the range of all w for which (first + w) * stride + residue is a valid index
-                # of the input
-                begin = min(max(-s.first[2], 0), count)
-                end = 0
-                if s.size[2] > s.residues[2][c]:
-                    end = (s.size[2] - s.residues[2][c] - 1) // s.stride[2] + 1
-                end = max(min(end - s.first[2], count), begin)
-                for u in range(s.first[0], s.first[0] + s.length[0]):
-                    i = u * s.stride[0] + s.residues[0][a]
-                    for v in range(s.first[1], s.first[1] + s.length[1]):
-                        j = v * s.stride[1] + s.residues[1][b]
-                        if i < 0 or i >= s.size[0] or j < 0 or j >= s.size[1]:
-                            to += count
-                            continue
-                        line = plane + i * stride[2] + j * stride[3] + s.residues[2][c] * stride[4]
-                        line += (s.first[2] + begin) * element_stride
-                        if element_stride == 1:
-                            copy_row(line, end - begin, to + begin)
-                        elif element_stride == 2:  # a loop with a constant stride is vectorized
-                            for w in range(end - begin):
-                                to[begin + w] = line[2 * w]
-                        else:
-                            for w in range(end - begin):
-                                to[begin + w] = line[w * element_stride]
-                        to += count
-
-
-# ---------------------------------------------------------------- computation
-
-cdef void copy_out(
-    Job *job, SubConvolution p, int64_t image, int64_t first, int64_t filters, real *sums, int64_t pitch, int64_t q, int64_t count,
-    bint add_bias
-) noexcept nogil:
-    """Write the sums of positions [q, q + count) to the rows of the output, after adding the bias if `add_bias`."""
-    cdef int64_t low = row_of_position(p, q), begin, end, i, filter
-    cdef real *from_
-    cdef real *to
-    cdef real bias = 0
-    while low < p.rows and p.row_q[low] < q + count:
-        begin = max(p.row_q[low], q)
-        end = min(p.row_q[low] + p.row, q + count)
-        if begin < end:
-            to = <real *>job.out + (image * job.groups * job.filters + first) * job.out_plane
-            to += p.row_offset[low] + (begin - p.row_q[low]) * p.output_stride
-            from_ = sums + begin - q
-            for filter in range(filters):
-                if add_bias and job.bias != NULL:
-                    bias = (<real *>job.bias)[(first + filter) * job.bias_stride]
-                if p.output_stride == 1:
-                    for i in range(end - begin):
-                        to[i] = from_[i] + bias
-                else:
-                    for i in range(end - begin):
-                        to[i * p.output_stride] = from_[i] + bias
-                to += job.out_plane
-                from_ += pitch
-        low += 1
-
-
-cdef void fill_with_bias(Job *job, int64_t first, int64_t filters, real *to, int64_t pitch, int64_t count) noexcept nogil:
-    """Set `count` elements of the rows of `filters` filters to the bias."""
-    cdef int64_t filter, i
-    cdef real bias
-    for filter in range(filters):
-        bias = (<real *>job.bias)[(first + filter) * job.bias_stride]
-        for i in range(count):
-            to[i] = bias
-        to += pitch
-
-
-cdef inline int pack_end(
-    Job *job, real *source, int64_t start, int64_t *offset, int64_t depth, real *to, int64_t width
-) noexcept nogil:
-    """Pack a panel that extends past the end of the source. Elements past the end are zeros."""
-    cdef int64_t k, i, there
-    for k in range(depth):
-        there = min(max(job.source_end - start - offset[k], 0), width)
-        for i in range(there):
-            to[i] = source[start + offset[k] + i]
-        for i in range(there, width):
-            to[i] = 0
-        to += width
-
-
-cdef int compute(Job *job, SubConvolution p, int64_t partition, int64_t partition_count, real *kind) noexcept nogil:
-    """Run the tasks of partition `partition` of `partition_count`. Return -1 if memory is exhausted.
-
-    A task computes all filters of one group and image for up to `job.panels` panels of positions.
-    """
-    cdef int64_t lanes = job.kernels.lanes, rows = job.kernels.rows, wide = 3 * job.kernels.lanes
-    cdef int64_t pitch = wide * job.panels, tiles = (job.filters + rows - 1) // rows
-    cdef int64_t blocks = (p.length + pitch - 1) // pitch
-    cdef int64_t tasks = job.images * job.groups * blocks
-    cdef int64_t task, group, image, start, q, k, depth, tile, panel, panels, first, kind_of_tile, left
-    cdef int64_t vectors[MAX_PANELS_PER_TASK]
-    cdef bint packed[MAX_PANELS_PER_TASK]
-    cdef bint few = tiles <= 2 or (tiles <= MAX_UNPACKED_TILES and p.taps >= MIN_UNPACKED_TAPS)
-    cdef real *weight
-    cdef real *block = <real *>malloc_aligned((pitch * min(job.depth, DEPTH_BLOCK) + 1) * sizeof(real))
-    cdef real *sums = <real *>malloc_aligned(pitch * tiles * rows * sizeof(real))
-    cdef real *panel_at
-    cdef real *to
-    cdef real *output
-    cdef int64_t to_pitch
-    cdef int64_t direct                # number of the first panels whose results are written to the output without a copy
-    cdef bint add
-    if block == NULL or sums == NULL:
-        free(block)
-        free(sums)
-        return -1
-    for task in range(tasks * partition // partition_count, tasks * (partition + 1) // partition_count):
-        q = task % blocks * pitch
-        group = task // blocks % job.groups
-        image = task // blocks // job.groups
-        start = image * job.source_image + group * job.channels * job.source_channel
-        panels = min((p.length - q + wide - 1) // wide, job.panels)
-        weight = <real *>job.packed + group * job.packed_group
-        direct = min((p.length - q) // wide, panels) if job.direct else 0
-        output = <real *>job.out + (image * job.groups + group) * job.filters * job.out_plane + p.row_offset[0] + q
-        k = 0
-        while True:
-            depth = min(job.depth - k, <int64_t>DEPTH_BLOCK)
-            for panel in range(panels):
-                first = q + panel * wide
-                vectors[panel] = min((p.length - first + lanes - 1) // lanes, 3)
-                panel_at = block + panel * wide * depth
-                packed[panel] = True
-                if start + job.furthest + first + wide > job.source_end:
-                    pack_end(
-                        job, <real *>job.source, start + first, job.offset + k, depth, panel_at, vectors[panel] * lanes
-                    )
-                elif few:
-                    packed[panel] = False
-                else:
-                    job.kernels.pack(
-                        depth, <real *>job.source + start + first, job.offset + k, panel_at, vectors[panel]
-                    )
-            for tile in range(tiles):
-                left = job.filters - tile * rows
-                kind_of_tile = 0
-                while (1 << kind_of_tile) < min(left, rows):
-                    kind_of_tile += 1
-                for panel in range(panels):
-                    to, to_pitch = sums + tile * rows * pitch + panel * wide, pitch
-                    add = k > 0
-                    if panel < direct:
-                        to, to_pitch = output + tile * rows * job.out_plane + panel * wide, job.out_plane
-                    if k == 0 and job.bias != NULL:
-                        fill_with_bias(job, group * job.filters + tile * rows, min(left, rows), to, to_pitch, wide)
-                        add = True
-                    if not packed[panel]:
-                        job.kernels.reach[kind_of_tile][vectors[panel] - 1](
-                            depth, weight + (tile * job.depth + k) * rows, <real *>job.source + start + q + panel * wide,
-                            job.offset + k, to, to_pitch, add,
-                        )
-                        continue
-                    job.kernels.tile[kind_of_tile][vectors[panel] - 1](
-                        depth, weight + (tile * job.depth + k) * rows, block + panel * wide * depth,
-                        to, to_pitch, add,
-                    )
-            k += depth
-            if k >= job.depth:
-                break
-        q += direct * wide
-        if direct < panels:
-            copy_out(
-                job, p, image, group * job.filters, job.filters, sums + direct * wide, pitch, q,
-                min((panels - direct) * wide, p.length - q), False,
-            )
-    free(block)
-    free(sums)
-    return 0
 
 
 cdef int compute_depthwise(
@@ -280,7 +66,7 @@ cdef int compute_depthwise(
 ) noexcept nogil:
     """Compute one partition of a depthwise convolution. Return -1 if memory is exhausted.
 
-    This function replaces `compute` if each group has one channel. A task computes one channel of one image.
+    This function is used if each group has one channel. A task computes one channel of one image.
     """
     cdef int64_t tasks = job.images * job.groups, slack = job.kernels.lanes
     cdef int64_t task, image, group, filter, tap, q, count
@@ -296,7 +82,7 @@ cdef int compute_depthwise(
     for task in range(tasks * partition // partition_count, tasks * (partition + 1) // partition_count):
         image = task // job.groups
         group = task % job.groups
-        arrange_channel(<const real *>job.input, job.input_strides, s, image, group, source)
+        arrange_channel(<const real *>job.input, job.input_strides, s, image, group, 0, s.length[1], source)
         for filter in range(job.filters):
             for tap in range(p.taps):
                 weight[tap] = (<real *>job.weight.data)[weight_offset(&job.weight, p.tap_index + 3 * tap, group, filter, 0)]
@@ -340,6 +126,7 @@ cdef class Run:
     def __dealloc__(self):
         free(self.job.offset)
         free(self.own_packed)
+        free(self.job.tile_bias)
         if self.job.source != self.job.input:
             free(self.job.source)
 
@@ -349,19 +136,23 @@ cdef class Run:
             if self.double_:
                 arrange_channel(
                     <const double *>self.job.input, self.job.input_strides, self.source, i // self.channels,
-                    i % self.channels, <double *>self.job.source + i * self.plane,
+                    i % self.channels, 0, self.source.length[1], <double *>self.job.source + i * self.plane,
                 )
             else:
                 arrange_channel(
                     <const float *>self.job.input, self.job.input_strides, self.source, i // self.channels,
-                    i % self.channels, <float *>self.job.source + i * self.plane,
+                    i % self.channels, 0, self.source.length[1], <float *>self.job.source + i * self.plane,
                 )
         return 0
 
     cdef int compute_partition(self, Py_ssize_t partition, Py_ssize_t partition_count) noexcept nogil:
+        if reads_source_in_place(&self.job, self.phase):
+            if self.double_:
+                return compute_in_place(&self.job, self.phase, self.source, partition, partition_count, <double *>NULL)
+            return compute_in_place(&self.job, self.phase, self.source, partition, partition_count, <float *>NULL)
         if self.double_:
-            return compute(&self.job, self.phase, partition, partition_count, <double *>NULL)
-        return compute(&self.job, self.phase, partition, partition_count, <float *>NULL)
+            return compute_panels(&self.job, self.phase, partition, partition_count, <double *>NULL)
+        return compute_panels(&self.job, self.phase, partition, partition_count, <float *>NULL)
 
     cdef bint describe_depthwise(self) except -1:
         """Set `depthwise`. Return False if `compute_channels` cannot compute the current phase."""
@@ -430,6 +221,22 @@ cdef class Run:
                 done = method(self, partition, partition_count)
         if done < 0:
             raise MemoryError()
+        return 0
+
+    cdef int arrange_bias(self) except -1:
+        """Copy the bias to tiles of the microkernels' rows. The missing filters of the last tile of a group get 0."""
+        cdef Job *job = &self.job
+        cdef int64_t rows = job.kernels.rows, padded = (job.filters + rows - 1) // rows * rows, group, filter, i
+        if job.bias == NULL:
+            return 0
+        job.tile_bias = <char *>_allocate(job.groups * padded, 8 if self.double_ else 4)
+        for group in range(job.groups):
+            for filter in range(padded):
+                i = (group * job.filters + filter) * job.bias_stride
+                if self.double_:
+                    (<double *>job.tile_bias)[group * padded + filter] = (<double *>job.bias)[i] if filter < job.filters else 0
+                else:
+                    (<float *>job.tile_bias)[group * padded + filter] = (<float *>job.bias)[i] if filter < job.filters else 0
         return 0
 
     def arrange_channels(self, Py_ssize_t partition, Py_ssize_t partition_count):
@@ -552,11 +359,11 @@ cdef int correlate_fitting(
     cdef PyArrayObject *y = <PyArrayObject *>out
     cdef SubConvolution phase
     cdef Py_ssize_t itemsize
-    cdef int64_t k, tap, work
+    cdef int64_t k, tap, work, partitions, plane
     cdef Py_ssize_t i
     cdef bint depthwise
     itemsize = item_size(x)
-    run.double_ = itemsize == 8
+    run.double_ = job.double_ = itemsize == 8
     run.source = source
     run.owners = (input, weight, bias, out)
     job.kernels = microkernels(run.double_)
@@ -579,9 +386,18 @@ cdef int correlate_fitting(
     depthwise = job.channels == 1 and groups > 1 and job.filters < 4
     run.plane = source.plane
     run.prepared = True
+    job.block_rows = 0
     if not depthwise:
+        run.arrange_bias()
         work = job.images * run.channels * run.plane
-        if source.as_is and _has_contiguous_planes(job.input_strides, source):
+        if len(phases) == 1:
+            phase = phases[0]
+            if not source.as_is and reads_source_in_place(job, phase):
+                partitions = thread_pool.partition_count(job.images * dims_of(y)[1] * phase.length * job.channels * phase.taps // 64)
+                job.output_rows, job.block_rows = phase.rows, rows_of_block(job, phase, source, itemsize, partitions)
+        if job.block_rows:
+            job.source_channel = block_plane(job, source)
+        elif source.as_is and _has_contiguous_planes(job.input_strides, source):
             job.source = job.input
             job.source_image = job.input_strides[0]
             job.source_channel = job.input_strides[1]
@@ -606,9 +422,16 @@ cdef int correlate_fitting(
         job.depth = job.channels * phase.taps
         job.offset = <int64_t *>_allocate(job.depth + 1, sizeof(int64_t))
         job.furthest = 0
+        plane = source.length[0] * source.length[1] * source.length[2]
         for k in range(job.channels):
             for tap in range(phase.taps):
                 job.offset[k * phase.taps + tap] = k * job.source_channel + phase.tap_offset[tap]
+                if job.block_rows:
+                    # The rows of each residue are adjacent in the buffer of a block as well as in the layout.
+                    job.offset[k * phase.taps + tap] = (
+                        k * job.source_channel + phase.tap_offset[tap] % plane
+                        + phase.tap_offset[tap] // plane * block_length(job, source) * source.length[2]
+                    )
         for k in range(job.depth):
             job.furthest = max(job.furthest, job.offset[k])
         work = job.images * dims_of(y)[1] * phase.length * job.depth
@@ -623,12 +446,16 @@ cdef int correlate_fitting(
         # A microkernel computes 1, 2, 4 or 8 filters. Microkernels write directly to the output only if the last
         # tile has such a number of filters. For another number, they would write past the last filter.
         k = job.filters % job.kernels.rows
-        job.direct = phase.rows == 1 and phase.output_stride == 1 and k & (k - 1) == 0
+        job.direct = phase.output_stride == 1 and k & (k - 1) == 0
         job.panels = MAX_PANELS_PER_TASK if job.packed_group * itemsize > LARGE_WEIGHT_BYTES else 1
-        if work // 64 < MIN_WORK_PER_THREAD:
+        partitions = thread_pool.partition_count(work // 64) if work // 64 >= MIN_WORK_PER_THREAD else 1
+        # Tasks have few filters if there are too few positions for all threads.
+        k = max(groups * (position_count(job, phase) // (3 * job.kernels.lanes * job.panels)), 1)
+        job.filter_parts = min(-(-job.filters // job.kernels.rows), -(-2 * partitions // k)) if partitions > 1 else 1
+        if partitions == 1:
             run.run(Run.compute_partition, 0, 1, work // 64)
         else:
-            thread_pool.run(run.compute, thread_pool.partition_count(work // 64))
+            thread_pool.run(run.compute, partitions)
     return 0
 
 

@@ -14,7 +14,7 @@ from libc.stdlib cimport free
 from libc.string cimport memset
 
 from ts.backends.cpu.kernels.aligned_memory cimport malloc_aligned
-from ts.backends.cpu.kernels.conv cimport real
+from ts.backends.cpu.kernels.conv_layout cimport real
 from ts.backends.cpu.kernels.conv_weight_packing cimport has_contiguous_filters, weight_offset
 
 cdef enum:

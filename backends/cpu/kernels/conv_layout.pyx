@@ -8,6 +8,7 @@ import numpy as np
 
 cimport cython
 from libc.stdint cimport int64_t
+from libc.string cimport memset
 
 from ts._core.tensor.ndarray cimport PyArrayObject, data_of
 
@@ -106,3 +107,45 @@ cdef class SubConvolution:
         self.furthest_tap = offsets.max()
         self.furthest_index[0], self.furthest_index[1], self.furthest_index[2] = indices.reshape(-1, 3).max(0).tolist()
         self.furthest_row = row_offset.max() + (row - 1) * output_stride if self.rows and row else -1
+
+
+cdef void arrange_channel(
+    const real *input, const int64_t *stride, InputLayout s, int64_t image, int64_t channel, int64_t first_row,
+    int64_t row_count, real *to
+) noexcept nogil:
+    cdef const real *plane = input + image * stride[0] + channel * stride[1]
+    cdef const real *line
+    cdef int64_t a, b, c, u, v, w, i, j, begin, end, element_stride = s.stride[2] * stride[4], count = s.length[2]
+    for a in range(s.residue_count[0]):
+        for b in range(s.residue_count[1]):
+            for c in range(s.residue_count[2]):
+                # [begin, end) is the range of all w for which (first + w) * stride + residue is a valid index
+                # of the input
+                begin = min(max(-s.first[2], 0), count)
+                end = 0
+                if s.size[2] > s.residues[2][c]:
+                    end = (s.size[2] - s.residues[2][c] - 1) // s.stride[2] + 1
+                end = max(min(end - s.first[2], count), begin)
+                for u in range(s.first[0], s.first[0] + s.length[0]):
+                    i = u * s.stride[0] + s.residues[0][a]
+                    for v in range(s.first[1] + first_row, s.first[1] + first_row + row_count):
+                        j = v * s.stride[1] + s.residues[1][b]
+                        if i < 0 or i >= s.size[0] or j < 0 or j >= s.size[1]:
+                            memset(to, 0, count * sizeof(real))
+                            to += count
+                            continue
+                        for w in range(begin):
+                            to[w] = 0
+                        for w in range(end, count):
+                            to[w] = 0
+                        line = plane + i * stride[2] + j * stride[3] + s.residues[2][c] * stride[4]
+                        line += (s.first[2] + begin) * element_stride
+                        if element_stride == 1:
+                            copy_row(line, end - begin, to + begin)
+                        elif element_stride == 2:  # a loop with a constant stride is vectorized
+                            for w in range(end - begin):
+                                to[begin + w] = line[2 * w]
+                        else:
+                            for w in range(end - begin):
+                                to[begin + w] = line[w * element_stride]
+                        to += count

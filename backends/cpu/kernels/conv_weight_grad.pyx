@@ -21,8 +21,8 @@ from numpy cimport NPY_ARRAY_C_CONTIGUOUS, NPY_ARRAY_WRITEABLE, npy_intp
 from ts._core.tensor.ndarray cimport PyArrayObject, data_of, dims_of, flags_of, ndim_of
 from ts._core.value.no_python_construction cimport seal
 from ts.backends.cpu.kernels.aligned_memory cimport malloc_aligned
-from ts.backends.cpu.kernels.conv cimport arrange_channel, copy_row, real, require_fitting
-from ts.backends.cpu.kernels.conv_layout cimport InputLayout, SubConvolution, row_of_position
+from ts.backends.cpu.kernels.conv cimport require_fitting
+from ts.backends.cpu.kernels.conv_layout cimport InputLayout, SubConvolution, arrange_channel, copy_row, real, row_of_position
 from ts.backends.cpu.kernels.kernel cimport item_size
 from ts.backends.cpu.kernels.microkernels cimport Kernels, microkernels
 from ts.backends.cpu.kernels.parallel_task cimport require_partition
@@ -92,12 +92,12 @@ cdef class Weights:
             for i in range(count):
                 if self.double_:
                     arrange_channel(
-                        <const double *>self.conv_input, self.strides, self.layout, i // each, i % each,
+                        <const double *>self.conv_input, self.strides, self.layout, i // each, i % each, 0, self.layout.length[1],
                         <double *>self.source + i * plane,
                     )
                 else:
                     arrange_channel(
-                        <const float *>self.conv_input, self.strides, self.layout, i // each, i % each,
+                        <const float *>self.conv_input, self.strides, self.layout, i // each, i % each, 0, self.layout.length[1],
                         <float *>self.source + i * plane,
                     )
         return 0
@@ -206,7 +206,7 @@ cdef void sum_panel(
                 for tap in range(p.taps):
                     w.kernels.part[kind][vectors - 1](
                         depth, source + c * plane + q + p.tap_offset[tap], panel, sums + (tap * n + c) * wide, wide, add,
-                        plane, 1, 1, NULL,
+                        plane, 1, 1, NULL, panel, 0,
                     )
                 c += 1 << kind
             add = True
@@ -240,7 +240,7 @@ cdef int sum_rows(Weights w, SubConvolution p, InputLayout s, int64_t first, int
     for group in range(first, last):
         memset(total, 0, w.filters * p.taps * sizeof(real))
         for image in range(w.images):
-            arrange_channel(<const real *>w.conv_input, w.strides, s, image, group, source)
+            arrange_channel(<const real *>w.conv_input, w.strides, s, image, group, 0, s.length[1], source)
             for filter in range(w.filters):
                 line = <const real *>w.other + ((image * w.groups + group) * w.filters + filter) * w.channel_size
                 for row in range(p.rows):

@@ -6,6 +6,9 @@ from ts._core.tensor.ndarray cimport PyArrayObject
 from ts._core.tensor.tensor cimport Tensor
 from ts.backends.cpu.kernels.gemm_tiles cimport Packed
 
+cdef enum:
+    WEIGHT_BLOCK_DEPTH = 128           # maximal depth (channels times taps) of a block of the packed weight
+
 cdef struct ConvWeight:
     char *data
     int64_t strides[6]                 # strides of group, filter, channel and 3 window dimensions, in elements
@@ -32,8 +35,8 @@ cdef void describe_weight(ConvWeight *w, PyArrayObject *array, int64_t groups, b
 cdef bint has_contiguous_filters(ConvWeight *w, const int64_t *tap_index, int64_t taps) noexcept nogil
 # Number of elements of a packed group of a weight with `taps` taps.
 cdef int64_t packed_group_size(ConvWeight *w, int64_t taps) noexcept nogil
-# Pack a weight as (group, tile of filters, channel, tap, filter in the tile). `tap_index` has 3 indices for each
-# of `taps` taps. The last tile of a group is padded with zeros.
+# Pack a weight as (group, block of the depth, tile of filters, step of the depth, filter in the tile). `tap_index`
+# has 3 indices for each of `taps` taps. The last tile of a group is padded with zeros.
 cdef void pack_weight(ConvWeight *w, const int64_t *tap_index, int64_t taps, void *to) noexcept nogil
 # Return the packed weight from the cache, or None if the weight is not cached. `layout` identifies the packed
 # layout: weights of the same shape with equal `layout` are packed equally. `caller_references` is the number of

@@ -1,8 +1,10 @@
 """Weight packing of convolutions: the layout that the microkernels read, and its cache.
 
-Input: the weight of a convolution, and the taps of a correlation. Output: the weight as (group, tile of
-filters, channel, tap, filter in the tile). A tile has as many filters as a microkernel has rows. For example, a
-weight of shape (6, channels, taps) and a microkernel with 4 rows have two tiles:
+Input: the weight of a convolution, and the taps of a correlation. Output: the weight as (group, block of the depth,
+tile of filters, step of the depth, filter in the tile). A step of the depth is a pair of channel and tap. A block has
+WEIGHT_BLOCK_DEPTH steps, the last block the remaining ones. A tile has as many filters as a microkernel has rows. A
+convolution reads the packed weight in the order of its addresses. For example, a weight of shape (6, channels, taps)
+and a microkernel with 4 rows have two tiles:
 
     tile 0: filters 0, 1, 2, 3          tile 1: filters 4, 5, and zeros in place of two more filters
 
@@ -16,7 +18,7 @@ from libc.stdint cimport int64_t
 from ts._core.tensor.ndarray cimport PyArrayObject, data_of, dims_of, flags_of, ndim_of, size_of, strides_of
 from ts._core.tensor.tensor cimport Tensor
 from ts.backends.cpu.kernels.blas_matrix cimport Matrix
-from ts.backends.cpu.kernels.conv cimport real
+from ts.backends.cpu.kernels.conv_layout cimport real
 from ts.backends.cpu.kernels.gemm_tiles cimport Packed, new_packed
 from ts.backends.cpu.kernels.kernel cimport item_size
 from ts.backends.cpu.kernels.microkernels cimport Kernels, microkernels
@@ -56,27 +58,41 @@ cdef bint has_contiguous_filters(ConvWeight *w, const int64_t *tap_index, int64_
 
 
 cdef void pack_tiles(ConvWeight *w, const int64_t *tap_index, int64_t taps, real *to) noexcept nogil:
-    cdef Kernels *kernels = microkernels(w.double_)
+    cdef int64_t rows = microkernels(w.double_).rows, depth = w.channels * taps, group, block, start, tile
+    cdef int64_t blocks = (depth + WEIGHT_BLOCK_DEPTH - 1) // WEIGHT_BLOCK_DEPTH
     cdef bint contiguous = has_contiguous_filters(w, tap_index, taps)
-    cdef int64_t stride = w.strides[1], rows = kernels.rows, depth = w.channels * taps
-    cdef int64_t group, tile, filled, tap, r, channel
-    cdef real *line
     for group in range(w.groups):
-        for tile in range((w.filters + rows - 1) // rows):
-            filled = min(rows, w.filters - tile * rows)
-            if contiguous and filled == rows:
-                line = <real *>w.data + weight_offset(w, tap_index, group, tile * rows, 0)
-                kernels.transpose_rows(depth, line, stride, to, <int>rows)
-                to += depth * rows
-                continue
-            for channel in range(w.channels):
-                for tap in range(taps):
-                    line = <real *>w.data + weight_offset(w, tap_index + 3 * tap, group, tile * rows, channel)
-                    for r in range(filled):
-                        to[r] = line[r * stride]
-                    for r in range(filled, rows):
-                        to[r] = 0
-                    to += rows
+        for block in range(blocks):
+            start = block * WEIGHT_BLOCK_DEPTH
+            for tile in range((w.filters + rows - 1) // rows):
+                to = pack_tile(
+                    w, tap_index, taps, contiguous, group, tile * rows, start, min(start + WEIGHT_BLOCK_DEPTH, depth), to
+                )
+
+
+cdef real *pack_tile(
+    ConvWeight *w, const int64_t *tap_index, int64_t taps, bint contiguous, int64_t group, int64_t filter, int64_t start,
+    int64_t end, real *to
+) noexcept nogil:
+    """Pack steps [start, end) of the depth for the filters of the tile that begins at `filter`.
+
+    Return the end of the packed tile.
+    """
+    cdef Kernels *kernels = microkernels(w.double_)
+    cdef int64_t rows = kernels.rows, stride = w.strides[1], filled = min(rows, w.filters - filter), k, r
+    cdef real *line
+    if contiguous and filled == rows:
+        line = <real *>w.data + weight_offset(w, tap_index, group, filter, 0) + start
+        kernels.transpose_rows(end - start, line, stride, to, <int>rows)
+        return to + (end - start) * rows
+    for k in range(start, end):
+        line = <real *>w.data + weight_offset(w, tap_index + 3 * (k % taps), group, filter, k // taps)
+        for r in range(filled):
+            to[r] = line[r * stride]
+        for r in range(filled, rows):
+            to[r] = 0
+        to += rows
+    return to
 
 
 cdef void pack_weight(ConvWeight *w, const int64_t *tap_index, int64_t taps, void *to) noexcept nogil:

@@ -97,6 +97,9 @@ cdef void run_panel(
     cdef real edge_bias[48]            # bias of such a tile, padded with zeros
     cdef real *to
     cdef bint is_full = wide == columns
+    # While the rows are multiplied by this panel, the next packed panel is prefetched.
+    cdef char *ahead = <char *>(packed + wide * depth)
+    cdef int64_t ahead_stride = wide * sizeof(real) * kernels.rows // max(row_end - row, <int64_t>kernels.rows)
     cdef int kind
     if last:
         alpha = finish.alpha
@@ -116,7 +119,10 @@ cdef void run_panel(
             for r in range(rows):
                 for c in range(columns):
                     edge[r * wide + c] = out[r * pitch + c]
-        kernels.part[kind][vectors - 1](depth, left, packed, to, pitch if is_full else wide, k > 0, a_row, a_stride, alpha, bias)
+        kernels.part[kind][vectors - 1](
+            depth, left, packed, to, pitch if is_full else wide, k > 0, a_row, a_stride, alpha, bias, ahead, ahead_stride,
+        )
+        ahead += depth * ahead_stride
         if not is_full:
             for r in range(rows):
                 for c in range(columns):

@@ -8,15 +8,19 @@
 #include <string.h>
 
 /* c (+)= a @ b for the rows of a tile: row r gets the sum over `depth` steps of a[r] * b[vector]. A step
-   reads TILE_ROWS numbers of `a` and `vectors` vectors of `b`. */
-typedef void (*TileKernel)(ptrdiff_t depth, const void *a, const void *b, void *c, ptrdiff_t pitch, int add);
-/* Like TileKernel for an unpacked `a`: element k of row r is a[r * a_row + k * a_step]. The sums are
-   multiplied by alpha. `bias`, a row of `vectors` vectors or NULL, is added to each row. */
+   reads TILE_ROWS numbers of `a` and `vectors` vectors of `b`. Without `add`, row r begins with bias[r], or with 0
+   if `bias` is NULL. */
+typedef void (*TileKernel)(ptrdiff_t depth, const void *a, const void *b, void *c, ptrdiff_t pitch, int add,
+                           const void *bias);
+/* Like TileKernel for an unpacked `a`: element k of row r is a[r * a_row + k * a_stride]. The sums are
+   multiplied by alpha. `bias`, a row of `vectors` vectors or NULL, is added to each row. Each step prefetches the
+   next `ahead_stride` bytes of `ahead` to the L2 cache. */
 typedef void (*PartKernel)(ptrdiff_t depth, const void *a, const void *b, void *c, ptrdiff_t pitch, int add,
-                           ptrdiff_t a_row, ptrdiff_t a_stride, double alpha, const void *bias);
+                           ptrdiff_t a_row, ptrdiff_t a_stride, double alpha, const void *bias, const void *ahead,
+                           ptrdiff_t ahead_stride);
 /* Like TileKernel for an unpacked `b`: vector v of step k is from[offset[k] + v * lanes]. */
 typedef void (*ReachKernel)(ptrdiff_t depth, const void *a, const void *from, const int64_t *offset, void *c,
-                            ptrdiff_t pitch, int add);
+                            ptrdiff_t pitch, int add, const void *bias);
 /* out[tap] = sum over i of from[offset[tap] + i] * with[i] for `count` elements, where `count` is a multiple
    of the vector length. */
 typedef void (*SumKernel)(ptrdiff_t taps, const void *from, const int64_t *offset, const void *with, ptrdiff_t count,
@@ -27,6 +31,21 @@ typedef void (*TapKernel)(ptrdiff_t taps, const void *weight, const void *from, 
                           void *out, ptrdiff_t count);
 /* Copy `vectors` vectors from each of the `depth` addresses from[offset[k]] to consecutive memory. */
 typedef void (*PackKernel)(ptrdiff_t depth, const void *from, const int64_t *offset, void *to, int vectors);
+/* The copy of one vector: to[lane + i] = from[source + i] for all lanes i. */
+typedef struct {
+    int64_t source, lane;
+} VectorCopy;
+/* Pack a panel of `depth` steps that are `pitch` elements apart: step k gets `count` copies from `from` + offset[k].
+   The copies run in the given order. A copy may write past the end of a step, because the next step overwrites
+   it. */
+typedef void (*PackCopiesKernel)(ptrdiff_t depth, const void *from, const int64_t *offset, const VectorCopy *copies,
+                                 ptrdiff_t count, void *to, ptrdiff_t pitch);
+/* c (+)= weight @ panel for a panel of 1 to MAX_COLUMNS columns and `filters` filters, with a bias as in TileKernel.
+   The tiles of the weight are adjacent, a step of the panel has `columns` elements, and rows of c are `pitch`
+   elements apart. */
+enum { MAX_COLUMNS = 4 };
+typedef void (*ColumnsKernel)(ptrdiff_t depth, const void *weight, const void *panel, int columns, void *c,
+                              ptrdiff_t pitch, ptrdiff_t filters, int add, const void *bias);
 /* Pack rows of a matrix that are `pitch` elements apart. copy_* copies `depth` rows of TILE_ROWS elements, or
    of `count` vectors, to consecutive memory. turn_* transposes `depth` elements of TILE_ROWS rows, or of one
    row per vector lane. Consecutive columns of the output are `count` elements apart. */
@@ -59,6 +78,8 @@ typedef struct {
     TapKernel taps;
     SumKernel tap_sums;
     PackKernel pack;
+    PackCopiesKernel pack_copies;
+    ColumnsKernel columns;
     DepthwiseCopyKernel depthwise_copy;
     DepthwiseKernel depthwise;
     CopyKernel copy_rows, transpose_rows, copy_vectors, transpose_vector;

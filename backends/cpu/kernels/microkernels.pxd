@@ -3,12 +3,15 @@
 from libc.stdint cimport int64_t
 
 cdef extern from "microkernels.h":
-    ctypedef void (*TileKernel)(Py_ssize_t, const void *, const void *, void *, Py_ssize_t, int) noexcept nogil
+    ctypedef void (*TileKernel)(
+        Py_ssize_t, const void *, const void *, void *, Py_ssize_t, int, const void *
+    ) noexcept nogil
     ctypedef void (*PartKernel)(
-        Py_ssize_t, const void *, const void *, void *, Py_ssize_t, int, Py_ssize_t, Py_ssize_t, double, const void *
+        Py_ssize_t, const void *, const void *, void *, Py_ssize_t, int, Py_ssize_t, Py_ssize_t, double, const void *,
+        const void *, Py_ssize_t
     ) noexcept nogil
     ctypedef void (*ReachKernel)(
-        Py_ssize_t, const void *, const void *, const int64_t *, void *, Py_ssize_t, int
+        Py_ssize_t, const void *, const void *, const int64_t *, void *, Py_ssize_t, int, const void *
     ) noexcept nogil
     ctypedef void (*SumKernel)(
         Py_ssize_t, const void *, const int64_t *, const void *, Py_ssize_t, void *
@@ -17,6 +20,16 @@ cdef extern from "microkernels.h":
         Py_ssize_t, const void *, const void *, const int64_t *, void *, Py_ssize_t
     ) noexcept nogil
     ctypedef void (*PackKernel)(Py_ssize_t, const void *, const int64_t *, void *, int) noexcept nogil
+    ctypedef struct VectorCopy:
+        int64_t source, lane
+    ctypedef void (*PackCopiesKernel)(
+        Py_ssize_t, const void *, const int64_t *, const VectorCopy *, Py_ssize_t, void *, Py_ssize_t
+    ) noexcept nogil
+    enum:
+        MAX_COLUMNS
+    ctypedef void (*ColumnsKernel)(
+        Py_ssize_t, const void *, const void *, int, void *, Py_ssize_t, Py_ssize_t, int, const void *
+    ) noexcept nogil
     ctypedef void (*CopyKernel)(Py_ssize_t, const void *, Py_ssize_t, void *, int) noexcept nogil
     ctypedef void (*RowsKernel)(
         Py_ssize_t, Py_ssize_t, Py_ssize_t, const void *, Py_ssize_t, Py_ssize_t, const void *, Py_ssize_t, double,
@@ -37,6 +50,8 @@ cdef extern from "microkernels.h":
         TapKernel taps
         SumKernel tap_sums
         PackKernel pack
+        PackCopiesKernel pack_copies
+        ColumnsKernel columns
         DepthwiseCopyKernel depthwise_copy
         DepthwiseKernel depthwise
         CopyKernel copy_rows

@@ -8,38 +8,57 @@
 #include "microkernels.h"
 #include "simd_level.h"
 
-#define TILE_LOOP(NAME, ID, TARGET, T, ROWS, VECTORS, MORE, A, STEP, LAST) \
+/* Loop over the accumulators of a tile, unrolled completely. Otherwise, GCC keeps copies of them on the stack. */
+#define FOR_TILE(ROWS, VECTORS) \
+    _Pragma("GCC unroll 8") for (int r = 0; r < ROWS; r++) _Pragma("GCC unroll 3") for (int v = 0; v < VECTORS; v++)
+
+/* Number of steps between the prefetch of an element of a packed weight and its use. A step takes about 12 cycles,
+   so that the data of most prefetches arrive from main memory in time. */
+#define PREFETCH_STEPS 128
+#define PREFETCH_AHEAD __builtin_prefetch(ahead, 0, 2); ahead = (const char *)ahead + ahead_stride;
+#define PREFETCH_WEIGHT(STEP) __builtin_prefetch(a + PREFETCH_STEPS * STEP);
+
+/* Set the accumulators to the earlier sums, or to zero. */
+#define FROM_SUMS(ID, T, ROWS, VECTORS) \
+    if (add) { FOR_TILE(ROWS, VECTORS) sum[r][v] = *(const V_##ID *)(c + r * pitch + v * L_##ID); } \
+    else { FOR_TILE(ROWS, VECTORS) sum[r][v] = (V_##ID){0}; }
+/* Set the accumulators to the earlier sums, to the bias of their row, or to zero. */
+#define FROM_BIAS(ID, T, ROWS, VECTORS) \
+    if (!add && bias) { FOR_TILE(ROWS, VECTORS) sum[r][v] = (V_##ID){0} + ((const T *)bias)[r]; } \
+    else FROM_SUMS(ID, T, ROWS, VECTORS)
+#define TILE_LOOP(NAME, ID, TARGET, T, ROWS, VECTORS, MORE, START, A, STEP, PREFETCH, LAST) \
 TARGET static void NAME##_##ID##_##ROWS##_##VECTORS( \
     ptrdiff_t depth, const void *pa, const void *pb, void *pc, ptrdiff_t pitch, int add MORE) { \
     const T *a = (const T *)pa; const V_##ID *b = (const V_##ID *)pb; T *c = (T *)pc; \
     V_##ID sum[ROWS][VECTORS]; \
-    for (int r = 0; r < ROWS; r++) for (int v = 0; v < VECTORS; v++) \
-        sum[r][v] = add ? *(const V_##ID *)(c + r * pitch + v * L_##ID) : (V_##ID){0}; \
+    START(ID, T, ROWS, VECTORS) \
     for (; depth > 0; depth--, a += STEP, b += VECTORS) { \
         V_##ID x[VECTORS]; \
+        PREFETCH \
         for (int v = 0; v < VECTORS; v++) x[v] = b[v]; \
         for (int r = 0; r < ROWS; r++) for (int v = 0; v < VECTORS; v++) sum[r][v] += x[v] * A; \
     } \
-    for (int r = 0; r < ROWS; r++) for (int v = 0; v < VECTORS; v++) { \
+    FOR_TILE(ROWS, VECTORS) { \
         LAST \
         *(V_##ID *)(c + r * pitch + v * L_##ID) = sum[r][v]; \
     } \
 }
-#define WHERE , ptrdiff_t a_row, ptrdiff_t a_stride, double alpha, const void *bias
+#define BIAS , const void *bias
+#define WHERE , ptrdiff_t a_row, ptrdiff_t a_stride, double alpha, const void *bias, const void *ahead, ptrdiff_t ahead_stride
 #define REACH(ID, TARGET, T, ROWS, VECTORS, STEP) \
 TARGET static void reach_##ID##_##ROWS##_##VECTORS( \
-    ptrdiff_t depth, const void *pa, const void *from, const int64_t *offset, void *pc, ptrdiff_t pitch, int add) { \
+    ptrdiff_t depth, const void *pa, const void *from, const int64_t *offset, void *pc, ptrdiff_t pitch, int add, \
+    const void *bias) { \
     const T *a = (const T *)pa; T *c = (T *)pc; \
     V_##ID sum[ROWS][VECTORS]; \
-    for (int r = 0; r < ROWS; r++) for (int v = 0; v < VECTORS; v++) \
-        sum[r][v] = add ? *(const V_##ID *)(c + r * pitch + v * L_##ID) : (V_##ID){0}; \
+    FROM_BIAS(ID, T, ROWS, VECTORS) \
     for (; depth > 0; depth--, a += STEP) { \
         const T *b = (const T *)from + *offset++; \
         V_##ID x[VECTORS]; \
         for (int v = 0; v < VECTORS; v++) x[v] = *(const V_##ID *)(b + v * L_##ID); \
         for (int r = 0; r < ROWS; r++) for (int v = 0; v < VECTORS; v++) sum[r][v] += x[v] * a[r]; \
     } \
-    for (int r = 0; r < ROWS; r++) for (int v = 0; v < VECTORS; v++) *(V_##ID *)(c + r * pitch + v * L_##ID) = sum[r][v]; \
+    FOR_TILE(ROWS, VECTORS) *(V_##ID *)(c + r * pitch + v * L_##ID) = sum[r][v]; \
 }
 /* Process TAPS taps at a time, with VECTORS accumulators for each tap. */
 #define SUM_TAPS(ID, TARGET, T, TAPS, VECTORS) \
@@ -70,8 +89,8 @@ TARGET static void tap_sums_##ID(ptrdiff_t taps, const void *from, const int64_t
 }
 #define TILE(ID, TARGET, T, ROWS, VECTORS, STEP) \
 REACH(ID, TARGET, T, ROWS, VECTORS, STEP) \
-TILE_LOOP(tile, ID, TARGET, T, ROWS, VECTORS, , a[r], STEP, ) \
-TILE_LOOP(part, ID, TARGET, T, ROWS, VECTORS, WHERE, a[r * a_row], a_stride, \
+TILE_LOOP(tile, ID, TARGET, T, ROWS, VECTORS, BIAS, FROM_BIAS, a[r], STEP, PREFETCH_WEIGHT(STEP), ) \
+TILE_LOOP(part, ID, TARGET, T, ROWS, VECTORS, WHERE, FROM_SUMS, a[r * a_row], a_stride, PREFETCH_AHEAD, \
     sum[r][v] *= (T)alpha; if (bias) sum[r][v] += *(const V_##ID *)((const T *)bias + v * L_##ID);)
 
 #if defined(__clang__) /* clang requires constant arguments of shuffles */
@@ -129,7 +148,7 @@ TRANSPOSE(transpose_rows, ID, TARGET, T, STEP) TRANSPOSE(transpose_vector, ID, T
 TILE(ID, TARGET, T, 1, 1, STEP) TILE(ID, TARGET, T, 1, 2, STEP) TILE(ID, TARGET, T, 1, 3, STEP) \
 TILE(ID, TARGET, T, 2, 1, STEP) TILE(ID, TARGET, T, 2, 2, STEP) TILE(ID, TARGET, T, 2, 3, STEP) \
 TILE(ID, TARGET, T, 4, 1, STEP) TILE(ID, TARGET, T, 4, 2, STEP) TILE(ID, TARGET, T, 4, 3, STEP) \
-SUMS_OF_TAPS(ID, TARGET, T) \
+SUMS_OF_TAPS(ID, TARGET, T) PACK_COPIES(ID, TARGET, T) PANEL_COLUMNS(ID, TARGET, T, STEP) \
 TARGET static void taps_##ID(ptrdiff_t taps, const void *weight, const void *from, const int64_t *offset, \
                              void *out, ptrdiff_t count) { \
     const T *w = (const T *)weight; \
@@ -166,10 +185,11 @@ TARGET static void pack_##ID(ptrdiff_t depth, const void *from, const int64_t *o
 }
 #include "simd_rows.h"
 #include "simd_depthwise.h"
+#include "simd_conv_panels.h"
 
 #define INDEX_float int32_t
 #define INDEX_double int64_t
-#define COPIES(ID) depthwise_copy_##ID, depthwise_##ID, copy_rows_##ID, transpose_rows_##ID, copy_vectors_##ID, transpose_vector_##ID, along_##ID, across_##ID, packed_##ID
+#define COPIES(ID) pack_copies_##ID, columns_##ID, depthwise_copy_##ID, depthwise_##ID, copy_rows_##ID, transpose_rows_##ID, copy_vectors_##ID, transpose_vector_##ID, along_##ID, across_##ID, packed_##ID
 #define ROW(NAME, ID, ROWS) {NAME##_##ID##_##ROWS##_1, NAME##_##ID##_##ROWS##_2, NAME##_##ID##_##ROWS##_3}
 #define THREE(NAME, ID) ROW(NAME, ID, 1), ROW(NAME, ID, 2), ROW(NAME, ID, 4)
 #define FOUR(NAME, ID) THREE(NAME, ID), ROW(NAME, ID, 8)
