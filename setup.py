@@ -181,7 +181,7 @@ def extension(source: Path) -> Extension:
         include_dirs=[numpy.get_include()],
         define_macros=MACROS,
         extra_link_args=LINK_FLAGS,
-        libraries=[] if os.name == "nt" else ["m"],
+        libraries=[] if os.name == "nt" else ["m", "pthread"],
     )
 
 

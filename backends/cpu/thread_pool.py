@@ -13,41 +13,22 @@ import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from .kernels.parallel_for import count as count
+from .kernels.parallel_for import set_count as set_count
+
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
 
 # Minimal work of a partition, in units of 0.5 ns. It corresponds to about 65 us. Starting a thread takes
 # about 30 us, so a thread for less work would not pay off.
 MIN_WORK_PER_THREAD = 1 << 17
-_count = 0
 _pool: ThreadPoolExecutor | None = None
 _size = 0  # number of threads in the pool
 
 
-def count() -> int:
-    """Return the maximal number of threads that compute one operator."""
-    global _count
-    if _count == 0:
-        setting = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0]
-        _count = int(setting) if setting.isdecimal() and int(setting) > 0 else _processors()
-    return _count
-
-
-def set_count(threads: int) -> None:
-    """Set the maximal number of threads that compute one operator."""
-    global _count
-    _count = threads
-
-
-def _processors() -> int:
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
 def partition_count(units: int) -> int:
     """Return the number of partitions (grain size) for work that takes about `units` * 0.5 ns, at least 1."""
-    return max(1, min(_count or count(), units // MIN_WORK_PER_THREAD))
+    return max(1, min(count(), units // MIN_WORK_PER_THREAD))
 
 
 def run(function: Callable[[int, int], None], partition_count: int) -> None:

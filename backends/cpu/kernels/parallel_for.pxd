@@ -1,0 +1,35 @@
+"""Parallel loops of kernels over the partitions of their work, on the threads of the intra-op thread pool.
+
+Kernels call the functions with or without the GIL. A kernel defines a function that computes one partition, and
+a struct with its arguments:
+
+    cdef int fill_partition(void *context, Py_ssize_t partition, Py_ssize_t partition_count) noexcept nogil:
+        cdef Fill *fill = <Fill *>context
+        cdef Py_ssize_t end = partition_start(fill.size, partition + 1, partition_count)
+        for i in range(partition_start(fill.size, partition, partition_count), end): ...
+        return 0
+
+    gil_state = leave_gil(fill.size, r, at, op.nargs)
+    code = parallel_for(fill_partition, &fill, partition_count(fill.size))
+    take_gil(gil_state)
+
+For bit-identical results with every number of threads, elements must not depend on the division into
+partitions.
+"""
+
+# A function that computes one partition. It returns 0, or another number as an error code.
+ctypedef int (*PartitionBody)(void *context, Py_ssize_t partition, Py_ssize_t partition_count) noexcept nogil
+
+# Call `body(context, i, count)` for all i in [0, count), on this thread and on worker threads. After all calls,
+# return 0, or the error code of the first failed partition. If other threads or an outer partition use the
+# worker threads, all calls run on this thread. Kernels release the GIL before the call.
+cdef int parallel_for(PartitionBody body, void *context, Py_ssize_t count) noexcept nogil
+
+# Return the number of partitions (grain size) for work that takes about `units` * 0.5 ns, at least 1.
+cdef Py_ssize_t partition_count(double units) noexcept nogil
+
+
+cdef inline Py_ssize_t partition_start(Py_ssize_t size, Py_ssize_t partition, Py_ssize_t partition_count) noexcept nogil:
+    """Return the index of a partition's first element, if `size` elements are divided into equal partitions."""
+    # The product of `size` and `partition` could overflow.
+    return size // partition_count * partition + size % partition_count * partition // partition_count
