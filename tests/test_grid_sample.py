@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import ts
-from ts.backends.cpu import thread_pool
+from tests.divided_work import divided_work
 from ts.backends.cpu.namespace import namespace
 from ts.ops.grid_sample import sampled
 
@@ -40,12 +40,11 @@ def test_non_contiguous_grids_and_images():
     assert ts.equal(ts.grid_sampler(x, grid, 0, 0, False), expected)
 
 
-def test_large_grids_are_partitioned(monkeypatch):
+def test_large_grids_are_partitioned():
     x, grid = ts.randn(1, 40, 30, 30), ts.rand(1, 40, 40, 2) * 2 - 1
     single_thread = ts.grid_sampler(x, grid, 0, 0, False)
-    monkeypatch.setattr(thread_pool, "_count", 2)
-    monkeypatch.setattr(thread_pool, "MIN_WORK_PER_THREAD", 1 << 10)
-    assert ts.equal(ts.grid_sampler(x, grid, 0, 0, False), single_thread)
+    with divided_work(threads=2, min_work=1 << 10):
+        assert ts.equal(ts.grid_sampler(x, grid, 0, 0, False), single_thread)
 
 
 @pytest.mark.parametrize("x, grid", [((1, 2, 3, 3), (2, 4, 4, 2)), ((1, 2, 3, 3), (1, 4, 4, 3)), ((1, 2, 0, 3), (1, 4, 4, 2))])

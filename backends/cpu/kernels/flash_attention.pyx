@@ -26,12 +26,12 @@ from ts.backends.cpu.kernels.skinny_gemm cimport can_use_skinny_gemm, skinny_gem
 from ts.backends.cpu.kernels.gemm_tiles cimport Panels, pack_panels, packed_block, panel_bytes, panel_columns
 from ts.backends.cpu.kernels.kernel cimport MAX_DIMS, item_size
 from ts.backends.cpu.kernels.matmul cimport MIN_MULTIPLICATIONS_WITHOUT_GIL
+from ts.backends.cpu.kernels.parallel_for cimport parallel_for, partition_count
 from ts.backends.cpu.kernels.blas_matrix cimport AS_IT_IS, GemmEpilogue, Matrix, as_matrix
 from ts.backends.cpu.kernels.reduce cimport floating
 from ts.backends.cpu.kernels.softmax cimport softmax_rows
 from ts.backends.cpu.kernels.tensor_iterator cimport contiguous_copy
 
-from ts.backends.cpu import thread_pool
 
 cdef extern from *:
     int64_t fetch_and_add "__sync_fetch_and_add"(int64_t *, int64_t) noexcept nogil
@@ -155,14 +155,6 @@ cdef class Heads:
         self.few_sums = can_use_skinny_gemm(double_, &weights, &self.values)
         return 0
 
-    def run_partition(self, Py_ssize_t partition, Py_ssize_t partition_count):
-        """Run tasks until none remain. The thread pool calls this method on each thread."""
-        cdef int done
-        with nogil:
-            done = self.run_tasks()
-        if done < 0:
-            raise MemoryError()
-
     cdef int run_tasks(self) noexcept nogil:
         """Run tasks until none remain. Return -1 if memory is exhausted."""
         cdef bint double_ = self.kind == DOUBLE
@@ -239,6 +231,11 @@ cdef class Heads:
 seal(Heads)
 
 
+cdef int run_tasks_of_heads(void *heads, Py_ssize_t partition, Py_ssize_t partition_count) noexcept nogil:
+    """Run tasks until none remain."""
+    return (<Heads>heads).run_tasks()
+
+
 cdef bint set_stack_strides(Heads h, int which, PyArrayObject *a, int own) except -1:
     """Store the byte strides of `a` along its batch dimensions as the strides of operand `which`.
 
@@ -296,7 +293,8 @@ cdef object compute_attention(object q, object k, object v, object mask, Masking
     cdef npy_intp shape[MAX_DIMS]
     cdef int d, own, nd
     cdef npy_intp length
-    cdef Py_ssize_t partition_count
+    cdef Py_ssize_t partitions
+    cdef void *heads
     cdef int done
     if min(size_of(<PyArrayObject *>q), size_of(<PyArrayObject *>k), size_of(<PyArrayObject *>v)) == 0:
         return None
@@ -329,17 +327,15 @@ cdef object compute_attention(object q, object k, object v, object mask, Masking
     shape[nd - 2], shape[nd - 1] = h.query.rows, h.values.columns
     result = new_array(nd, shape, cnp.NPY_DOUBLE if h.kind == DOUBLE else cnp.NPY_FLOAT)
     h.out = data_of(<PyArrayObject *>result)
-    partition_count = thread_pool.partition_count(<int64_t>min(h.work() / 64, <double>(1 << 60)))
-    h.divide(partition_count)
-    partition_count = min(partition_count, h.count * h.row_tasks)
-    if partition_count > 1:
-        thread_pool.run(h.run_partition, partition_count)
-        return result
-    if h.work() < MIN_MULTIPLICATIONS_WITHOUT_GIL:
+    partitions = partition_count(h.work() / 64)
+    h.divide(partitions)
+    partitions = min(partitions, h.count * h.row_tasks)
+    if partitions <= 1 and h.work() < MIN_MULTIPLICATIONS_WITHOUT_GIL:
         done = h.run_tasks()
     else:
+        heads = <void *>h
         with nogil:
-            done = h.run_tasks()
+            done = parallel_for(run_tasks_of_heads, heads, partitions)
     if done < 0:
         raise MemoryError()
     return result

@@ -12,7 +12,6 @@ values, such as:
     4 = tanh(3)
 """
 
-cimport cython
 cimport numpy as cnp
 from cpython.exc cimport PyErr_Occurred
 from cpython.object cimport PyObject
@@ -26,12 +25,11 @@ from ts._core.tensor.scalar_types cimport number_of_scalar_type
 from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor
 from ts._core.thread.context cimport LIMITED, context_flags
 from ts._core.value.ivalue cimport IValue, TAG_BOOL, TAG_OBJECT, copy_value
-from ts._core.value.no_python_construction cimport seal
 from ts.backends.cpu.kernels.aligned_memory cimport malloc_aligned
 from ts.backends.cpu.kernels.elementwise cimport item_size
 from ts.backends.cpu.kernels.gil cimport ReleasedGil, leave_gil, take_gil
 from ts.backends.cpu.kernels.kernel cimport CONTIGUOUS_FLAGS, MAX_DIMS, is_tensor, set_result, set_object_result, set_result_with_own_dtype
-from ts.backends.cpu.kernels.parallel_task cimport require_partition
+from ts.backends.cpu.kernels.parallel_for cimport parallel_for, partition_count, partition_start
 from ts.backends.cpu.kernels.kernel_registry cimport register_kernel
 from ts.backends.cpu.kernels.fused_epilogues cimport (
     add_epilogue, assign_row_memory, begin_chunk, chunk_count, combine_partial_sums, end_chunk, is_fully_fused, reset_epilogues,
@@ -47,7 +45,6 @@ from ts.backends.cpu.kernels.fused_rows cimport address_row_stages
 from ts.backends.cpu.kernels.tensor_iterator cimport Operand, set_operand_strides, new_result
 
 from ts import dtypes
-from ts.backends.cpu import thread_pool
 
 cnp.import_array()
 
@@ -189,48 +186,38 @@ cdef int run_on_this_thread(FusedPlan plan, Run *run, Operator op, IValue *r, co
     return 0
 
 
-@cython.final
-cdef class ParallelTileRun:
-    """Execution of a stage by several threads.
-
-    Each thread runs a consecutive range of tiles with its own buffers.
-    """
-    cdef FusedPlan plan
-    cdef Run *run
-    # Strong references that keep the input arrays alive, because other threads may assign new arrays to the
-    # tensors during the run.
-    cdef list owners
-
-    def run_partition(self, Py_ssize_t partition, Py_ssize_t partition_count):
-        """Run partition `partition` of `partition_count`. The thread pool calls this method."""
-        cdef Run local_run
-        cdef char *memory
-        cdef npy_intp chunks
-        require_partition(partition, partition_count, self.run != NULL)
-        memory = <char *>malloc_aligned(TILE_BUFFER_BYTES + self.run.epilogues.bytes)
-        if memory == NULL:
-            raise MemoryError
-        local_run = self.run[0]
-        with nogil:
-            chunks = chunk_count(self.plan, &local_run)
-            run_chunks(self.plan, &local_run, memory, chunks * partition // partition_count, chunks * (partition + 1) // partition_count)
-        free(memory)
+cdef struct TileRun:                    # a stage that several threads execute
+    PyObject *plan
+    Run *run
 
 
-seal(ParallelTileRun)
+cdef int run_tile_partition(void *context, Py_ssize_t partition, Py_ssize_t partition_count) noexcept nogil:
+    """Run a partition's consecutive range of tiles, with buffers of its own."""
+    cdef TileRun *shared = <TileRun *>context
+    cdef Run run = shared.run[0]
+    cdef npy_intp chunks
+    cdef char *memory = <char *>malloc_aligned(TILE_BUFFER_BYTES + run.epilogues.bytes)
+    if memory == NULL:
+        return -1
+    chunks = chunk_count(<FusedPlan>shared.plan, &run)
+    run_chunks(
+        <FusedPlan>shared.plan, &run, memory,
+        partition_start(chunks, partition, partition_count), partition_start(chunks, partition + 1, partition_count),
+    )
+    free(memory)
+    return 0
 
 
-cdef int run_on_threads(FusedGroup g, FusedPlan plan, Run *run, IValue *r, const int32_t *at, int partition_count) except -1:
-    cdef ParallelTileRun shared = ParallelTileRun.__new__(ParallelTileRun)
-    cdef int i
-    shared.plan, shared.run, shared.owners = plan, run, []
-    for i in range(g.inputs):
-        if is_tensor(&r[at[i]]):
-            shared.owners.append((<Tensor>r[at[i]].v.o).array)
-    try:
-        thread_pool.run(shared.run_partition, partition_count)
-    finally:
-        shared.run = NULL
+cdef int run_on_threads(FusedPlan plan, Run *run, Operator op, IValue *r, const int32_t *at, Py_ssize_t partitions) except -1:
+    cdef TileRun shared
+    cdef ReleasedGil gil_state
+    cdef int code
+    shared.plan, shared.run = <PyObject *>plan, run
+    gil_state = leave_gil(run.size, r, at, op.nargs)
+    code = parallel_for(run_tile_partition, &shared, partitions)
+    take_gil(gil_state)
+    if code:
+        raise MemoryError
     return 0
 
 
@@ -252,11 +239,11 @@ cdef int decline(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int run_stage(FusedGroup g, FusedPlan plan, Run *run, Operator op, IValue *r, const int32_t *at) except -1:
-    cdef int partition_count = 1
+    cdef Py_ssize_t partitions = 1
     if run.size >= RELEASE_GIL_FROM:
-        partition_count = thread_pool.partition_count(run.size * (run.last - run.first) // 2)
-    if partition_count > 1:
-        run_on_threads(g, plan, run, r, at, partition_count)
+        partitions = partition_count(<double>run.size * (run.last - run.first) / 2)
+    if partitions > 1:
+        run_on_threads(plan, run, op, r, at, partitions)
     else:
         run_on_this_thread(plan, run, op, r, at)
     combine_partial_sums(run, run.size)

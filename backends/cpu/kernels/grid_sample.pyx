@@ -20,8 +20,8 @@ from ts._core.value.ivalue cimport IValue
 from ts.backends.cpu.kernels.gil cimport ReleasedGil, leave_gil, take_gil
 from ts.backends.cpu.kernels.kernel cimport float_array, new_contiguous, set_result, scalar_type
 from ts.backends.cpu.kernels.kernel_registry cimport CONTIGUOUS, register_kernel
+from ts.backends.cpu.kernels.parallel_for cimport partition_count
 
-from ts.backends.cpu import thread_pool
 
 cnp.import_array()
 
@@ -176,7 +176,7 @@ cdef int grid_sampler(Operator op, IValue *r, const int32_t *at) except -1:
     shape[0], shape[1], shape[2], shape[3] = dims_of(x)[0], dims_of(x)[1], dims_of(grid)[1], dims_of(grid)[2]
     s.channels, s.height, s.width, s.positions = shape[1], dims_of(x)[2], dims_of(x)[3], shape[2] * shape[3]
     work = shape[0] * s.channels * s.positions
-    if work > MAX_SINGLE_THREAD_WORK and thread_pool.partition_count(4 * work) > 1:
+    if work > MAX_SINGLE_THREAD_WORK and partition_count(4.0 * work) > 1:
         return UNSUPPORTED
     result = new_contiguous(4, shape, kind)
     gil_state = leave_gil(work, r, at, op.nargs)

@@ -33,6 +33,7 @@ from ts._core.tensor.ndarray cimport data_of, dims_of, flags_of, ndim_of, new_ar
 from ts.backends.cpu.kernels.matrix_stacks cimport Stacks, next_stack, read_stacks
 from ts.backends.cpu.kernels.packed_operand_cache cimport cached_panels
 from ts.backends.cpu.kernels.gil cimport ReleasedGil, release_gil_for_arrays, take_gil
+from ts.backends.cpu.kernels.parallel_for cimport parallel_for, partition_count
 from ts.backends.cpu.kernels.elementwise cimport Loop, scalar_type_of_character
 from ts._core.tensor.scalar_types cimport number_of_scalar_type
 from ts._core.tensor.tensor cimport BACKEND_CPU, wrap_cpu
@@ -43,7 +44,7 @@ from ts.backends.cpu.kernels.gemm_tiles cimport (
     BLOCK_COLUMNS, BLOCK_ROWS, Packed, Panels, has_fast_tiles, narrow_columns, packed_block, packed_columns, panel_columns, tiled_block
 )
 
-from ts.backends.cpu import blas, thread_pool
+from ts.backends.cpu import blas
 
 cdef extern from *:
     int64_t fetch_and_add "__sync_fetch_and_add"(int64_t *, int64_t) noexcept nogil
@@ -113,12 +114,8 @@ cdef class Job:
         """Choose the number of threads and the size of the tasks."""
         cdef int64_t m = self.left.rows, n = self.right.columns
         cdef double total = self.work() * self.count * (1 if self.kind < 2 else 4)
-        self.partition_count = 1
-        # Estimate the time of the products. The unit is the one of `thread_pool.partition_count`, about 0.5
-        # ns.
-        total = total / 4 if self.algorithm == BY_LOOP else total / 64
-        if total >= 1 << 18:
-            self.partition_count = thread_pool.partition_count(<int64_t>min(total, <double>(1 << 60)))
+        # Estimate the time of the products. The unit is the one of `partition_count`, about 0.5 ns.
+        self.partition_count = partition_count(total / 4 if self.algorithm == BY_LOOP else total / 64)
         self.rows, self.columns = m, n
         if self.algorithm == BY_TILES:
             self.divide_tiles(self.partition_count)
@@ -198,15 +195,17 @@ cdef class Job:
         )
 
     cdef int run_partitions(self) except -1:
-        cdef Py_ssize_t partition_count = min(self.partition_count, self.count * self.row_tasks * self.column_tasks)
+        cdef Py_ssize_t partitions = min(self.partition_count, self.count * self.row_tasks * self.column_tasks)
+        cdef void *job = <void *>self
+        cdef int code
         self.next = 0
-        if partition_count > 1:
-            thread_pool.run(self.run_partition, partition_count)
-        elif self.work() * self.count < MIN_MULTIPLICATIONS_WITHOUT_GIL:
-            if self.run_tasks() < 0:
-                raise MemoryError()
+        if partitions <= 1 and self.work() * self.count < MIN_MULTIPLICATIONS_WITHOUT_GIL:
+            code = self.run_tasks()
         else:
-            self.run_partition(0, 1)
+            with nogil:
+                code = parallel_for(run_tasks_of_job, job, max(partitions, 1))
+        if code:
+            raise MemoryError()
         return 0
 
     cdef int divide_tiles(self, Py_ssize_t partition_count) except -1:
@@ -230,14 +229,6 @@ cdef class Job:
             else:
                 break
         return 0
-
-    def run_partition(self, Py_ssize_t partition, Py_ssize_t partition_count):
-        """Run tasks until none remain. The thread pool calls this method on each thread."""
-        cdef int done
-        with nogil:
-            done = self.run_tasks()
-        if done < 0:
-            raise MemoryError()
 
     cdef int run_tasks(self) noexcept nogil:
         cdef int64_t tasks_per_product = self.row_tasks * self.column_tasks, task, item, row, column, row_end, column_end
@@ -306,6 +297,11 @@ cdef class Job:
 
 
 seal(Job)
+
+
+cdef int run_tasks_of_job(void *job, Py_ssize_t partition, Py_ssize_t partition_count) noexcept nogil:
+    """Run tasks until none remain."""
+    return (<Job>job).run_tasks()
 
 
 def use_tiles(bint use):

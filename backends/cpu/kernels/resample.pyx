@@ -18,10 +18,7 @@ from libc.stdlib cimport free, malloc
 
 from ts._core.tensor.ndarray cimport PyArrayObject, data_of
 from ts._core.value.no_python_construction cimport seal
-
-from ts.backends.cpu import thread_pool
-
-from ts.backends.cpu.kernels.parallel_task cimport require_partition
+from ts.backends.cpu.kernels.parallel_for cimport parallel_for, partition_count, partition_start
 
 ctypedef fused number:
     float
@@ -167,44 +164,45 @@ cdef class Run:
     cdef char *x
     cdef char *out
     cdef char *weight
-    cdef str kind
+    cdef Py_UCS4 kind                    # character of the dtype
     cdef int64_t planes
     cdef bint anywhere  # True for `weighted_picks`, whose taps may be at any position of a plane instead of along one dimension
     cdef int fraction_bits                    # number of fractional bits of uint8 weights
 
-    def run_partition(self, Py_ssize_t partition, Py_ssize_t partition_count):
-        require_partition(partition, partition_count, self.kind is not None)
-        cdef int64_t first = self.planes * partition // partition_count, last = self.planes * (partition + 1) // partition_count
-        cdef str kind = self.kind
-        cdef Py_UCS4 letter = kind[0]
+    cdef int compute(self, int64_t first, int64_t last) noexcept nogil:
+        """Compute the planes [first, last). Return -1 if memory is exhausted."""
         cdef int32_t *totals
-        if letter == u"B":
+        if self.kind == u"B":
             totals = <int32_t *>malloc(max(self.taps.inner, 1) * sizeof(int32_t))
             if totals == NULL:
-                raise MemoryError()
-            with nogil:
-                sum_bytes_along(
-                    &self.taps, <uint8_t *>self.x, <uint8_t *>self.out, <int32_t *>self.weight, self.fraction_bits, totals, first, last
-                )
+                return -1
+            sum_bytes_along(
+                &self.taps, <uint8_t *>self.x, <uint8_t *>self.out, <int32_t *>self.weight, self.fraction_bits, totals, first, last
+            )
             free(totals)
-            return
-        with nogil:
-            if self.anywhere:
-                if letter == u"f":
-                    sum_picks(&self.taps, <float *>self.x, <float *>self.out, <float *>self.weight, first, last)
-                elif letter == u"d":
-                    sum_picks(&self.taps, <double *>self.x, <double *>self.out, <double *>self.weight, first, last)
-                else:
-                    sum_picks(&self.taps, <int32_t *>self.x, <int32_t *>self.out, <int32_t *>self.weight, first, last)
-            elif letter == u"f":
-                sum_along(&self.taps, <float *>self.x, <float *>self.out, <float *>self.weight, first, last)
-            elif letter == u"d":
-                sum_along(&self.taps, <double *>self.x, <double *>self.out, <double *>self.weight, first, last)
+        elif self.anywhere:
+            if self.kind == u"f":
+                sum_picks(&self.taps, <float *>self.x, <float *>self.out, <float *>self.weight, first, last)
+            elif self.kind == u"d":
+                sum_picks(&self.taps, <double *>self.x, <double *>self.out, <double *>self.weight, first, last)
             else:
-                sum_along(&self.taps, <int32_t *>self.x, <int32_t *>self.out, <int32_t *>self.weight, first, last)
+                sum_picks(&self.taps, <int32_t *>self.x, <int32_t *>self.out, <int32_t *>self.weight, first, last)
+        elif self.kind == u"f":
+            sum_along(&self.taps, <float *>self.x, <float *>self.out, <float *>self.weight, first, last)
+        elif self.kind == u"d":
+            sum_along(&self.taps, <double *>self.x, <double *>self.out, <double *>self.weight, first, last)
+        else:
+            sum_along(&self.taps, <int32_t *>self.x, <int32_t *>self.out, <int32_t *>self.weight, first, last)
+        return 0
 
 
 seal(Run)
+
+
+cdef int compute_partition(void *run, Py_ssize_t partition, Py_ssize_t partition_count) noexcept nogil:
+    """Compute a partition's consecutive range of planes."""
+    cdef int64_t planes = (<Run>run).planes
+    return (<Run>run).compute(partition_start(planes, partition, partition_count), partition_start(planes, partition + 1, partition_count))
 
 
 cdef int _require_arrays(arrays) except -1:
@@ -244,8 +242,14 @@ cdef Run _prepare(x, out, index, weight, int64_t length, int64_t lowest):
 
 
 cdef int _start(Run run, int64_t size) except -1:
+    cdef Py_ssize_t partitions = min(partition_count(<double>size * max(run.taps.count, 1)), max(run.planes, 1))
+    cdef void *context = <void *>run
+    cdef int code
     if size:
-        thread_pool.run(run.run_partition, min(thread_pool.partition_count(size * max(run.taps.count, 1)), max(run.planes, 1)))
+        with nogil:
+            code = parallel_for(compute_partition, context, partitions)
+        if code:
+            raise MemoryError()
     return 0
 
 

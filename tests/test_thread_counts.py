@@ -1,0 +1,75 @@
+"""Results have the same bits for every number of threads, also if small inputs are divided."""
+
+import pytest
+
+import ts
+from tests.divided_work import divided_work
+from ts.backends.cpu.kernels import parallel_for
+
+F = ts.nn.functional
+
+
+def normals(*shape, dtype=ts.float32):
+    return ts.randn(shape, generator=ts.Generator().manual_seed(sum(shape)), dtype=ts.float64).to(dtype)
+
+
+FUSED = ts.jit.CompilationUnit("""
+def pointwise(x, y):
+    return torch.sigmoid(x * y + x).tanh() * y, x - y * 2
+
+def softmax(x, y):
+    return torch.softmax(x * y + 1, -1)
+
+def sum(x, y):
+    return (x * y + x).exp().sum(-1)
+
+def total(x, y):
+    return (x * y + x).exp().sum()
+""")
+
+
+def repeat(function, *arguments):
+    """Return the result of the third call, which runs the optimized graph."""
+    for _ in range(2):
+        function(*arguments)
+    return function(*arguments)
+
+
+CASES = {
+    "fused pointwise": lambda d: repeat(FUSED.pointwise, normals(300, 301, dtype=d), normals(300, 301, dtype=d)),
+    "fused broadcast": lambda d: repeat(FUSED.pointwise, normals(300, 301, dtype=d), normals(301, dtype=d)),
+    "fused softmax": lambda d: repeat(FUSED.softmax, normals(300, 301, dtype=d), normals(300, 301, dtype=d)),
+    "fused sum of rows": lambda d: repeat(FUSED.sum, normals(300, 301, dtype=d), normals(300, 301, dtype=d)),
+    "fused sum": lambda d: repeat(FUSED.total, normals(300, 301, dtype=d), normals(300, 301, dtype=d)),
+    "product": lambda d: normals(130, 70, dtype=d) @ normals(70, 90, dtype=d),
+    "product of few rows": lambda d: normals(3, 700, dtype=d) @ normals(700, 1900, dtype=d),
+    "batched product": lambda d: normals(5, 31, 40, dtype=d) @ normals(5, 40, 33, dtype=d),
+    "linear": lambda d: F.linear(normals(200, 64, dtype=d), normals(148, 64, dtype=d), normals(148, dtype=d)),
+    "attention": lambda d: F.scaled_dot_product_attention(*[normals(2, 3, 50, 16, dtype=d) * (i + 1) for i in range(3)], is_causal=True),
+    "resampling": lambda d: F.interpolate(normals(3, 5, 17, 19, dtype=d), size=(30, 23), mode="bicubic"),
+    "grid sampling": lambda d: F.grid_sample(normals(2, 40, 30, 30, dtype=d), normals(2, 40, 40, 2, dtype=d), align_corners=False),
+}  # fmt: skip
+
+
+def bits(result):
+    results = result if isinstance(result, (tuple, list)) else (result,)
+    return [(str(x.dtype), tuple(x.shape), x.contiguous().numpy().tobytes()) for x in results]
+
+
+@pytest.mark.parametrize("dtype", [ts.float32, ts.float64])
+@pytest.mark.parametrize("name", CASES)
+def test_bits_for_all_numbers_of_threads(name, dtype):
+    found = []
+    for threads in (1, 2, 3, 7):
+        with divided_work(threads):
+            found.append(bits(CASES[name](dtype)))
+    assert found == [found[0]] * 4
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_operators_are_divided(name):
+    """With 7 threads, an operator of each family runs on worker threads, so that the test above compares."""
+    with divided_work(7):
+        before = parallel_for.job_count()
+        CASES[name](ts.float32)
+        assert parallel_for.job_count() > before
