@@ -23,7 +23,7 @@ SIZES = (1, 100, 10_000)
 STEPS = 50  # number of iterations in one call of the loop
 
 # Expressions by family; m, m2 are matrices of n elements, i, j index tensors, o the offset of a bag,
-# b a bool tensor.
+# t the classes of rows, b a bool tensor.
 EXPRESSIONS = {
     "reduce": (
         "x.sum()", "m.sum(1)", "m.sum(0)", "m.sum([0, 1])", "x.mean()", "m.mean(-1)", "m.mean(0)",
@@ -37,6 +37,12 @@ EXPRESSIONS = {
         "torch.layer_norm(m, [m.size(1)], w, w2)", "torch.layer_norm(m, [m.size(1)])",
         "torch.group_norm(m3, 1)", "torch.batch_norm(m, w, w2, w, w2, False, 0.1, 1e-5, False)",
         "torch.nn.functional.softmax(m, dim=-1)", "torch.dropout(x, 0.5, False)",
+    ),
+    "loss": (
+        "torch.nn.functional.mse_loss(x, y)", "torch.nn.functional.smooth_l1_loss(x, y)",
+        "torch.nn.functional.binary_cross_entropy_with_logits(x, y)",
+        "torch.nn.functional.kl_div(x, y, reduction='sum')", "torch.nn.functional.cross_entropy(m, t)",
+        "torch.nn.functional.cross_entropy(m, t, label_smoothing=0.1)",
     ),
     "gather": (
         "torch.cat([x, y])", "torch.cat([m, m2], 1)", "torch.stack([x, y])", "torch.stack([x, y], 1)",
@@ -97,7 +103,7 @@ def _arguments(n: int) -> dict[str, Any]:
         "c": y[: square[0]].reshape(-1, 1).copy(), "b": x > 1, "mb": matrix["m"] > 1,
         "i": random.permutation(n), "j": random.permutation(square[0]), "jc": random.permutation(square[1]),
         "jc0": np.zeros(square[0], np.int64), "o": np.zeros(1, np.int64),
-        "g": random.integers(0, square[1], square),
+        "g": random.integers(0, square[1], square), "t": random.integers(0, square[1], square[0]),
         "k": random.integers(0, 100, n), "a": side, "a3": side.reshape(1, 4, 4), "v": side[0].copy(),
         "s": n, "s2": 2, "z": 1.5,
     }  # fmt: skip

@@ -68,7 +68,8 @@ def _nll_and_weight(
     safe = xp.where(is_counted, t, common.cast(xp, 0, t.dtype)).astype(common.INT64)
     bounds = common.extremes(xp, safe)
     if bounds is not None and (bounds[0] < 0 or bounds[1] >= n):
-        raise IndexError(f"Target {bounds[0] if bounds[0] < 0 else bounds[1]} is out of bounds.")
+        wrong = safe.reshape(-1)[int(xp.argmax(((safe < 0) | (safe >= n)).reshape(-1)))]
+        raise IndexError(f"Target {int(wrong)} is out of bounds.")
     x = wide(xp, x)
     w = is_counted.astype(x.dtype) if weight is None else wide(xp, weight)[safe] * is_counted
     target_logp = (

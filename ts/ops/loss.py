@@ -252,6 +252,8 @@ def _binary_cross_entropy(
     if target.dtype != dtype:
         raise RuntimeError(f"Found dtype {common.NAME_OF[target.dtype]} but expected {common.NAME_OF[dtype]}")
     _real("binary_cross_entropy", dtype)
+    if weight is not None:
+        _check_output_shape(self.shape, weight.shape)
     _check_probabilities(xp, input=self, target=target)
     x, y = wide(xp, self), wide(xp, target)
     loss = -(y * xp.maximum(xp.log(x), -100) + (1 - y) * xp.maximum(xp.log1p(-x), -100))
@@ -282,6 +284,8 @@ def _binary_cross_entropy_with_logits(
     common.check_cast(dtype, target.dtype)
     dtype = target.dtype
     _real("log_sigmoid_cpu", self.dtype)
+    if weight is not None:
+        _check_output_shape(target.shape, weight.shape)
     x, y = wide(xp, self), wide(xp, target)
     softplus = xp.log1p(xp.exp(-xp.abs(x))) + xp.maximum(-x, 0)
     scale = 1 if pos_weight is None else 1 + (wide(xp, pos_weight) - 1) * y

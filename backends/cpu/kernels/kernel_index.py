@@ -44,7 +44,8 @@ NAMES: Final[dict[str, str]] = {
     """,
     "classification_loss": """
         aten::cross_entropy_loss aten::multi_margin_loss aten::multilabel_margin_loss aten::nll_loss
-        aten::nll_loss2d aten::nll_loss_nd
+        aten::nll_loss2d aten::nll_loss2d_backward aten::nll_loss2d_forward aten::nll_loss_backward
+        aten::nll_loss_forward aten::nll_loss_nd
     """,
     "conv_op": """
         aten::_convolution aten::_convolution.deprecated aten::conv1d aten::conv2d aten::conv3d
@@ -120,6 +121,10 @@ NAMES: Final[dict[str, str]] = {
     """,
     "pad": """
         aten::constant_pad_nd aten::pad
+    """,
+    "pointwise_loss": """
+        aten::binary_cross_entropy aten::binary_cross_entropy_with_logits aten::huber_loss aten::kl_div
+        aten::l1_loss aten::mse_loss aten::smooth_l1_loss
     """,
     "pooling": """
         aten::adaptive_avg_pool1d aten::adaptive_avg_pool2d aten::adaptive_max_pool1d

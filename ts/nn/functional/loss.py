@@ -111,6 +111,8 @@ def smooth_l1_loss(
     if not ts.jit.is_scripting():
         _warn_of_sizes(input, target)
     input, target = ts.broadcast_tensors(input, target)
+    if beta == 0.0:  # the gradients differ where input and target are equal
+        return ts.l1_loss(input, target, reduction_code(size_average, reduce, reduction))
     return ts.smooth_l1_loss(input, target, reduction_code(size_average, reduce, reduction), beta)
 
 
