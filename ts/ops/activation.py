@@ -107,7 +107,7 @@ def _hardtanh(xp: Any, self: Array, min_val: Any = -1, max_val: Any = 1) -> Arra
     graph_autodiff=True,
 )
 def _leaky_relu(xp: Any, self: Array, negative_slope: Any = 0.01) -> Array:
-    x = _floating("leaky_relu", self)
+    x = _wide(xp, "leaky_relu", self)
     slope = common.cast_checked(xp, negative_slope, x.dtype)
     return common.cast(xp, xp.where(x > 0, x, x * slope), self.dtype)
 
@@ -346,7 +346,8 @@ def _softshrink(xp: Any, self: Array, lambd: Any = 0.5) -> Array:
     graph_autodiff=True,
 )
 def _hardshrink(xp: Any, self: Array, lambd: Any = 0.5) -> Array:
-    return xp.where((self >= -lambd) & (self <= lambd), xp.zeros((), self.dtype), self)
+    limit = common.cast_checked(xp, lambd, self.dtype)
+    return xp.where((self >= -limit) & (self <= limit), xp.zeros((), self.dtype), self)
 
 
 @op(
@@ -365,8 +366,9 @@ def _hardshrink(xp: Any, self: Array, lambd: Any = 0.5) -> Array:
 def _threshold(xp: Any, self: Array, threshold: Any, value: Any) -> Array:
     if self.dtype == common.BOOL:
         common.raise_unsupported_dtype("threshold_cpu", self.dtype)
-    limit, other = (common.cast_checked(xp, v, self.dtype) for v in (threshold, value))
-    return xp.where(self <= limit, other, self)
+    other = common.cast_checked(xp, value, self.dtype)
+    x = common.cast(xp, self, common.opmath(self.dtype))
+    return xp.where(x <= common.cast_checked(xp, threshold, x.dtype), other, self)
 
 
 @op("aten::glu(Tensor self, int dim=-1) -> Tensor", out="out", where="f", dtype_errors={"bic": "glu_cpu"})
