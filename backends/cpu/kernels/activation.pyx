@@ -15,14 +15,14 @@ from numpy cimport npy_intp
 
 from ts._core.dispatch.operator cimport Operator, UNSUPPORTED
 from ts.backends.cpu.kernels.short_floats cimport BFLOAT16, shorten, widen
-from ts.backends.cpu.kernels.kernel_registry cimport FLOAT32_CONTIGUOUS, Tile, register_kernel, register_tile
+from ts.backends.cpu.kernels.kernel_registry cimport CONTIGUOUS, FLOAT32_CONTIGUOUS, Tile, register_kernel, register_tile
 from ts.backends.cpu.kernels.vector_math cimport DoubleRow, FloatRow, double_row, float_row
 from ts._core.value.ivalue cimport IValue, TAG_OBJECT
 from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, HALF, PyArrayObject, data_of, dims_of, flags_of, ndim_of, size_of
 from ts._core.tensor.overlap cimport has_internal_overlap
-from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor
+from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor, wrote
 from ts.backends.cpu.kernels.gil cimport EXPENSIVE_ELEMENT_COST, ReleasedGil, leave_gil, take_gil
-from ts.backends.cpu.kernels.kernel cimport CONTIGUOUS_FLAGS, float_array, is_tensor, new_like, set_result, read_number, scalar_type
+from ts.backends.cpu.kernels.kernel cimport CONTIGUOUS_FLAGS, float_array, is_tensor, new_like, set_result, read_number, scalar_type, set_object_result
 
 cnp.import_array()
 
@@ -104,7 +104,24 @@ cdef void run_row_in_half_tiles(FloatRow loop, const char *x, npy_intp n, bint b
         n -= count
 
 
-cdef int run_row_kernel(Operator op, IValue *r, const int32_t *at, Rows rows) except -1:
+cdef inline bint is_in_place(Operator op) noexcept:
+    return len(op.written) != 0
+
+
+cdef bint can_be_target(PyArrayObject *a) noexcept:
+    """Return whether an in-place kernel can write to the array: it is contiguous and writable."""
+    return flags_of(a) & CONTIGUOUS_FLAGS == CONTIGUOUS_FLAGS and flags_of(a) & cnp.NPY_ARRAY_WRITEABLE
+
+
+cdef int store_result(Operator op, IValue *r, const int32_t *at, bint in_place, object result, int kind) except -1:
+    """Store the result of an activation. An in-place operator returns its first argument."""
+    if not in_place:
+        return set_result(&r[at[op.nargs]], result, kind)
+    wrote(<Tensor>r[at[0]].v.o)
+    return set_object_result(&r[at[op.nargs]], <object>r[at[0]].v.o)
+
+
+cdef int run_row_kernel(Operator op, IValue *r, const int32_t *at, Rows rows, bint in_place=False) except -1:
     """Apply the row kernel `rows` to the elements of the first argument, and store the result.
 
     The kernel has functions for float32 and float64. Half-precision elements are converted to float32 in
@@ -115,12 +132,12 @@ cdef int run_row_kernel(Operator op, IValue *r, const int32_t *at, Rows rows) ex
     cdef object source, result
     cdef void *out
     cdef ReleasedGil gil_state
-    if x == NULL:
+    if x == NULL or (in_place and not can_be_target(x)):
         return UNSUPPORTED
     kind = scalar_type(&r[at[0]])
     source = make_dense(x)
     x = <PyArrayObject *>source
-    result = new_like_dense(source, kind)
+    result = source if in_place else new_like_dense(source, kind)
     out = data_of(<PyArrayObject *>result)
     gil_state = leave_gil(size_of(x) * EXPENSIVE_ELEMENT_COST, r, at, op.nargs)
     if kind == FLOAT:
@@ -130,11 +147,14 @@ cdef int run_row_kernel(Operator op, IValue *r, const int32_t *at, Rows rows) ex
     else:
         run_row_in_half_tiles(rows.of_floats, data_of(x), size_of(x), kind == BFLOAT16, <char *>out)
     take_gil(gil_state)
-    return set_result(&r[at[op.nargs]], result, kind)
+    return store_result(op, r, at, in_place, result, kind)
 
 
 cdef int silu(Operator op, IValue *r, const int32_t *at) except -1:
     return run_row_kernel(op, r, at, SILU)
+
+cdef int silu_in_place(Operator op, IValue *r, const int32_t *at) except -1:
+    return run_row_kernel(op, r, at, SILU, True)
 
 
 cdef int gelu(Operator op, IValue *r, const int32_t *at) except -1:
@@ -149,17 +169,17 @@ cdef int gelu(Operator op, IValue *r, const int32_t *at) except -1:
     return UNSUPPORTED
 
 
-cdef int leaky_relu(Operator op, IValue *r, const int32_t *at) except -1:
+cdef int run_leaky_relu(Operator op, IValue *r, const int32_t *at, bint in_place) except -1:
     cdef PyArrayObject *x = float_array(&r[at[0]])
     cdef double slope
     cdef int kind
     cdef object result
     cdef void *out
     cdef ReleasedGil gil_state
-    if x == NULL or not read_number(&r[at[1]], scalar_type(&r[at[0]]), &slope):
+    if x == NULL or not read_number(&r[at[1]], scalar_type(&r[at[0]]), &slope) or (in_place and not can_be_target(x)):
         return UNSUPPORTED
     kind = scalar_type(&r[at[0]])
-    result = new_like(x, kind)
+    result = <object>x if in_place else new_like(x, kind)
     out = data_of(<PyArrayObject *>result)
     gil_state = leave_gil(size_of(x) * EXPENSIVE_ELEMENT_COST, r, at, op.nargs)
     if kind == FLOAT:
@@ -167,7 +187,14 @@ cdef int leaky_relu(Operator op, IValue *r, const int32_t *at) except -1:
     else:
         double_leaky(<double *>data_of(x), size_of(x), slope, 0, <double *>out)
     take_gil(gil_state)
-    return set_result(&r[at[op.nargs]], result, kind)
+    return store_result(op, r, at, in_place, result, kind)
+
+
+cdef int leaky_relu(Operator op, IValue *r, const int32_t *at) except -1:
+    return run_leaky_relu(op, r, at, False)
+
+cdef int leaky_relu_in_place(Operator op, IValue *r, const int32_t *at) except -1:
+    return run_leaky_relu(op, r, at, True)
 
 
 cdef int prelu(Operator op, IValue *r, const int32_t *at) except -1:
@@ -295,16 +322,19 @@ cdef void compute(ActivationKind formula, const floating *x, npy_intp n, double 
 cdef int run_formula(Operator op, IValue *r, const int32_t *at, ActivationKind formula, double a, double b, double c) except -1:
     cdef PyArrayObject *x = aligned_float_array(&r[at[0]])
     cdef double[3] parameters = [a, b, c]
+    cdef bint in_place = is_in_place(op)
     cdef int kind
     cdef object source, result
     cdef void *out
     cdef ReleasedGil gil_state
     if x == NULL or scalar_type(&r[at[0]]) == HALF or scalar_type(&r[at[0]]) == BFLOAT16:
         return UNSUPPORTED
+    if in_place and not can_be_target(x):
+        return UNSUPPORTED
     kind = scalar_type(&r[at[0]])
     source = make_dense(x)
     x = <PyArrayObject *>source
-    result = new_like_dense(source, kind)
+    result = source if in_place else new_like_dense(source, kind)
     out = data_of(<PyArrayObject *>result)
     gil_state = leave_gil(size_of(x), r, at, op.nargs)
     if kind == FLOAT:
@@ -312,7 +342,7 @@ cdef int run_formula(Operator op, IValue *r, const int32_t *at, ActivationKind f
     else:
         compute[double](formula, <double *>data_of(x), size_of(x), parameters, <double *>out)
     take_gil(gil_state)
-    return set_result(&r[at[op.nargs]], result, kind)
+    return store_result(op, r, at, in_place, result, kind)
 
 
 cdef bint read_numbers(IValue *r, const int32_t *at, int count, double *parameters) noexcept:
@@ -479,9 +509,17 @@ register_kernel("aten::log_sigmoid", log_sigmoid, FLOAT32_CONTIGUOUS)
 register_kernel("aten::hardtanh", hardtanh, FLOAT32_CONTIGUOUS)
 register_kernel("aten::relu6", relu6, FLOAT32_CONTIGUOUS)
 register_kernel("aten::softshrink", softshrink, FLOAT32_CONTIGUOUS)
-register_kernel("aten::hardshrink", hardshrink, FLOAT32_CONTIGUOUS)
+register_kernel("aten::hardshrink", hardshrink, CONTIGUOUS)
 register_kernel("aten::threshold", threshold, FLOAT32_CONTIGUOUS)
 register_kernel("aten::leaky_relu", leaky_relu, FLOAT32_CONTIGUOUS)
 register_kernel("aten::prelu", prelu)
+register_kernel("aten::silu_", silu_in_place)
+register_kernel("aten::leaky_relu_", leaky_relu_in_place)
+register_kernel("aten::elu_", elu)
+register_kernel("aten::celu_", celu)
+register_kernel("aten::selu_", selu)
+register_kernel("aten::hardtanh_", hardtanh)
+register_kernel("aten::relu6_", relu6)
+register_kernel("aten::threshold_", threshold)
 register_kernel("aten::silu", silu, FLOAT32_CONTIGUOUS)
 register_kernel("aten::gelu", gelu, FLOAT32_CONTIGUOUS)

@@ -9,8 +9,10 @@ from typing import Final
 
 NAMES: Final[dict[str, str]] = {
     "activation": """
-        aten::celu aten::elu aten::gelu aten::hardshrink aten::hardtanh aten::leaky_relu aten::log_sigmoid
-        aten::prelu aten::relu6 aten::selu aten::silu aten::softplus aten::softshrink aten::threshold
+        aten::celu aten::celu_ aten::elu aten::elu_ aten::gelu aten::hardshrink aten::hardtanh
+        aten::hardtanh_ aten::leaky_relu aten::leaky_relu_ aten::log_sigmoid aten::prelu aten::relu6
+        aten::relu6_ aten::selu aten::selu_ aten::silu aten::silu_ aten::softplus aten::softshrink
+        aten::threshold aten::threshold_
     """,
     "activation_backward": """
         aten::hardshrink_backward aten::hardsigmoid_backward aten::hardswish_backward
