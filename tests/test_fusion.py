@@ -522,6 +522,20 @@ def f(x: Tensor, b: Tensor, c: Tensor):
     assert not any(group.left_for_shapes for h in (f, g) for group in groups(h))
 
 
+@pytest.mark.parametrize("channels, size, fused", [(32, 16, False), (2, 4, True), (3, 60, False)])
+def test_products_of_a_channel_scale_run_unfused(channels, size, fused):
+    """A group runs unfused if only its last operator has large results, which it computes without copies."""
+    f = script("""
+def f(scale: Tensor, x: Tensor):
+    return torch.sigmoid(scale) * x
+""")
+    scale, x = ts.randn(1, channels, 1, 1), ts.randn(1, channels, size, size)
+    for _ in range(3):
+        assert_bit_equal(f(scale, x), run_unfused(f, scale, x))
+    assert (runs(f) > 0) == fused
+    assert any(group.left_for_shapes for group in groups(f) if group) != fused
+
+
 def test_program_serialization():
     mul, neg = operator("aten::mul.Tensor"), operator("aten::neg")
     program = FusedProgram("tn", (FusedOp(mul, (0, 1)), FusedOp(neg, (2,))), (3,))

@@ -52,6 +52,8 @@ cdef enum:
     # Size of the memory for tile buffers. The rows that epilogues read follow in the same allocation.
     TILE_BUFFER_BYTES = MAX_BUFFERS * TILE_BYTES
     SCRATCH_ROW_BYTES = 4 * TILE_BYTES
+    MIN_UNFUSED_ELEMENTS = 1 << 13     # minimal number of elements of the large result in `is_faster_unfused`
+    SMALL_RESULT_RATIO = 16            # minimal ratio of the elements of large and small results in `is_faster_unfused`
 
 # Buffers for groups that run while holding the GIL, which ensures that only one thread uses the buffers at a
 # time.
@@ -319,6 +321,24 @@ cdef bint is_read_outside_stage(FusedPlan plan, Run *run, int slot) noexcept:
     return False
 
 
+cdef bint is_faster_unfused(FusedGroup g, FusedPlan plan, Layout *layout, Schedule *schedule) noexcept:
+    """Return whether only the last step has large results, such as the product of a channel scale and an image.
+
+    The operator of this step reads the small results without a copy for each tile.
+    """
+    cdef npy_intp shape[MAX_RANK]
+    cdef npy_intp small = 0, size
+    cdef int i, d, last = schedule.order[plan.count - 1]
+    if layout.size < MIN_UNFUSED_ELEMENTS or g.epilogue_count or schedule.stages < 2 or schedule.end[schedule.stages - 2] != plan.count - 1:
+        return False
+    for i in range(plan.count - 1):
+        size = 1
+        for d in range(shape_of(layout, plan.tile_ops[schedule.order[i]].out, shape)):
+            size *= shape[d]
+        small += size
+    return small * SMALL_RESULT_RATIO <= layout.size and plan.tile_ops[last].tile == NO_INDEX
+
+
 cdef list run_broadcast(FusedGroup g, FusedPlan plan, Run *run, Operator op, IValue *r, const int32_t *at):
     """Run a group whose inputs broadcast, are strided or differ in dimension order.
 
@@ -330,6 +350,8 @@ cdef list run_broadcast(FusedGroup g, FusedPlan plan, Run *run, Operator op, IVa
     cdef npy_intp item
     cdef int i, s, slot
     if g.by_channels or not set_slot_strides(g, plan, run, &layout) or not schedule_by_lengths(g, plan, &layout, &schedule):
+        return None
+    if is_faster_unfused(g, plan, &layout, &schedule):
         return None
     run.schedule, run.last = &schedule, 0
     owners = []
