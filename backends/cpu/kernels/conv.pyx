@@ -451,7 +451,9 @@ cdef int correlate_fitting(
         partitions = thread_pool.partition_count(work // 64) if work // 64 >= MIN_WORK_PER_THREAD else 1
         # Tasks have few filters if there are too few positions for all threads.
         k = max(groups * (position_count(job, phase) // (3 * job.kernels.lanes * job.panels)), 1)
-        job.filter_parts = min(-(-job.filters // job.kernels.rows), -(-2 * partitions // k)) if partitions > 1 else 1
+        job.filter_parts = 1
+        if partitions > 1:
+            job.filter_parts = min((job.filters + job.kernels.rows - 1) // job.kernels.rows, (2 * partitions + k - 1) // k)
         if partitions == 1:
             run.run(Run.compute_partition, 0, 1, work // 64)
         else:
