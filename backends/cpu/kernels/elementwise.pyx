@@ -29,7 +29,7 @@ from ts.backends.cpu.kernels.kernel cimport MAX_DIMS
 from ts.backends.cpu.kernels.short_floats cimport BFLOAT16, is_exact_half, run_half_tiles, shorten
 from ts.backends.cpu.kernels.kernel_registry cimport find_loops
 from ts.backends.cpu.kernels.tensor_iterator cimport (
-    Operand, sort_dims_by_stride, broadcast_into, set_operand_strides, set_scalar_operand, new_result, iterate_operands
+    Operand, sort_dims_by_stride, broadcast_into, set_operand_strides, set_scalar_operand, new_result, iterate_operands, run_loop
 )
 from ts._core.tensor.scalar_types cimport number_of_scalar_type, scalar_type_of_number
 from ts._core.tensor.tensor cimport BACKEND_CPU, wrap_cpu, wrote
@@ -61,11 +61,20 @@ cdef class Loops:
             self.data[i] = NULL
             self.plane[i] = NULL
             self.result_type[i] = -1
+        self.cost = 1
 
     def covers(self, int scalar_type):
         """Return whether the ufunc has a loop for operands of ScalarType `scalar_type`."""
         return 0 <= scalar_type < SCALAR_TYPES and self.function[scalar_type] != NULL
 
+
+cdef enum:
+    ELEMENTARY_FUNCTION_COST = 6       # time of an element in units of 0.5 ns
+
+ELEMENTARY_FUNCTIONS = frozenset(
+    """exp exp2 expm1 log log2 log10 log1p sin cos tan arcsin arccos arctan arctan2 sinh cosh tanh arcsinh arccosh arctanh
+    power float_power hypot logaddexp logaddexp2 cbrt fmod remainder floor_divide""".split()
+)
 
 cdef str TYPE_CHARACTERS = "?bBhHiIlLqQfdgFDGOSUVMme"    # indexed by NumPy type number
 
@@ -94,6 +103,8 @@ def ufunc_loops(str name not None, str promotion not None="same", str types=None
     loops.name = name
     loops.arity = ufunc.nin
     loops.to_float = promotion == "float"
+    loops.cost = ELEMENTARY_FUNCTION_COST if name in ELEMENTARY_FUNCTIONS else 1
+    loops.raises_for_integers = name == "power"  # NumPy raises ValueError for a negative integer exponent
     for i in range(ufunc.ntypes):
         # Parse the strings of the Python attribute: Cython cannot access the C field `types` in NumPy 2.5.
         operands, _, results = candidate.types[i].partition("->")
@@ -225,12 +236,18 @@ cdef bint store_element(int scalar_type, Tensor x, char *out) noexcept:
 
 # ---------------------------------------------------------------- calls of a loop
 
+cdef inline double loop_cost(Loops loops, int scalar_type) noexcept:
+    """Return the time per element in units of 0.5 ns, or 0 if the loop must run on this thread."""
+    return 0 if loops.raises_for_integers and is_integral(scalar_type) else loops.cost
+
+
 cdef inline int run_contiguous(
     Loops loops, int scalar_type, char **args, npy_intp n, npy_intp *strides, PyArrayObject *x, PyArrayObject *y
 ) except -1:
     """Run the loop over `n` contiguous elements, without the GIL if `n` is large. `y` may be NULL."""
+    cdef double cost = loop_cost(loops, scalar_type)
     cdef ReleasedGil gil_state = release_gil_for_arrays(n, x, y)
-    loops.function[scalar_type](args, &n, strides, loops.data[scalar_type])
+    run_loop(loops.function[scalar_type], loops.data[scalar_type], args, loops.arity + 1, n, strides, cost)
     take_gil(gil_state)
     return -1 if PyErr_Occurred() else 0
 
@@ -297,7 +314,7 @@ cdef PyObject *unary_nd(Loops loops, int kind, PyArrayObject *a) except? NULL:
     copy_shape(shape, a)
     set_operand_strides(&operands[0], a, ndim, shape)
     result = new_result(operands, 1, ndim, shape, loops.result_type[kind])
-    iterate_operands(loops.function[kind], loops.data[kind], operands, 2, ndim, shape)
+    iterate_operands(loops.function[kind], loops.data[kind], operands, 2, ndim, shape, NULL, loop_cost(loops, kind))
     return new_reference(wrap_cpu(result, loops.result_type[kind]))
 
 
@@ -488,7 +505,7 @@ cdef PyObject *binary_nd(Loops loops, int kind, PyArrayObject *a, PyArrayObject 
     else:
         set_operand_strides(&operands[1], b, ndim, shape)
     result = new_result(operands, 2, ndim, shape, loops.result_type[kind])
-    iterate_operands(loops.function[kind], loops.data[kind], operands, 3, ndim, shape, loops.plane[kind])
+    iterate_operands(loops.function[kind], loops.data[kind], operands, 3, ndim, shape, loops.plane[kind], loop_cost(loops, kind))
     return new_reference(wrap_cpu(result, loops.result_type[kind]))
 
 
@@ -589,5 +606,5 @@ cdef bint inplace_nd(Loops loops, int kind, PyArrayObject *a, PyArrayObject *b, 
     set_operand_strides(&operands[0], a, ndim, shape)
     sort_dims_by_stride(operands, 2, ndim, shape, order)
     operands[2] = operands[0]
-    iterate_operands(loops.function[kind], loops.data[kind], operands, 3, ndim, shape, loops.plane[kind])
+    iterate_operands(loops.function[kind], loops.data[kind], operands, 3, ndim, shape, loops.plane[kind], loop_cost(loops, kind))
     return True

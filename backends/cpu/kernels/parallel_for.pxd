@@ -25,11 +25,21 @@ ctypedef int (*PartitionBody)(void *context, Py_ssize_t partition, Py_ssize_t pa
 # worker threads, all calls run on this thread. Kernels release the GIL before the call.
 cdef int parallel_for(PartitionBody body, void *context, Py_ssize_t count) noexcept nogil
 
+cdef enum:
+    # Number of elements of which each partition but the last of a pointwise operator has a multiple
+    VECTOR_BLOCK_ELEMENTS = 1024
+
 # Return the number of partitions (grain size) for work that takes about `units` * 0.5 ns, at least 1.
 cdef Py_ssize_t partition_count(double units) noexcept nogil
 
 
-cdef inline Py_ssize_t partition_start(Py_ssize_t size, Py_ssize_t partition, Py_ssize_t partition_count) noexcept nogil:
-    """Return the index of a partition's first element, if `size` elements are divided into equal partitions."""
-    # The product of `size` and `partition` could overflow.
-    return size // partition_count * partition + size % partition_count * partition // partition_count
+cdef inline Py_ssize_t partition_start(Py_ssize_t size, Py_ssize_t partition, Py_ssize_t partition_count, Py_ssize_t block=1) noexcept nogil:
+    """Return the index of a partition's first element, if `size` elements are divided into equal partitions.
+
+    The index is a multiple of `block`, or `size`. Vector loops compute the elements after the last whole vector
+    by other instructions. With a block of whole vectors, only the last elements are computed in this way.
+    """
+    cdef Py_ssize_t blocks = size // block + (size % block != 0)
+    # The product of `blocks` and `partition` could overflow.
+    blocks = blocks // partition_count * partition + blocks % partition_count * partition // partition_count
+    return size if blocks > size // block else blocks * block

@@ -47,12 +47,19 @@ cdef bint sort_dims_by_stride(Operand *operands, int count, int ndim, npy_intp *
 # Allocate the result and store it in operands[count]. The result has the dimension order of the operands in memory.
 # `shape` and the strides of all operands are sorted by this order.
 cdef object new_result(Operand *operands, int count, int ndim, npy_intp *shape, int kind)
+# Call an inner loop on `n` elements of `operand_count` operands, without access to Python objects. `cost` is the
+# time per element in units of 0.5 ns, from which the number of threads follows. If it is 0, the loop runs on this
+# thread.
+cdef void run_loop(Loop function, void *data, char **args, int operand_count, npy_intp n, const npy_intp *strides, double cost) noexcept nogil
 # Run an inner loop on `count` >= 2 operands with `ndim` dimensions. Each call of `function` iterates over the
 # innermost dimension. If `plane` is given and supports the strides, each call of `plane` iterates over the
 # two innermost dimensions instead. The last operand is the result, and may be the same array as the first.
 # The result of a unary loop must be contiguous, because `negative` and `isfinite` of NumPy 2.4 compute wrong
 # elements for strided results. `iterate_operands` may release the GIL. It holds references to the arrays of
-# the first two operands, and the caller must hold references to the others.
-cdef int iterate_operands(Loop function, void *data, Operand *operands, int count, int ndim, npy_intp *shape, Plane plane=*) except -1
+# the first two operands, and the caller must hold references to the others. `cost` has the meaning of `run_loop`'s.
+# It must be 0 for loops that may raise a Python exception.
+cdef int iterate_operands(
+    Loop function, void *data, Operand *operands, int count, int ndim, npy_intp *shape, Plane plane=*, double cost=*
+) except -1
 # Return a C-contiguous copy of the array.
 cdef object contiguous_copy(PyArrayObject *a)

@@ -13,6 +13,7 @@ from libc.string cimport memcpy
 from ts._core.tensor.ndarray cimport data_of, dims_of, flags_of, ndim_of, size_of, strides_of
 from ts._core.tensor.scalar_types cimport number_of_scalar_type
 from ts.backends.cpu.kernels.gil cimport ReleasedGil, release_gil_for_arrays, take_gil
+from ts.backends.cpu.kernels.parallel_for cimport VECTOR_BLOCK_ELEMENTS, parallel_for, partition_count, partition_start
 from ts.backends.cpu.kernels.unaligned_types cimport eight_bytes, element, four_bytes, two_bytes
 
 cdef extern from "numpy/arrayobject.h":
@@ -155,15 +156,27 @@ cdef void move_longest_inside(Operand *operands, int count, npy_intp *dims, int 
         operands[k].strides[longest], operands[k].strides[n - 1] = operands[k].strides[n - 1], operands[k].strides[longest]
 
 
-cdef int iterate_operands(Loop function, void *data, Operand *operands, int count, int ndim, npy_intp *shape, Plane plane=NULL) except -1:
-    cdef npy_intp dims[MAX_DIMS]
-    cdef npy_intp index[MAX_DIMS]
-    cdef npy_intp steps[MAX_OPERANDS]
-    cdef char *args[MAX_OPERANDS]
-    cdef npy_intp outer[MAX_OPERANDS]
-    cdef char *at[MAX_OPERANDS]
-    cdef int d, k, n = 0, first  # first dimension of a loop call: the last, or with `plane` the last but one
+cdef struct Iteration:                 # a loop over several dimensions, without dimensions that could be merged
+    Loop function
+    void *loop_data
+    Plane plane                        # or NULL
+    int operand_count
+    int n                              # number of dimensions
+    npy_intp dims[MAX_DIMS]
+    char *data[MAX_OPERANDS]
+    npy_intp strides[MAX_OPERANDS][MAX_DIMS]
+    int divided                        # dimension along which the elements are divided among threads
+
+
+cdef int iterate_operands(
+    Loop function, void *data, Operand *operands, int count, int ndim, npy_intp *shape, Plane plane=NULL, double cost=1
+) except -1:
+    cdef Iteration iteration
+    cdef npy_intp *dims = iteration.dims
+    cdef npy_intp total = 1
+    cdef int d, k, n = 0
     cdef bint mergeable
+    cdef ReleasedGil gil_state
     # Drop dimensions of size 1. Merge two adjacent dimensions if every operand can traverse both with a
     # single stride.
     for d in range(ndim):
@@ -191,41 +204,121 @@ cdef int iterate_operands(Loop function, void *data, Operand *operands, int coun
             operands[k].strides[0] = 0
     if dims[n - 1] < MIN_INNER_LENGTH and (count > 2 or data == COPY_LOOP_MARKER):
         move_longest_inside(operands, count, dims, n)
+    iteration.function, iteration.loop_data, iteration.plane = function, data, plane
+    iteration.operand_count, iteration.n = count, n
     for k in range(count):
-        at[k] = operands[k].data
-        steps[k] = operands[k].strides[n - 1]
-    for d in range(n):
-        index[d] = 0
-    cdef npy_intp inner = dims[n - 1], total = 1
+        iteration.data[k] = operands[k].data
+        for d in range(n):
+            iteration.strides[k][d] = operands[k].strides[d]
     for d in range(n):
         total *= dims[d]
-    cdef ReleasedGil gil_state = release_gil_for_arrays(total, operands[0].array, operands[1].array)
-    first = n - 1
-    if plane != NULL and n > 1:
+    gil_state = release_gil_for_arrays(total, operands[0].array, operands[1].array)
+    run_on_threads(&iteration, total, cost)
+    take_gil(gil_state)
+    return -1 if PyErr_Occurred() else 0
+
+
+cdef void run_on_threads(Iteration *iteration, npy_intp total, double cost) noexcept nogil:
+    cdef Py_ssize_t partitions = partition_count(total * cost)
+    cdef int d, divided = iteration.n - 1
+    cdef npy_intp units = iteration.dims[divided] // VECTOR_BLOCK_ELEMENTS
+    # Divide the outer dimension with the largest size, or the innermost one if it has more blocks.
+    for d in range(iteration.n - 1):
+        if iteration.dims[d] > units:
+            divided, units = d, iteration.dims[d]
+    iteration.divided = divided
+    partitions = min(partitions, units)
+    if partitions > 1:
+        parallel_for(run_iteration_partition, iteration, partitions)
+    else:
+        run_iteration(iteration)
+
+
+cdef int run_iteration_partition(void *context, Py_ssize_t partition, Py_ssize_t partition_count) noexcept nogil:
+    """Run the loop on a partition's consecutive range of indices of the divided dimension."""
+    cdef Iteration iteration = (<Iteration *>context)[0]
+    cdef int divided = iteration.divided, k
+    cdef npy_intp size = iteration.dims[divided], block = VECTOR_BLOCK_ELEMENTS if divided == iteration.n - 1 else 1
+    cdef npy_intp start = partition_start(size, partition, partition_count, block)
+    iteration.dims[divided] = partition_start(size, partition + 1, partition_count, block) - start
+    for k in range(iteration.operand_count):
+        iteration.data[k] += start * iteration.strides[k][divided]
+    if iteration.dims[divided]:
+        run_iteration(&iteration)
+    return 0
+
+
+cdef void run_iteration(Iteration *iteration) noexcept nogil:
+    """Run the loop on all elements on this thread."""
+    cdef npy_intp index[MAX_DIMS]
+    cdef npy_intp steps[MAX_OPERANDS]
+    cdef char *args[MAX_OPERANDS]
+    cdef npy_intp outer[MAX_OPERANDS]
+    cdef char *at[MAX_OPERANDS]
+    cdef int d, k, n = iteration.n, count = iteration.operand_count
+    cdef int first = n - 1             # first dimension of a loop call: the last, or with `plane` the last but one
+    cdef npy_intp *dims = iteration.dims
+    for k in range(count):
+        at[k] = iteration.data[k]
+        steps[k] = iteration.strides[k][n - 1]
+    for d in range(n):
+        index[d] = 0
+    if iteration.plane != NULL and n > 1:
         for k in range(count):
-            outer[k] = operands[k].strides[n - 2]
+            outer[k] = iteration.strides[k][n - 2]
         first = n - 2
     while True:
         for k in range(count):
             args[k] = at[k]
-        if first == n - 1 or not plane(args, &dims[n - 2], outer, steps):
-            function(args, &inner, steps, data)
+        if first == n - 1 or not iteration.plane(args, &dims[n - 2], outer, steps):
+            iteration.function(args, &dims[n - 1], steps, iteration.loop_data)
             first = n - 1
         d = first - 1
         while d >= 0:
             index[d] += 1
             for k in range(count):
-                at[k] += operands[k].strides[d]
+                at[k] += iteration.strides[k][d]
             if index[d] < dims[d]:
                 break
             for k in range(count):
-                at[k] -= operands[k].strides[d] * dims[d]
+                at[k] -= iteration.strides[k][d] * dims[d]
             index[d] = 0
             d -= 1
         if d < 0:
             break
-    take_gil(gil_state)
-    return -1 if PyErr_Occurred() else 0
+
+
+cdef struct LoopCall:                  # a call of a loop that is divided among threads
+    Loop function
+    void *data
+    char **args
+    const npy_intp *strides
+    int operand_count
+    npy_intp n
+
+
+cdef void run_loop(Loop function, void *data, char **args, int operand_count, npy_intp n, const npy_intp *strides, double cost) noexcept nogil:
+    cdef LoopCall call
+    cdef Py_ssize_t partitions = partition_count(n * cost)
+    if partitions <= 1:
+        function(args, &n, strides, data)
+        return
+    call.function, call.data, call.args, call.strides, call.operand_count, call.n = function, data, args, strides, operand_count, n
+    parallel_for(run_loop_partition, &call, partitions)
+
+
+cdef int run_loop_partition(void *context, Py_ssize_t partition, Py_ssize_t partition_count) noexcept nogil:
+    """Call the loop for a partition's consecutive range of elements."""
+    cdef LoopCall *call = <LoopCall *>context
+    cdef char *args[MAX_OPERANDS]
+    cdef npy_intp start = partition_start(call.n, partition, partition_count, VECTOR_BLOCK_ELEMENTS)
+    cdef npy_intp count = partition_start(call.n, partition + 1, partition_count, VECTOR_BLOCK_ELEMENTS) - start
+    cdef int k
+    for k in range(call.operand_count):
+        args[k] = call.args[k] + start * call.strides[k]
+    if count:
+        call.function(args, &count, call.strides, call.data)
+    return 0
 
 
 # ---------------------------------------------------------------- copies
