@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import ts
+from tests.divided_work import divided_work
 from ts.backends.cpu import thread_pool
 from ts.backends.cpu.kernels import conv as correlation, conv_layout, microkernels, packed_operand_cache
 
@@ -156,14 +157,13 @@ def test_any_strides(name):
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_same_bits_for_every_number_of_threads(name, threads, monkeypatch):
-    monkeypatch.setattr(thread_pool, "MIN_WORK_PER_THREAD", 1)
+def test_same_bits_for_every_number_of_threads(name):
     x, weight, rest = operands(name, np.float32)
-    thread_pool.set_count(1)
-    expected = run(x, weight, *rest)
+    with divided_work(1):
+        expected = run(x, weight, *rest)
     for count in (2, 3, 7):
-        thread_pool.set_count(count)
-        assert np.array_equal(run(x, weight, *rest), expected)
+        with divided_work(count):
+            assert np.array_equal(run(x, weight, *rest), expected)
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import ts
+from tests.divided_work import divided_work
 from tests.test_conv import CASES, copy_geometry, operands, run, threads, widest  # noqa: F401 -- fixtures
-from ts.backends.cpu import thread_pool
 from ts.backends.cpu.kernels import conv_weight_grad, microkernels
 
 
@@ -57,14 +57,13 @@ def test_follows_the_definition(name, width, widest):
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_same_bits_for_every_number_of_threads_and_any_strides(name, threads, monkeypatch):
-    monkeypatch.setattr(thread_pool, "MIN_WORK_PER_THREAD", 1)
+def test_same_bits_for_every_number_of_threads_and_any_strides(name):
     x, weight, grad, rest = gradients(name, np.float32, images=3)
-    thread_pool.set_count(1)
-    expected = gradient(x, weight, grad, *rest)
+    with divided_work(1):
+        expected = gradient(x, weight, grad, *rest)
     for count in (2, 3, 7):
-        thread_pool.set_count(count)
-        assert np.array_equal(gradient(x, weight, grad, *rest), expected)
+        with divided_work(count):
+            assert np.array_equal(gradient(x, weight, grad, *rest), expected)
     transposed = [np.ascontiguousarray(a.T).T for a in (x, weight, grad)]
     assert np.array_equal(gradient(*transposed, *rest), expected)
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import ts
-from ts.backends.cpu import thread_pool
+from tests.divided_work import divided_work
 from ts.ops import pooling, pooling_geometry
 
 NAN, INF = math.nan, math.inf
@@ -180,18 +180,13 @@ def test_means_agree_with_the_general_kernel():
         assert np.allclose(result, pooling.mean(np, x, w, w.counts), rtol=1e-5, atol=1e-6)
 
 
-def test_same_bits_for_every_number_of_threads(monkeypatch):
-    monkeypatch.setattr(thread_pool, "MIN_WORK_PER_THREAD", 1)
-    before = thread_pool.count()
+def test_same_bits_for_every_number_of_threads():
     x = ts.randn(2, 5, 20, 20)
     results = []
-    try:
-        for count in (1, 2, 3, 16):
-            thread_pool.set_count(count)
+    for count in (1, 2, 3, 16):
+        with divided_work(count):
             values, indices = ts.max_pool2d_with_indices(x, 3, 2, 1)
             results.append((values.numpy(), indices.numpy(), ts.nn.functional.avg_pool2d(x, 3, 2, 1).numpy()))
-    finally:
-        thread_pool.set_count(before)
     for other in results[1:]:
         assert all(np.array_equal(a, b) for a, b in zip(results[0], other))
 

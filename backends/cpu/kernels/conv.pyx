@@ -22,6 +22,7 @@ matrix (im2col) is never stored. Each element is summed in the same order for ev
 import numpy as np
 
 cimport cython
+from cpython.object cimport PyObject
 from libc.stdint cimport int64_t
 from libc.stdlib cimport free
 from libc.string cimport memset
@@ -45,16 +46,10 @@ from ts.backends.cpu.kernels.conv_weight_packing cimport (
 from ts.backends.cpu.kernels.gemm_tiles cimport Packed
 from ts.backends.cpu.kernels.kernel cimport item_size
 from ts.backends.cpu.kernels.microkernels cimport Kernels, microkernels
-from ts.backends.cpu.kernels.parallel_task cimport require_partition
-
-from ts.backends.cpu import thread_pool
-
-# the smallest work, in the unit of `thread_pool.partition_count`, for which a second thread is used
-cdef int64_t MIN_WORK_PER_THREAD = thread_pool.MIN_WORK_PER_THREAD
-# the smallest work, in the same unit, for which the GIL is released
-cdef int64_t MIN_UNITS_WITHOUT_GIL = MIN_WORK_PER_THREAD // 16
+from ts.backends.cpu.kernels.parallel_for cimport parallel_for, partition_count
 
 cdef enum:
+    MIN_UNITS_WITHOUT_GIL = 1 << 13    # the smallest work, in the unit of `partition_count`, for which the GIL is released
     LARGE_WEIGHT_BYTES = 1 << 19       # maximal size in bytes of a weight that stays in the L2 cache
     DEPTHWISE_BLOCK = 2048             # number of positions that a depthwise convolution computes at a time
     # Number of references to the array of the weight while it is packed: of the operator and of `Run.owners`.
@@ -106,7 +101,7 @@ ctypedef int (*PartitionMethod)(Run, Py_ssize_t, Py_ssize_t) noexcept nogil
 cdef class Run:
     """One call of `correlate`, with its operands and buffers.
 
-    Each method computes one partition. Large partitions run without the GIL.
+    Methods named `..._partition` compute one partition.
     """
 
     cdef Job job
@@ -120,8 +115,6 @@ cdef class Run:
     cdef bint double_
     cdef int64_t plane
     cdef int64_t channels              # channels of an image
-    # True if the buffers are allocated. Otherwise, the methods that the thread pool calls raise ValueError.
-    cdef bint prepared
 
     def __dealloc__(self):
         free(self.job.offset)
@@ -207,18 +200,19 @@ cdef class Run:
         pack_weight(&job.weight, self.phase.tap_index, self.phase.taps, job.packed)
         return 0
 
-    cdef int run(self, PartitionMethod method, Py_ssize_t partition, Py_ssize_t partition_count, int64_t units) except -1:
-        """Run one partition of `method`, without the GIL if `units` is at least MIN_UNITS_WITHOUT_GIL.
+    cdef int run(self, PartitionMethod method, Py_ssize_t partitions, double units) except -1:
+        """Run all partitions of `method`, without the GIL unless a single partition has little work.
 
-        `units` is the estimated work of the partition, in the unit that `thread_pool.partition_count`
-        expects.
+        `units` is the estimated work, in the unit of `partition_count`.
         """
+        cdef MethodCall call
         cdef int done
-        if units < MIN_UNITS_WITHOUT_GIL:
-            done = method(self, partition, partition_count)
+        call.run, call.method = <PyObject *>self, method
+        if partitions <= 1 and units < MIN_UNITS_WITHOUT_GIL:
+            done = method(self, 0, 1)
         else:
             with nogil:
-                done = method(self, partition, partition_count)
+                done = parallel_for(run_method, &call, max(partitions, 1))
         if done < 0:
             raise MemoryError()
         return 0
@@ -239,26 +233,18 @@ cdef class Run:
                     (<float *>job.tile_bias)[group * padded + filter] = (<float *>job.bias)[i] if filter < job.filters else 0
         return 0
 
-    def arrange_channels(self, Py_ssize_t partition, Py_ssize_t partition_count):
-        """Lay out the channels of partition `partition`. The thread pool calls this method."""
-        require_partition(partition, partition_count, self.prepared)
-        self.run(Run.arrange_partition, partition, partition_count, MIN_WORK_PER_THREAD)
-
-    def compute(self, Py_ssize_t partition, Py_ssize_t partition_count):
-        """Compute the positions of partition `partition`. The thread pool calls this method."""
-        require_partition(partition, partition_count, self.prepared)
-        self.run(Run.compute_partition, partition, partition_count, MIN_WORK_PER_THREAD)
-
-    def compute_depthwise(self, Py_ssize_t partition, Py_ssize_t partition_count):
-        """Compute the channels of partition `partition` of a depthwise convolution.
-
-        The thread pool calls this method.
-        """
-        require_partition(partition, partition_count, self.prepared)
-        self.run(Run.compute_depthwise_partition, partition, partition_count, MIN_WORK_PER_THREAD)
-
 
 seal(Run)
+
+
+cdef struct MethodCall:
+    PyObject *run
+    PartitionMethod method
+
+
+cdef int run_method(void *context, Py_ssize_t partition, Py_ssize_t partition_count) noexcept nogil:
+    cdef MethodCall *call = <MethodCall *>context
+    return call.method(<Run>call.run, partition, partition_count)
 
 
 cdef void *_allocate(object count, Py_ssize_t itemsize) except NULL:
@@ -385,7 +371,6 @@ cdef int correlate_fitting(
     job.out_plane = size_of(y) // (dims_of(y)[0] * dims_of(y)[1])
     depthwise = job.channels == 1 and groups > 1 and job.filters < 4
     run.plane = source.plane
-    run.prepared = True
     job.block_rows = 0
     if not depthwise:
         run.arrange_bias()
@@ -393,7 +378,7 @@ cdef int correlate_fitting(
         if len(phases) == 1:
             phase = phases[0]
             if not source.as_is and reads_source_in_place(job, phase):
-                partitions = thread_pool.partition_count(job.images * dims_of(y)[1] * phase.length * job.channels * phase.taps // 64)
+                partitions = partition_count(<double>job.images * dims_of(y)[1] * phase.length * job.channels * phase.taps / 64)
                 job.output_rows, job.block_rows = phase.rows, rows_of_block(job, phase, source, itemsize, partitions)
         if job.block_rows:
             job.source_channel = block_plane(job, source)
@@ -411,10 +396,7 @@ cdef int correlate_fitting(
             job.source = <char *>_allocate(
                 source.plane * run.channels * job.images + 3 * job.kernels.lanes, itemsize
             )
-            if work // 16 < MIN_WORK_PER_THREAD:
-                run.run(Run.arrange_partition, 0, 1, work // 16)
-            else:
-                thread_pool.run(run.arrange_channels, thread_pool.partition_count(work // 16))
+            run.run(Run.arrange_partition, partition_count(work / 16.0), work / 16.0)
     for i, phase in enumerate(phases):
         run.phase = phase
         free(job.offset)
@@ -437,10 +419,7 @@ cdef int correlate_fitting(
         work = job.images * dims_of(y)[1] * phase.length * job.depth
         if depthwise:
             run.by_channels = run.describe_depthwise()
-            if work // 32 < MIN_WORK_PER_THREAD:
-                run.run(Run.compute_depthwise_partition, 0, 1, work // 32)
-            else:
-                thread_pool.run(run.compute_depthwise, thread_pool.partition_count(work // 32))
+            run.run(Run.compute_depthwise_partition, partition_count(work / 32.0), work / 32.0)
             continue
         run.take_packed_weight(owner, None if layouts is None else layouts[i])
         # A microkernel computes 1, 2, 4 or 8 filters. Microkernels write directly to the output only if the last
@@ -448,16 +427,13 @@ cdef int correlate_fitting(
         k = job.filters % job.kernels.rows
         job.direct = phase.output_stride == 1 and k & (k - 1) == 0
         job.panels = MAX_PANELS_PER_TASK if job.packed_group * itemsize > LARGE_WEIGHT_BYTES else 1
-        partitions = thread_pool.partition_count(work // 64) if work // 64 >= MIN_WORK_PER_THREAD else 1
+        partitions = partition_count(work / 64.0)
         # Tasks have few filters if there are too few positions for all threads.
         k = max(groups * (position_count(job, phase) // (3 * job.kernels.lanes * job.panels)), 1)
         job.filter_parts = 1
         if partitions > 1:
             job.filter_parts = min((job.filters + job.kernels.rows - 1) // job.kernels.rows, (2 * partitions + k - 1) // k)
-        if partitions == 1:
-            run.run(Run.compute_partition, 0, 1, work // 64)
-        else:
-            thread_pool.run(run.compute, partitions)
+        run.run(Run.compute_partition, partitions, work / 64.0)
     return 0
 
 

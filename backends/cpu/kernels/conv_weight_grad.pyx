@@ -25,9 +25,8 @@ from ts.backends.cpu.kernels.conv cimport require_fitting
 from ts.backends.cpu.kernels.conv_layout cimport InputLayout, SubConvolution, arrange_channel, copy_row, real, row_of_position
 from ts.backends.cpu.kernels.kernel cimport item_size
 from ts.backends.cpu.kernels.microkernels cimport Kernels, microkernels
-from ts.backends.cpu.kernels.parallel_task cimport require_partition
+from ts.backends.cpu.kernels.parallel_for cimport parallel_for, partition_count, partition_start
 
-from ts.backends.cpu import thread_pool
 
 cdef enum:
     PANEL_POSITIONS = 128              # number of positions in a panel
@@ -65,9 +64,7 @@ cdef class Weights:
     cdef int64_t panels                # number of panels of filters
     cdef int64_t vectors               # number of SIMD vectors of a panel
     cdef int64_t blocks                # number of blocks of channels
-    cdef int64_t block                 # number of channels of a block
-    cdef bint prepared
-
+    cdef int64_t block             
     def __dealloc__(self):
         if self.source != self.conv_input:
             free(self.source)
@@ -102,25 +99,26 @@ cdef class Weights:
                     )
         return 0
 
-    def run_partition(self, Py_ssize_t partition, Py_ssize_t partition_count):
-        """Run the tasks of partition `partition`. The thread pool calls this method."""
-        cdef int64_t tasks = self.tasks(), first = tasks * partition // partition_count, last = tasks * (partition + 1) // partition_count
-        cdef int done
-        require_partition(partition, partition_count, self.prepared)
-        with nogil:
-            if self.by_rows and self.double_:
-                done = sum_rows(self, self.phase, self.layout, first, last, <double *>NULL)
-            elif self.by_rows:
-                done = sum_rows(self, self.phase, self.layout, first, last, <float *>NULL)
-            elif self.double_:
-                done = sum_panels(self, self.phase, first, last, <double *>NULL)
-            else:
-                done = sum_panels(self, self.phase, first, last, <float *>NULL)
-        if done < 0:
-            raise MemoryError()
+    cdef int run_tasks(self, int64_t first, int64_t last) noexcept nogil:
+        """Run the tasks [first, last). Return -1 if memory is exhausted."""
+        if self.by_rows and self.double_:
+            return sum_rows(self, self.phase, self.layout, first, last, <double *>NULL)
+        if self.by_rows:
+            return sum_rows(self, self.phase, self.layout, first, last, <float *>NULL)
+        if self.double_:
+            return sum_panels(self, self.phase, first, last, <double *>NULL)
+        return sum_panels(self, self.phase, first, last, <float *>NULL)
 
 
 seal(Weights)
+
+
+cdef int run_partition(void *weights, Py_ssize_t partition, Py_ssize_t partition_count) noexcept nogil:
+    """Run a partition's consecutive range of tasks."""
+    cdef int64_t tasks = (<Weights>weights).tasks()
+    return (<Weights>weights).run_tasks(
+        partition_start(tasks, partition, partition_count), partition_start(tasks, partition + 1, partition_count)
+    )
 
 
 cdef inline int64_t tap_offset(Weights w, SubConvolution p, int64_t tap) noexcept nogil:
@@ -271,8 +269,9 @@ def correlate_weights(conv_input, other, out, InputLayout source not None, SubCo
     cdef PyArrayObject *y
     cdef PyArrayObject *z
     cdef int64_t work, lanes
-    cdef Py_ssize_t partition_count
-    cdef int d, lead
+    cdef Py_ssize_t partitions
+    cdef void *weights = <void *>w
+    cdef int d, lead, done
     if type(conv_input) is not np.ndarray or type(other) is not np.ndarray or type(out) is not np.ndarray:
         raise TypeError("correlate_weights: operands must be NumPy arrays")
     require_fitting(conv_input, out, None, other, source, [phase], groups, False)
@@ -299,7 +298,7 @@ def correlate_weights(conv_input, other, out, InputLayout source not None, SubCo
         return
     w.by_rows = w.channels == 1 and w.filters < MIN_PANEL_FILTERS
     work = w.images * dims_of(y)[1] * phase.length * w.channels * phase.taps
-    partition_count = thread_pool.partition_count(work // 32)
+    partitions = partition_count(work / 32.0)
     if not w.by_rows:
         lanes = w.kernels.lanes
         w.vectors = (w.filters + lanes - 1) // lanes
@@ -307,10 +306,13 @@ def correlate_weights(conv_input, other, out, InputLayout source not None, SubCo
         w.vectors = (w.vectors + w.panels - 1) // w.panels
         w.panels = (w.filters + w.vectors * lanes - 1) // (w.vectors * lanes)
         w.block = MAX_SUM_BYTES // (phase.taps * w.vectors * lanes * item_size(x))
-        if partition_count > 1 and groups * w.panels < 2 * partition_count:
-            w.block = min(w.block, w.channels * groups * w.panels // (2 * partition_count))
+        if partitions > 1 and groups * w.panels < 2 * partitions:
+            w.block = min(w.block, w.channels * groups * w.panels // (2 * partitions))
         w.block = min(max(w.block // w.kernels.rows * w.kernels.rows, <int64_t>w.kernels.rows), w.channels)
         w.blocks = (w.channels + w.block - 1) // w.block
         w.arrange_source()
-    w.prepared = True
-    thread_pool.run(w.run_partition, min(partition_count, w.tasks()))
+    partitions = max(min(partitions, w.tasks()), 1)
+    with nogil:
+        done = parallel_for(run_partition, weights, partitions)
+    if done < 0:
+        raise MemoryError()

@@ -23,18 +23,15 @@ from ts.backends.cpu.kernels.gil cimport ReleasedGil, leave_gil, take_gil
 from ts.backends.cpu.kernels.kernel cimport float_array, new_contiguous, set_result, scalar_type
 from ts.backends.cpu.kernels.channels_last cimport is_channels_last
 from ts.backends.cpu.kernels.plane_mean cimport are_ones, mean_of_planes
-from ts.backends.cpu.kernels.pooling_windows cimport PoolTask, Windows, pool_planes, real
+from ts.backends.cpu.kernels.pooling_windows cimport PoolTask, Windows, pool_in_parallel, real
 from ts.backends.cpu.kernels.kernel_registry cimport CONTIGUOUS, FLOAT32_CONTIGUOUS, register_kernel
 
-from ts.backends.cpu import thread_pool
 
 cnp.import_array()
 
 cdef enum:
     MAX_SIZE = 1 << 30                    # maximal kernel size, stride, padding and dilation in each dimension
     MAX_WINDOWS = 1 << 20                 # maximal number of windows per dimension
-    # Larger inputs are left to the operator's Python kernel, which can use several threads.
-    MAX_SINGLE_THREAD_ELEMENTS = 1 << 15
 
 cdef enum Divisor:
     WITH_PADDING
@@ -166,10 +163,10 @@ cdef bint set_adaptive_windows(PoolGeometry *p) except -1:
     return True
 
 
-cdef bint uses_threads(PyArrayObject *a, PoolGeometry *p):
-    """Return whether the input is so large that the operator's Python kernel would use several threads."""
-    cdef int64_t work = size_of(a) + p.planes * p.windows.output_size[0] * p.windows.output_size[1] * p.windows.output_size[2]
-    return work > MAX_SINGLE_THREAD_ELEMENTS and thread_pool.partition_count(2 * work) > 1
+cdef double work_of(PyArrayObject *a, PoolGeometry *p) noexcept nogil:
+    """Return the number of elements of the input and the result."""
+    cdef int64_t *sizes = p.windows.output_size
+    return size_of(a) + <double>p.planes * sizes[0] * sizes[1] * sizes[2]
 
 
 cdef PoolTask new_task(PoolGeometry *p, int kind, PyArrayObject *a) noexcept:
@@ -193,7 +190,7 @@ cdef int store_maxima(Operator op, IValue *r, const int32_t *at, PyArrayObject *
         task.index = <int64_t *>data_of(<PyArrayObject *>where)
     task.out = data_of(<PyArrayObject *>result)
     gil_state = leave_gil(size_of(a), r, at, op.nargs)
-    done = pool_planes(&task, 0, p.planes)
+    done = pool_in_parallel(&task, p.planes, work_of(a, p))
     take_gil(gil_state)
     free(p.memory)
     if done < 0:
@@ -214,9 +211,6 @@ cdef int max_pool(Operator op, IValue *r, const int32_t *at, int n) except -1:
     if not read_sizes(&r[at[1]] if is_empty_list(&r[at[2]]) else &r[at[2]], n, 1, p.stride):
         return UNSUPPORTED
     if not read_sizes(&r[at[4]], n, 1, p.windows.dilation) or not set_sliding_windows(&p, r[at[5]].v.i != 0):
-        return UNSUPPORTED
-    if uses_threads(a, &p):
-        free(p.memory)
         return UNSUPPORTED
     return store_maxima(op, r, at, a, &p, op.nrets == 1)
 
@@ -271,7 +265,7 @@ cdef int store_means(Operator op, IValue *r, const int32_t *at, PyArrayObject *a
         count_window_elements[float](p, divisor, fixed_divisor, <float *>task.divisor)
     else:
         count_window_elements[double](p, divisor, fixed_divisor, <double *>task.divisor)
-    done = pool_planes(&task, 0, p.planes)
+    done = pool_in_parallel(&task, p.planes, work_of(a, p))
     take_gil(gil_state)
     free(task.divisor)
     free(p.memory)
@@ -296,9 +290,6 @@ cdef int avg_pool(Operator op, IValue *r, const int32_t *at, int n) except -1:
             return UNSUPPORTED
     if (overridden and r[at[6]].v.i == 0) or not set_sliding_windows(&p, r[at[4]].v.i != 0):
         return UNSUPPORTED
-    if uses_threads(a, &p):
-        free(p.memory)
-        return UNSUPPORTED
     return store_means(
         op, r, at, a, &p, FIXED if overridden else WITH_PADDING if r[at[5]].v.i else WITHOUT_PADDING, r[at[6]].v.i if overridden else 0
     )
@@ -322,9 +313,6 @@ cdef int adaptive_pool(Operator op, IValue *r, const int32_t *at, int n, bint ma
     if a == NULL:
         return UNSUPPORTED
     if not read_planes(&p, a, n) or not read_sizes(&r[at[1]], n, 1, p.windows.output_size) or not set_adaptive_windows(&p):
-        return UNSUPPORTED
-    if uses_threads(a, &p):
-        free(p.memory)
         return UNSUPPORTED
     return store_maxima(op, r, at, a, &p, False) if maxima else store_means(op, r, at, a, &p, WITHOUT_PADDING, 0)
 

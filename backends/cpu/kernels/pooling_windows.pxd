@@ -25,3 +25,6 @@ cdef struct PoolTask:
 # Compute the maxima of the windows of the planes [first, last), or the sums of their elements, divided by the windows'
 # elements of `divisor`. Return -1 if memory is exhausted.
 cdef int pool_planes(const PoolTask *task, int64_t first, int64_t last) noexcept nogil
+# Compute all planes on several threads, if the work of `work` elements of the input and output is large enough. Return
+# -1 if memory is exhausted.
+cdef int pool_in_parallel(const PoolTask *task, int64_t planes, double work) noexcept nogil

@@ -15,10 +15,9 @@ from libc.string cimport memset
 from ts._core.tensor.ndarray cimport PyArrayObject, data_of, dims_of
 from ts._core.value.no_python_construction cimport seal
 
-from ts.backends.cpu import thread_pool
 
 from ts.backends.cpu.kernels.aligned_memory cimport malloc_aligned
-from ts.backends.cpu.kernels.parallel_task cimport require_partition
+from ts.backends.cpu.kernels.parallel_for cimport parallel_for, partition_count, partition_start
 
 cdef extern from "simd_pooling.h" nogil:
     enum:
@@ -267,22 +266,33 @@ cdef class Run:
     cdef tuple owners                    # keeps the owners of the memory behind the pointers alive
     cdef int64_t planes
 
-    def run_partition(self, Py_ssize_t partition, Py_ssize_t partition_count):
-        require_partition(partition, partition_count, self.owners is not None)
-        cdef int64_t first = self.planes * partition // partition_count, last = self.planes * (partition + 1) // partition_count
-        cdef int done
-        with nogil:
-            done = pool_planes(&self.task, first, last)
-        if done < 0:
-            raise MemoryError()
-
 
 seal(Run)
+
+
+cdef struct Planes:
+    const PoolTask *task
+    int64_t count
+
+
+cdef int pool_partition(void *context, Py_ssize_t partition, Py_ssize_t partition_count) noexcept nogil:
+    """Compute a partition's consecutive range of planes."""
+    cdef Planes *planes = <Planes *>context
+    return pool_planes(
+        planes.task, partition_start(planes.count, partition, partition_count), partition_start(planes.count, partition + 1, partition_count)
+    )
+
+
+cdef int pool_in_parallel(const PoolTask *task, int64_t planes, double work) noexcept nogil:
+    cdef Planes all_planes
+    all_planes.task, all_planes.count = task, planes
+    return parallel_for(pool_partition, &all_planes, max(min(partition_count(2 * work), planes), 1))
 
 
 cdef int _run(Table table, x, out, more, bint mean) except -1:
     cdef Run run = Run.__new__(Run)
     cdef int64_t work
+    cdef int done
     cdef object array
     for array in (x, out) if more is None else (x, out, more):
         if not array.flags.c_contiguous or not array.flags.aligned:
@@ -302,7 +312,10 @@ cdef int _run(Table table, x, out, more, bint mean) except -1:
     elif more is not None:
         run.task.index = <int64_t *>data_of(<PyArrayObject *>more)
     work = x.size + out.size
-    thread_pool.run(run.run_partition, min(thread_pool.partition_count(2 * work), max(run.planes, 1)))
+    with nogil:
+        done = pool_in_parallel(&run.task, run.planes, work)
+    if done < 0:
+        raise MemoryError()
     return 0
 
 
