@@ -25,7 +25,8 @@ GROUPS = (
     "elementary_functions", "matmul", "layers", "operators", "small_models",
     "new_shapes_and_first_calls", "models", "training", "examples", "export", "startup",
 )  # fmt: skip
-WHERE_NAMED = ("cuda", "opcodes", "row_fusion", "rpc")  # groups that run only if they are named on the command line
+# groups that run only if they are named on the command line
+WHERE_NAMED = ("cuda", "opcodes", "row_fusion", "rpc")
 
 
 def main() -> None:
