@@ -39,6 +39,7 @@ cdef extern from "simd.h" nogil:
     int64_t simd_sum_int64(const int64_t *x, npy_intp n)
 
 cdef enum:
+    ROWS_AT_ONCE = 8
     TILE = 256  # maximal number of columns that are reduced at a time. Their accumulators are on the stack.
 
 
@@ -141,7 +142,8 @@ cdef bint read_lengths(int nd, const npy_intp *lengths, IValue *dims, bint keepd
 cdef double row_sum(const floating *x, npy_intp n) noexcept nogil:
     cdef double total = 0
     if floating is float:
-        return LOOPS.sum_of_blocks(x, n)
+        LOOPS.sum_of_blocks(x, 1, n, &total)
+        return total
     while n > BLOCK:
         total += block_sum(x, BLOCK, 0)
         x += BLOCK
@@ -195,6 +197,22 @@ cdef double reduce_row(Reduction reduction, const floating *x, npy_intp n, doubl
     left = count - correction
     left = row_squares(x, n, row_sum(x, n) / count) / (left if left > 0 else 0)
     return sqrt(left) if reduction == DEVIATION else left
+
+
+cdef void reduce_rows(Reduction reduction, const floating *x, npy_intp rows, npy_intp n, double correction, floating *out) noexcept nogil:
+    cdef double total[ROWS_AT_ONCE]
+    cdef double count = 1 if reduction == SUM else <double>n
+    cdef npy_intp i, first = 0, several
+    if floating is float and (reduction == SUM or reduction == MEAN):
+        while first < rows:
+            several = min(rows - first, <npy_intp>ROWS_AT_ONCE)
+            LOOPS.sum_of_blocks(x + first * n, several, n, total)
+            for i in range(several):
+                out[first + i] = <floating>(total[i] / count)
+            first += several
+        return
+    for i in range(rows):
+        out[i] = <floating>reduce_row(reduction, x + i * n, n, correction)
 
 
 # ---------------------------------------------------------------- floating columns
@@ -285,10 +303,10 @@ cdef void reduce_columns(
 
 cdef void reduce_floating(Reduction reduction, const floating *x, Shape *s, double correction, floating *out) noexcept nogil:
     cdef npy_intp o, c
+    if s.inner == 1:
+        reduce_rows(reduction, x, s.outer, s.n, correction, out)
+        return
     for o in range(s.outer):
-        if s.inner == 1:
-            out[o] = <floating>reduce_row(reduction, x + o * s.n, s.n, correction)
-            continue
         c = 0
         while c < s.inner:
             reduce_columns(
@@ -493,9 +511,7 @@ cdef int vector_norm(Operator op, IValue *r, const int32_t *at) except -1:
 # ---------------------------------------------------------------- epilogues of fusion groups
 
 cdef void epilogue_floating(const EpilogueArgs *args, const floating *x, npy_intp rows, floating *out) noexcept nogil:
-    cdef npy_intp i
-    for i in range(rows):
-        out[i] = <floating>reduce_row(<Reduction>args.what, x + i * args.n, args.n, args.by)
+    reduce_rows(<Reduction>args.what, x, rows, args.n, args.by, out)
 
 
 cdef void epilogue_floats(const void *args, const char *x, npy_intp rows, char *out) noexcept nogil:

@@ -39,7 +39,7 @@ typedef struct {
     float (*max_or_nan)(const float *x, ptrdiff_t n); /* maximum of a row, NaN if the row has a NaN; a zero may have any sign */
     float (*min_or_nan)(const float *x, ptrdiff_t n);
     double (*sum)(const float *x, ptrdiff_t n);
-    double (*sum_of_blocks)(const float *x, ptrdiff_t n); /* sum in the same order at each SIMD level */
+    void (*sum_of_blocks)(const float *x, ptrdiff_t rows, ptrdiff_t n, double *total); /* sums of rows, in the same order at each SIMD level */
     double (*sum_of_squared_differences)(const float *x, ptrdiff_t n, float about, double *first); /* sum of (x - about)^2 (`first` gets the sum of x - about) */
     double (*sum_of_exp)(const float *x, ptrdiff_t n, float peak);                  /* sum of exp(x - peak) */
     void (*exp_and_add)(const float *x, ptrdiff_t n, const float *peak, float *out, float *total); /* out = exp(x - peak), total += out */

@@ -44,7 +44,7 @@ cdef extern from "row_loops.h" nogil:
         float (*max_or_nan)(const float *x, npy_intp n) noexcept nogil
         float (*min_or_nan)(const float *x, npy_intp n) noexcept nogil
         double (*sum)(const float *x, npy_intp n) noexcept nogil
-        double (*sum_of_blocks)(const float *x, npy_intp n) noexcept nogil
+        void (*sum_of_blocks)(const float *x, npy_intp rows, npy_intp n, double *total) noexcept nogil
         double (*sum_of_squared_differences)(const float *x, npy_intp n, float about, double *first) noexcept nogil
         double (*sum_of_exp)(const float *x, npy_intp n, float peak) noexcept nogil
         void (*exp_and_add)(const float *x, npy_intp n, const float *peak, float *out, float *total) noexcept nogil

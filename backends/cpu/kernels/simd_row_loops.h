@@ -198,41 +198,64 @@ ROW_EXTREME(row_min_or_nan, lane_min, <)
 /* Sums of blocks as in `block_sum` of `reduce.pxd`: SUM_LANES accumulators per block, which are added in double.
    The order of additions is the same at each level. Several blocks are summed at a time, which hides the latency
    of additions. */
+#if defined(__GNUC__)
+#define KEEP_IN_MEMORY(x) __asm__("" : "+m"(x))
+#else
+#define KEEP_IN_MEMORY(x)
+#endif
 enum { SUM_BLOCK = 512, SUM_LANES = 16, SUM_VECTORS = SUM_LANES / LANES };
 
 INLINE double block_total(const lanes *sum) {
     float lane[SUM_LANES];
-    double total = 0;
+    double wide[SUM_LANES / 2], total = 0;
     memcpy(lane, sum, sizeof(lane));
-    for (int j = 0; j < SUM_LANES / 2; j++) lane[j] += lane[j + SUM_LANES / 2];
-    for (int j = 0; j < SUM_LANES / 2; j++) total += lane[j];
+    for (int j = 0; j < SUM_LANES / 2; j++) wide[j] = lane[j] + lane[j + SUM_LANES / 2];
+    KEEP_IN_MEMORY(wide); /* the additions read single elements faster from memory than from a vector */
+    for (int j = 0; j < SUM_LANES / 2; j++) total += wide[j];
     return total;
 }
-/* `total` plus the sums of `blocks` blocks of n elements, added one after the other. n is a positive multiple of SUM_LANES. */
-INLINE double add_blocks(const float *x, ptrdiff_t n, int blocks, double total) {
+/* The sums of `blocks` adjacent blocks of n elements. n is a positive multiple of SUM_LANES. */
+INLINE void sum_blocks(const float *x, ptrdiff_t n, int blocks, double *total) {
     lanes sum[4 * SUM_VECTORS];
     for (int b = 0; b < blocks; b++)
         for (int k = 0; k < SUM_VECTORS; k++) sum[b * SUM_VECTORS + k] = lane_at(x + b * n + k * LANES);
     for (ptrdiff_t i = SUM_LANES; i < n; i += SUM_LANES)
         for (int b = 0; b < blocks; b++)
             for (int k = 0; k < SUM_VECTORS; k++) sum[b * SUM_VECTORS + k] += lane_at(x + b * n + i + k * LANES);
-    for (int b = 0; b < blocks; b++) total += block_total(sum + b * SUM_VECTORS);
-    return total;
+    for (int b = 0; b < blocks; b++) total[b] = block_total(sum + b * SUM_VECTORS);
 }
 static double row_sum_of_blocks(const float *x, ptrdiff_t n) {
-    double total = 0, last = 0;
+    double total = 0, sum[4], last = 0;
     ptrdiff_t whole;
-    for (; LANES > 4 && n >= 4 * SUM_BLOCK; n -= 4 * SUM_BLOCK, x += 4 * SUM_BLOCK) total = add_blocks(x, SUM_BLOCK, 4, total);
-    for (; n >= 2 * SUM_BLOCK; n -= 2 * SUM_BLOCK, x += 2 * SUM_BLOCK) total = add_blocks(x, SUM_BLOCK, 2, total);
-    if (n >= SUM_BLOCK) {
-        total = add_blocks(x, SUM_BLOCK, 1, total);
-        n -= SUM_BLOCK;
-        x += SUM_BLOCK;
+    for (; n >= 4 * SUM_BLOCK; n -= 4 * SUM_BLOCK, x += 4 * SUM_BLOCK) {
+        sum_blocks(x, SUM_BLOCK, 4, sum);
+        for (int b = 0; b < 4; b++) total += sum[b];
+    }
+    for (; n >= SUM_BLOCK; n -= SUM_BLOCK, x += SUM_BLOCK) {
+        sum_blocks(x, SUM_BLOCK, 1, sum);
+        total += sum[0];
     }
     whole = n / SUM_LANES * SUM_LANES;
-    if (whole) last = add_blocks(x, whole, 1, 0);
+    if (whole) sum_blocks(x, whole, 1, &last);
     for (; whole < n; whole++) last += x[whole];
     return total + last;
+}
+static void rows_sum_of_blocks(const float *x, ptrdiff_t rows, ptrdiff_t n, double *total) {
+    ptrdiff_t blocks = n / SUM_BLOCK, b = 0;
+    double sum[4];
+    if (n % SUM_BLOCK || blocks >= 4) {
+        for (ptrdiff_t r = 0; r < rows; r++) total[r] = row_sum_of_blocks(x + r * n, n);
+        return;
+    }
+    for (ptrdiff_t r = 0; r < rows; r++) total[r] = 0;
+    for (; b + 4 <= rows * blocks; b += 4) {
+        sum_blocks(x + b * SUM_BLOCK, SUM_BLOCK, 4, sum);
+        for (int k = 0; k < 4; k++) total[(b + k) / blocks] += sum[k];
+    }
+    for (; b < rows * blocks; b++) {
+        sum_blocks(x + b * SUM_BLOCK, SUM_BLOCK, 1, sum);
+        total[b / blocks] += sum[0];
+    }
 }
 
 /* ---------------------------------------------------------------- softmax */

@@ -90,7 +90,7 @@ static const struct {
 };
 
 static const RowLoops ROW_LOOPS = {
-    row_peak, row_max_or_nan, row_min_or_nan, row_sum, row_sum_of_blocks, row_squares, row_sum_of_exp, row_exp_and_add, rows_softmax, rows_max_and_sum_of_exp, rows_subtract_max_and_log, row_moments, row_normalise,
+    row_peak, row_max_or_nan, row_min_or_nan, row_sum, rows_sum_of_blocks, row_squares, row_sum_of_exp, row_exp_and_add, rows_softmax, rows_max_and_sum_of_exp, rows_subtract_max_and_log, row_moments, row_normalise,
     rows_layer_norm, rows_log_softmax_backward, rows_lstm_step, rows_lstm_step_backward, rows_gru_step, row_tanh_step,
     BACKWARD_LOOPS(float), BACKWARD_LOOPS(double),
 };
