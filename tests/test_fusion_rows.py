@@ -305,3 +305,21 @@ def test_random_programs():
         assert sum(map(check_random_program, range(count))) > count / 4
     finally:
         ts.set_num_threads(before)
+
+
+# ---------------------------------------------------------------- chains of arithmetic
+
+CHAINS = (
+    "(x - m) * y + w", "w - (x + m) / y", "y / (x - m) * w", "((x - m) * (x - m)) - y", "1 - (x * m) / 3", "2.5 / (w + m * x) - 0.5 * y",
+    "((((x + m) * y - w) / 2 + y) * w - 1) * x", "(x - m) * (y - w)", "(m * 2 + 1) * x - (m - 1) / y", "(m + x) + (m + x)", "(y * m) * (y * m) * w",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("expression", CHAINS)
+@pytest.mark.parametrize("dtype", [ts.float32, ts.float64], ids=str)
+def test_chains_of_arithmetic_are_rounded_after_each_operation(expression, dtype):
+    f = function(f"m = x.amax(-1, keepdim=True)\nreturn {expression}")
+    for n in (2, 15, 64, 100, 257, 1000, 2500):
+        x, y, w = ts.randn(5, n, dtype=dtype), ts.randn(5, n, dtype=dtype), ts.randn(n, dtype=dtype)
+        assert_bit_equal(f(x, y, w, w), run_unfused(f, x, y, w, w))
+    assert runs_of_continuing_groups(f) == 7

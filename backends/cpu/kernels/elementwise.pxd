@@ -11,8 +11,9 @@ from cpython.ref cimport PyObject
 from numpy cimport npy_intp
 
 from ts._core.value.ivalue cimport IValue
+from ts._core.tensor.ndarray cimport BOOL, CDOUBLE, FLOAT, HALF, INT8, INT16, INT32, UINT8
 from ts._core.tensor.tensor cimport Tensor
-from ts.backends.cpu.kernels.short_floats cimport Widened
+from ts.backends.cpu.kernels.short_floats cimport BFLOAT16, Widened
 from ts.backends.cpu.kernels.tensor_iterator cimport Loop, Plane
 
 cdef enum:
@@ -45,7 +46,15 @@ cdef bint store_number(int scalar_type, IValue *scalar, char *out) noexcept nogi
 # conversion is unsupported, or if type promotion with a tensor of this dtype would change the dtype.
 cdef bint store_element(int scalar_type, Tensor x, char *out) noexcept
 # Return the size of an element in bytes.
-cdef npy_intp item_size(int scalar_type) noexcept nogil
+cdef inline npy_intp item_size(int scalar_type) noexcept nogil:
+    if scalar_type == FLOAT or scalar_type == INT32:
+        return 4
+    if scalar_type == UINT8 or scalar_type == INT8 or scalar_type == BOOL:
+        return 1
+    if scalar_type == INT16 or scalar_type == HALF or scalar_type == BFLOAT16:
+        return 2
+    return 16 if scalar_type == CDOUBLE else 8
+
 cdef PyObject *unary(Loops loops, Tensor x) except? NULL
 cdef PyObject *binary(Loops loops, Tensor x, IValue *other) except? NULL
 # Compute x = x op other in place, and return a new reference to `x`.

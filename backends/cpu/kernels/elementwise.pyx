@@ -258,16 +258,6 @@ cdef inline bint is_contiguous(PyArrayObject *a) noexcept nogil:
     )
 
 
-cdef npy_intp item_size(int scalar_type) noexcept nogil:
-    if scalar_type in (FLOAT, INT32):
-        return 4
-    if scalar_type in (UINT8, INT8, BOOL):
-        return 1
-    if scalar_type in (INT16, HALF, BFLOAT16):
-        return 2
-    return 16 if scalar_type == CDOUBLE else 8
-
-
 cdef bint has_loop(Loops loops, Tensor x) noexcept:
     return x.backend == BACKEND_CPU and x.scalar_type < SCALAR_TYPES and loops.function[x.scalar_type] != NULL
 

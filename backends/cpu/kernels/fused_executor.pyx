@@ -36,13 +36,13 @@ from ts.backends.cpu.kernels.fused_epilogues cimport (
     run_separate_epilogues
 )
 from ts.backends.cpu.kernels.fused_operands cimport (
-    MAX_RANK, Layout, OperandAddress, RowRead, Run, address_materialized, gather, new_slot_array, set_slot_strides, shape_of
+    MAX_RANK, ROW_ELEMENT, Layout, OperandAddress, Run, address_materialized, gather, new_slot_array, set_slot_strides, shape_of
 )
 from ts.backends.cpu.kernels.fused_operands cimport address_channels, address_dense, address_scalars, address_stage, schedule_by_lengths, set_inputs
 from ts.backends.cpu.kernels.fused_plans cimport MAX_BUFFERS, MAX_OPERANDS, NO_INDEX, TILE_BYTES
 from ts.backends.cpu.kernels.fused_plans cimport FusedGroup, FusedPlan, Schedule, TileOp, read_group
 from ts.backends.cpu.kernels.fused_rows cimport address_row_stages
-from ts.backends.cpu.kernels.tensor_iterator cimport Operand, set_operand_strides, new_result
+from ts.backends.cpu.kernels.tensor_iterator cimport Loop, Operand, set_operand_strides, new_result
 
 from ts import dtypes
 
@@ -62,6 +62,16 @@ if scratch == NULL:
     raise MemoryError
 
 
+cdef void address_buffers(FusedPlan plan, Run *run, char *memory) noexcept nogil:
+    """Set the addresses of the tile buffers in `memory` to which the steps write."""
+    cdef int i, slot
+    for i in range(run.first, run.last):
+        slot = plan.tile_ops[run.schedule.order[i]].out
+        if run.schedule.buffer[slot] != NO_INDEX:
+            run.address[slot].data = memory + run.schedule.buffer[slot] * TILE_BYTES
+            run.address[slot].stride, run.address[slot].advance = item_size(plan.kind[slot]), 0
+
+
 cdef void run_tiles(FusedPlan plan, Run *run, char *memory, npy_intp start, npy_intp end) noexcept nogil:
     """Run all steps of a stage on the elements [start, end), one tile at a time."""
     cdef char *args[MAX_OPERANDS + 1]
@@ -70,17 +80,16 @@ cdef void run_tiles(FusedPlan plan, Run *run, char *memory, npy_intp start, npy_
     cdef Schedule *schedule = run.schedule
     cdef OperandAddress *address
     cdef TileOp *tile_op
-    cdef int i, k, slot
-    for i in range(run.first, run.last):
-        slot = plan.tile_ops[schedule.order[i]].out
-        if schedule.buffer[slot] != NO_INDEX:
-            run.address[slot].data = memory + schedule.buffer[slot] * TILE_BYTES
-            run.address[slot].stride, run.address[slot].advance = item_size(plan.kind[slot]), 0
+    cdef Loop function
+    cdef void *data
+    cdef bint continues = run.rows.count != 0
+    cdef npy_intp tile = run.rows.tile if continues else plan.tile
+    cdef int i, k
     for i in range(run.first_gather, run.gathers):
         run.gather[i].tile = run.address[run.gather[i].slot].data = memory + (schedule.buffers + i - run.first_gather) * TILE_BYTES
         run.address[run.gather[i].slot].stride, run.address[run.gather[i].slot].advance = run.gather[i].item, 0
     while start < end:
-        count = min(end - start, plan.tile)
+        count = min(end - start, tile)
         for i in range(run.first_gather, run.gathers):
             gather(&run.gather[i], start, count)
         for i in range(run.first, run.last):
@@ -92,45 +101,57 @@ cdef void run_tiles(FusedPlan plan, Run *run, char *memory, npy_intp start, npy_
             address = &run.address[tile_op.out]
             args[tile_op.arity] = address.data + start * address.advance
             strides[tile_op.arity] = address.stride
-            if tile_op.tile == NO_INDEX:
-                tile_op.function(args, &count, strides, tile_op.data)
-            else:
+            function, data = tile_op.function, tile_op.data
+            if tile_op.tile != NO_INDEX:
                 run.tile[tile_op.tile].at = start
-                run.tile[tile_op.tile].function(args, &count, strides, &run.tile[tile_op.tile])
+                function, data = run.tile[tile_op.tile].function, &run.tile[tile_op.tile]
+            if continues and run.rows.operand_kinds[i]:
+                run_step_by_rows(plan, run, i, function, data, args, strides, start, count)
+            else:
+                function(args, &count, strides, data)
         start += count
 
 
-cdef void address_row(Run *run, int s, npy_intp row) noexcept nogil:
-    """Set the addresses from which stage `s` reads single elements and vectors for a row."""
-    cdef RowRead *read
-    cdef OperandAddress *address
-    cdef int i
-    for i in range(run.rows.read_end[s - 1] if s else 0, run.rows.read_end[s]):
-        read = &run.rows.read[i]
-        address = &run.address[read.slot]
-        if read.is_vector:
-            address.data = run.rows.data[read.slot] - row * run.epilogues.row * read.item
-            address.stride = address.advance = read.item
-        else:
-            address.data = run.rows.data[read.slot] + row * read.item
-            address.stride = address.advance = 0
+cdef void run_step_by_rows(
+    FusedPlan plan, Run *run, int i, Loop function, void *data, char **args, npy_intp *strides, npy_intp start, npy_intp count
+) noexcept nogil:
+    """Run a step that reads elements or vectors of rows, on whole rows or on a part of one row.
+
+    `args` and `strides` are set for the operands that are whole rows.
+    """
+    cdef TileOp *tile_op = &plan.tile_ops[run.schedule.order[i]]
+    cdef npy_intp advance[MAX_OPERANDS + 1]
+    cdef npy_intp n = run.epilogues.row, row = start // n, length = min(count, n), item, r
+    cdef int k, slot, kind
+    for k in range(tile_op.arity + 1):
+        advance[k] = n * strides[k]
+    for k in range(tile_op.arity):
+        slot, kind = tile_op.operands[k], run.rows.operand_kinds[i] >> 2 * k & 3
+        if kind:
+            item = item_size(plan.kind[slot])
+            args[k] = run.rows.data[slot] + (row if kind == ROW_ELEMENT else start - row * n) * item
+            advance[k] = item if kind == ROW_ELEMENT else 0
+            strides[k] = item - advance[k]
+    for r in range(max(<npy_intp>1, count // n)):
+        function(args, &length, strides, data)
+        for k in range(tile_op.arity + 1):
+            args[k] += advance[k]
 
 
-cdef void address_rows(Run *run, int s) noexcept nogil:
-    """Set the addresses for stage `s`, which reads and computes one element per row."""
-    cdef RowRead *read
+cdef void address_rows(FusedPlan plan, Run *run, int s) noexcept nogil:
+    """Set the addresses of the slots that stage `s` reads and computes, with one element per row."""
     cdef OperandAddress *address
-    cdef int i
+    cdef int i, slot
     for i in range(run.rows.read_end[s - 1] if s else 0, run.rows.read_end[s]):
-        read = &run.rows.read[i]
-        address = &run.address[read.slot]
-        address.data = run.rows.data[read.slot]
-        address.stride = address.advance = read.item
+        slot = run.rows.read[i]
+        address = &run.address[slot]
+        address.data = run.rows.data[slot]
+        address.stride = address.advance = item_size(plan.kind[slot])
 
 
 cdef void run_row_stages(FusedPlan plan, Run *run, char *memory, npy_intp start, npy_intp end) noexcept nogil:
     """Run all stages of a group that continues after epilogues on the rows of one chunk."""
-    cdef npy_intp n = run.epilogues.row, row
+    cdef npy_intp n = run.epilogues.row
     cdef int s, i
     run.last = run.gathers = 0
     for s in range(run.rows.count):
@@ -139,18 +160,13 @@ cdef void run_row_stages(FusedPlan plan, Run *run, char *memory, npy_intp start,
         for i in range(run.first_gather, run.gathers):
             if run.gather[i].of_rows:
                 run.gather[i].data = run.rows.data[run.gather[i].slot]
-        if run.first == run.last:
-            pass
-        elif run.rows.of_rows[s]:
-            address_rows(run, s)
+        if run.first < run.last and s & 1:
+            address_rows(plan, run, s)
             run_tiles(plan, run, memory, start // n, end // n)
-        elif run.rows.read_end[s] > (run.rows.read_end[s - 1] if s else 0):
-            for row in range(start // n, end // n):
-                address_row(run, s, row)
-                run_tiles(plan, run, memory, row * n, (row + 1) * n)
-        else:
+        elif run.first < run.last:
             run_tiles(plan, run, memory, start, end)
-        end_chunk(plan, run, s, start, end)
+        if not s & 1:
+            end_chunk(plan, run, s, start, end)
 
 
 cdef void run_chunks(FusedPlan plan, Run *run, char *memory, npy_intp first, npy_intp last) noexcept nogil:
@@ -159,6 +175,7 @@ cdef void run_chunks(FusedPlan plan, Run *run, char *memory, npy_intp first, npy
     The epilogues process the results of each chunk when the chunk is complete.
     """
     cdef npy_intp chunk_index, start, end
+    address_buffers(plan, run, memory)
     if run.epilogues.count == 0:
         run_tiles(plan, run, memory, first * plan.tile, min(run.size, last * plan.tile))
         return

@@ -91,18 +91,20 @@ ctypedef struct StageEpilogues:
     PyObject *result[MAX_EPILOGUES]  # epilogue -> NULL before it runs, then an array, or a tensor if the epilogue ran as a separate operator
 
 
-ctypedef struct RowRead:               # an operand of a stage whose address depends on the row
-    int slot
-    bint is_vector                     # True if all rows read the same vector, False if each row reads one element
-    npy_intp item
+cdef enum:                             # kinds of an operand of a step that computes whole rows, 0 for whole rows
+    ROW_ELEMENT = 1                    # one element per row
+    ROW_VECTOR = 2                     # a vector that all rows read
 
 
 ctypedef struct RowStages:
     int count                          # number of stages, or 0 if the group does not continue after epilogues
-    bint of_rows[MAX_STAGES]           # True if the steps of a stage compute one element per row
+    npy_intp tile                      # number of elements of a tile: whole rows, or a part of one row
     int gather_end[MAX_STAGES]         # stage -> index after its last strided input in `Run.gather`
-    int read_end[MAX_STAGES]           # stage -> index after its last operand in `read`
-    RowRead read[MAX_ROW_READS]
+    # Index of a step in `Schedule.order` -> kinds of its operands, two bits per operand, if it computes whole rows.
+    int operand_kinds[MAX_SLOTS]
+    # Stage that computes one element per row -> index after the last slot in `read` that it reads or computes
+    int read_end[MAX_STAGES]
+    int read[MAX_ROW_READS]
     # Slot with one element per row -> address of the element of row 0. The memory may hold only the elements of
     # the current chunk. For a vector that all rows read, the address of the vector.
     char *data[MAX_SLOTS]

@@ -17,6 +17,7 @@ from numpy cimport npy_intp
 from ts._core.value.ivalue cimport IValue
 from ts.backends.cpu.kernels.elementwise cimport Loops
 from ts.backends.cpu.kernels.kernel_registry cimport MAX_VIEW_ARGUMENTS, ReadChannels, ReadEpilogue, ReadTile, ReadView
+from ts.backends.cpu.kernels.row_loops cimport Chain
 from ts.backends.cpu.kernels.tensor_iterator cimport Loop
 
 cdef enum:
@@ -26,7 +27,7 @@ cdef enum:
     MAX_SLOTS = 128                    # maximal number of inputs, results and scalars of a group
     MAX_INPUTS = 32
     MAX_STAGES = 18
-    MAX_OPERANDS = 3
+    MAX_OPERANDS = 6
     MAX_ARGUMENTS = 4                  # maximal number of operands and scalar parameters of an operation
     MAX_EPILOGUES = 8                  # maximal number of epilogues of a group
     MAX_EPILOGUE_ARGUMENTS = 9  # maximal number of arguments of an epilogue or a per-channel operation
@@ -48,6 +49,8 @@ ctypedef struct TileOp:
     int arity
     int operands[MAX_OPERANDS]         # slots that the step reads
     int out
+    int arithmetic                     # operation in an arithmetic chain, or NOT_ARITHMETIC
+    int chain                          # index of the chain in `FusedPlan.chains`, or NO_INDEX
     # Index in `Run.tile` of the loop and its parameters, which `read` sets when the group runs. NO_INDEX if
     # the loop has no parameters. In this case, the loop is `function`.
     int tile
@@ -100,6 +103,8 @@ cdef class FusedPlan:
     cdef bint is_element[MAX_SLOTS]    # True if a slot has a single element (number or 0-dim tensor), which all tiles read
     cdef bint in_rows[MAX_SLOTS]       # True if a loop requires that the slot's elements are contiguous
     cdef TileOp tile_ops[MAX_SLOTS]
+    cdef int chain_count
+    cdef Chain chains[MAX_SLOTS]
     cdef Schedule uniform_schedule     # schedule for results that all have the same shape
     cdef bint matches(self, const uint32_t *guards, int count) noexcept
 
@@ -134,6 +139,7 @@ cdef class FusedGroup:
     cdef ViewInput views[MAX_VIEWS]
     cdef int epilogue_count
     cdef list epilogue_operators
+    cdef bint reduces[MAX_EPILOGUES]   # True if an epilogue has the argument `keepdim`: it computes one element per row
     cdef ReadEpilogue epilogue_read[MAX_EPILOGUES]
     cdef int epilogue_arity[MAX_EPILOGUES]
     cdef int epilogue_operands[MAX_EPILOGUES][MAX_EPILOGUE_ARGUMENTS]

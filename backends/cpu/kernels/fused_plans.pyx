@@ -17,9 +17,11 @@ from ts._core.value.ivalue cimport IValue, TAG_FLOAT, TAG_INT, TAG_OBJECT
 from ts._core.value.no_python_construction cimport seal
 from ts.backends.cpu.kernels.convert cimport conversion_data, convert_tile, has_conversion
 from ts.backends.cpu.kernels.elementwise cimport SCALAR_TYPES, Loops, item_size
+from ts.backends.cpu.kernels.fused_chains cimport arithmetic_operation, merge_arithmetic
 from ts.backends.cpu.kernels.kernel cimport is_tensor
 from ts.backends.cpu.kernels.masked cimport selection_loop
 from ts.backends.cpu.kernels.pointwise cimport loops_of_record
+from ts.backends.cpu.kernels.row_loops cimport NOT_ARITHMETIC
 from ts.backends.cpu.kernels.short_floats cimport BFLOAT16
 from ts.backends.cpu.kernels.kernel_registry cimport ReadChannels, ReadTile, find_channels, find_choice
 from ts.backends.cpu.kernels.kernel_registry cimport find_epilogue, find_tile, find_view, is_conversion
@@ -82,6 +84,7 @@ cdef class FusedPlan:
 cdef TileOp *add_tile_op(FusedPlan plan, int out, int kind) noexcept:
     cdef TileOp *tile_op = &plan.tile_ops[plan.count]
     tile_op.out, tile_op.tile, tile_op.by_channels = out, NO_INDEX, NULL
+    tile_op.arithmetic, tile_op.chain = NOT_ARITHMETIC, NO_INDEX
     plan.kind[out], plan.producer[out] = kind, plan.count
     plan.count += 1
     return tile_op
@@ -270,6 +273,7 @@ cdef class FusedGroup:
             operands = program.epilogues[i].operands
             if len(operands) > MAX_EPILOGUE_ARGUMENTS:
                 raise ValueError("an epilogue of the fusion group has more than nine arguments")
+            self.reduces[i] = any([argument.name == "keepdim" for argument in program.epilogues[i].operator.record.schema.arguments])
             self.epilogue_read[i] = find_epilogue(self.epilogue_operators[i].key)
             self.epilogue_arity[i] = len(operands)
             for k in range(self.epilogue_arity[i]):
@@ -330,6 +334,8 @@ cdef class FusedGroup:
         for i in range(self.inputs):
             plan.guards[i] = guards[i]
         plan.unsupported_reason = self.choose_loops(plan) or self.choose_results(plan)
+        if not plan.unsupported_reason and self.continues:
+            merge_arithmetic(self, plan)
         if not plan.unsupported_reason and not self.assign_buffers(plan, stage, 1, &plan.uniform_schedule):
             plan.unsupported_reason = "it needs too many buffers"
         plan.runnable = plan.unsupported_reason == ""
@@ -420,6 +426,7 @@ cdef class FusedGroup:
         tile_op = add_tile_op(plan, self.inputs + op_index, loops.result_type[kind])
         tile_op.arity, tile_op.function, tile_op.data = loops.arity, loops.function[kind], loops.data[kind]
         tile_op.operands[0], tile_op.operands[1] = first, second
+        tile_op.arithmetic = arithmetic_operation(loops.name)
         finish_tile_op(plan, tile_op)
         return ""
 

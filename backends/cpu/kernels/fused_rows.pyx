@@ -11,7 +11,7 @@ from ts.backends.cpu.kernels.elementwise cimport item_size
 from ts.backends.cpu.kernels.kernel cimport new_contiguous
 from ts.backends.cpu.kernels.kernel_registry cimport EpilogueArgs
 from ts.backends.cpu.kernels.fused_epilogues cimport MAX_ROW_BYTES, allocate_row_memory
-from ts.backends.cpu.kernels.fused_operands cimport MAX_GATHERS, MAX_RANK, MAX_ROW_READS, Gather, Layout, RowRead, Run, StageEpilogue
+from ts.backends.cpu.kernels.fused_operands cimport MAX_GATHERS, MAX_RANK, MAX_ROW_READS, ROW_ELEMENT, ROW_VECTOR, Gather, Layout, Run, StageEpilogue
 from ts.backends.cpu.kernels.fused_operands cimport address_input, new_slot_array, set_contiguous_strides, set_input_strides
 from ts.backends.cpu.kernels.fused_plans cimport A_TENSOR, MAX_BUFFERS, MAX_EPILOGUE_ARGUMENTS, MAX_SLOTS, MAX_STAGES, NO_INDEX
 from ts.backends.cpu.kernels.fused_plans cimport FusedGroup, FusedPlan, TileOp
@@ -250,11 +250,10 @@ cdef bint allocate_steps(FusedPlan plan, Run *run, RowLayout *rows, list owners)
 
 # ---------------------------------------------------------------- operands
 
-cdef bint add_row_read(FusedPlan plan, Run *run, int s, int slot, bint is_vector) noexcept:
-    cdef RowRead *read = &run.rows.read[run.rows.read_end[s]]
+cdef bint add_row_read(Run *run, int s, int slot) noexcept:
     if run.rows.read_end[s] == MAX_ROW_READS:
         return False
-    read.slot, read.is_vector, read.item = slot, is_vector, item_size(plan.kind[slot])
+    run.rows.read[run.rows.read_end[s]] = slot
     run.rows.read_end[s] += 1
     return True
 
@@ -284,8 +283,11 @@ cdef bint is_contiguous_along(RowLayout *rows, int slot, uint32_t dims, npy_intp
     return True
 
 
-cdef bint address_operand(FusedGroup g, FusedPlan plan, Run *run, RowLayout *rows, int s, int slot) noexcept:
-    """Set the address from which stage `s` reads a slot. Return False if the strides are unsupported."""
+cdef bint address_operand(FusedGroup g, FusedPlan plan, Run *run, RowLayout *rows, int s, int slot, int *kind) noexcept:
+    """Set the address from which stage `s` reads a slot, and the kind of the operand.
+
+    Return False if the strides are unsupported.
+    """
     cdef Layout *layout = &rows.layout
     cdef int order[MAX_RANK]
     cdef npy_intp item = item_size(plan.kind[slot])
@@ -297,8 +299,11 @@ cdef bint address_operand(FusedGroup g, FusedPlan plan, Run *run, RowLayout *row
         if not is_input or is_contiguous_along(rows, slot, rows.row_dims, item):
             if is_input:
                 run.rows.data[slot] = layout.data[slot]
-            if s & 1 or single_row:
-                return add_row_read(plan, run, s, slot, False)
+            if s & 1:
+                return add_row_read(run, s, slot)
+            if single_row:
+                kind[0] = ROW_ELEMENT
+                return True
             return repeat_along_rows(plan, run, rows, slot)
         if s & 1:
             return False
@@ -309,7 +314,8 @@ cdef bint address_operand(FusedGroup g, FusedPlan plan, Run *run, RowLayout *row
         return not plan.in_rows[slot]
     elif rows.n >= MIN_SINGLE_ROW and rows.row_dims and is_contiguous_along(rows, slot, rows.column_dims, item):
         run.rows.data[slot] = layout.data[slot]
-        return add_row_read(plan, run, s, slot, True)
+        kind[0] = ROW_VECTOR
+        return True
     for d in range(layout.ndim):
         order[d] = d
     return address_input(plan, run, layout, slot, layout.shape, order)
@@ -318,21 +324,24 @@ cdef bint address_operand(FusedGroup g, FusedPlan plan, Run *run, RowLayout *row
 cdef bint address_stage_operands(FusedGroup g, FusedPlan plan, Run *run, RowLayout *rows, int s) noexcept:
     """Set the addresses of all slots that stage `s` reads."""
     cdef bint placed[MAX_SLOTS]
+    cdef int kind[MAX_SLOTS]
     cdef TileOp *tile_op
     cdef int i, k, slot
     for slot in range(plan.slots):
-        placed[slot] = False
+        placed[slot], kind[slot] = False, 0
     run.first_gather = run.gathers
     run.rows.read_end[s] = run.rows.read_end[s - 1] if s else 0
     for i in range(run.schedule.end[s - 1] if s else 0, run.schedule.end[s]):
         tile_op = &plan.tile_ops[run.schedule.order[i]]
+        run.rows.operand_kinds[i] = 0
         for k in range(tile_op.arity):
             slot = tile_op.operands[k]
-            if not placed[slot] and not address_operand(g, plan, run, rows, s, slot):
+            if not placed[slot] and not address_operand(g, plan, run, rows, s, slot, &kind[slot]):
                 return False
             placed[slot] = True
+            run.rows.operand_kinds[i] |= kind[slot] << 2 * k
         slot = tile_op.out
-        if s & 1 and run.schedule.buffer[slot] == NO_INDEX and not add_row_read(plan, run, s, slot, False):
+        if s & 1 and run.schedule.buffer[slot] == NO_INDEX and not add_row_read(run, s, slot):
             return False
         placed[slot] = True
     run.rows.gather_end[s] = run.gathers
@@ -352,7 +361,6 @@ cdef bint address_row_stages(FusedGroup g, FusedPlan plan, Run *run, IValue *r, 
     run.size = rows.layout.size
     run.rows.count, run.gathers = rows.stages, 0
     for s in range(rows.stages):
-        run.rows.of_rows[s] = s & 1
         if not address_stage_operands(g, plan, run, &rows, s):
             return False
     for e in range(g.epilogue_count):
@@ -361,5 +369,6 @@ cdef bint address_row_stages(FusedGroup g, FusedPlan plan, Run *run, IValue *r, 
             run.address[slot].data = rows.layout.data[slot]
             run.address[slot].stride = run.address[slot].advance = item_size(plan.kind[slot])
     run.epilogues.count, run.epilogues.row, run.epilogues.chunks_of_row = g.epilogue_count, rows.n, 1
-    run.epilogues.chunk = max(<npy_intp>1, plan.tile // rows.n) * rows.n
+    run.rows.tile = plan.tile // rows.n * rows.n if rows.n < plan.tile else plan.tile
+    run.epilogues.chunk = max(2 * run.rows.tile, rows.n) if rows.n <= plan.tile else rows.n
     return allocate_epilogues(g, plan, run, &rows, owners) and allocate_steps(plan, run, &rows, owners)

@@ -34,6 +34,23 @@ typedef struct { \
 BACKWARD_OF(FloatBackward, float)
 BACKWARD_OF(DoubleBackward, double)
 
+/* Operations of a chain (`simd_arithmetic_chains.h`) on its value and an operand. */
+typedef enum {
+    NOT_ARITHMETIC = -1,
+    CHAIN_ADD,
+    CHAIN_SUBTRACT,      /* value - operand */
+    CHAIN_SUBTRACT_FROM, /* operand - value */
+    CHAIN_MULTIPLY,
+    CHAIN_DIVIDE,        /* value / operand */
+    CHAIN_DIVIDE_INTO,   /* operand / value */
+    CHAIN_SQUARE,        /* value * value, without an operand */
+} Arithmetic;
+enum { MAX_CHAIN = 8 };
+typedef struct {
+    int count;
+    Arithmetic operation[MAX_CHAIN];
+} Chain;
+
 typedef struct {
     float (*max)(const float *x, ptrdiff_t n); /* maximum of a row, undefined if the row has a NaN */
     float (*max_or_nan)(const float *x, ptrdiff_t n); /* maximum of a row, NaN if the row has a NaN; a zero may have any sign */
@@ -66,6 +83,9 @@ typedef struct {
                                const float *through, float *of_cell, float *of_gates);
     void (*gru_step)(ptrdiff_t rows, ptrdiff_t n, const float *input_gates, const float *hidden_gates, const float *bias, float *hidden);
     void (*tanh_step)(ptrdiff_t n, const float *input_gates, const float *hidden_gates, float *hidden);
+    /* Inner loops with NumPy's signature. `data` is a Chain. */
+    void (*chain_of_floats)(char **args, const ptrdiff_t *count, const ptrdiff_t *strides, void *data);
+    void (*chain_of_doubles)(char **args, const ptrdiff_t *count, const ptrdiff_t *strides, void *data);
     FloatBackward float_backward;
     DoubleBackward double_backward;
 } RowLoops;

@@ -5,6 +5,23 @@ from numpy cimport npy_intp
 cdef extern from "row_loops.h" nogil:
     npy_intp rows_at_once(npy_intp rows, npy_intp n)     # number of rows, at most 32, to process together
 
+    ctypedef enum Arithmetic:
+        NOT_ARITHMETIC
+        CHAIN_ADD
+        CHAIN_SUBTRACT
+        CHAIN_SUBTRACT_FROM
+        CHAIN_MULTIPLY
+        CHAIN_DIVIDE
+        CHAIN_DIVIDE_INTO
+        CHAIN_SQUARE
+
+    enum:
+        MAX_CHAIN
+
+    ctypedef struct Chain:             # operations that are applied to the first operand one after the other
+        int count
+        Arithmetic operation[8]
+
     ctypedef struct FloatBackward:
         void (*rows)(
             const float *g, const float *x, const float *weight, const float *mean, const float *scale, npy_intp rows, npy_intp n,
@@ -67,5 +84,7 @@ cdef extern from "row_loops.h" nogil:
         ) noexcept nogil
         void (*gru_step)(npy_intp rows, npy_intp n, const float *input_gates, const float *hidden_gates, const float *bias, float *hidden) noexcept nogil
         void (*tanh_step)(npy_intp n, const float *input_gates, const float *hidden_gates, float *hidden) noexcept nogil
+        void (*chain_of_floats)(char **args, const npy_intp *count, const npy_intp *strides, void *data) noexcept nogil
+        void (*chain_of_doubles)(char **args, const npy_intp *count, const npy_intp *strides, void *data) noexcept nogil
         FloatBackward float_backward
         DoubleBackward double_backward

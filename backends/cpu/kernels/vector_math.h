@@ -38,6 +38,7 @@ INLINE wides narrow_at(const float *x) { return wide_of((narrows) * (const any_n
 INLINE void narrow_to(float *x, wides v) { *(any_narrows *)x = (any_narrows)narrow_of(v); }
 
 #include "simd_row_loops.h"
+#include "simd_arithmetic_chains.h"
 #include "simd_normalization_backward.h"
 
 #define WITH_TAIL(T, V, KIND, COUNT, VALUE) \
@@ -92,6 +93,7 @@ static const struct {
 static const RowLoops ROW_LOOPS = {
     row_peak, row_max_or_nan, row_min_or_nan, row_sum, rows_sum_of_blocks, row_squares, row_sum_of_exp, row_exp_and_add, rows_softmax, rows_max_and_sum_of_exp, rows_subtract_max_and_log, row_moments, row_normalise,
     rows_layer_norm, rows_log_softmax_backward, rows_lstm_step, rows_lstm_step_backward, rows_gru_step, row_tanh_step,
+    chain_of_float, chain_of_double,
     BACKWARD_LOOPS(float), BACKWARD_LOOPS(double),
 };
 static const RowLoops *row_loops(void) { return &ROW_LOOPS; }
