@@ -100,7 +100,7 @@ def _fold_number_conversion(rewriter: Rewriter, node: Node) -> Value | None:
     """
     (value,) = node.inputs()
     producer = value.node()
-    if producer.kind() == "prim::NumToTensor" and producer.input().type() == node.output().type():
+    if producer.kind() == "prim::NumToTensor" and producer.input().type().isSubtypeOf(node.output().type()):
         return producer.input()
     return _identity(rewriter, node)
 
@@ -193,7 +193,10 @@ _RULES: Final = (
     Rule("aten::sub(x, 0)", "x", _subtracts_positive_zero),
     Rule("aten::div(x, 1)", "x", _has_number_type),
     Rule("aten::floordiv(x, 1)", "x", _has_int_type),
-    Rule("aten::Int aten::Float aten::Bool", _fold_number_conversion),
+    Rule(
+        "aten::Int aten::Float aten::Bool aten::IntImplicit aten::FloatImplicit aten::ScalarImplicit",
+        _fold_number_conversion,
+    ),
     Rule("aten::str prim::unchecked_cast", _identity),
     Rule("aten::_unwrap_optional prim::unchecked_unwrap_optional", _unwrap),
     Rule("aten::__not__(aten::__not__(x))", "x", _negates_bool_negation),
