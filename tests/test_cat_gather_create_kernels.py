@@ -266,3 +266,18 @@ def test_cat_skips_undefined_tensors():
         assert ts.equal(function(x), ts.cat([x, x], 1))
     with pytest.raises(RuntimeError, match="NoneType"):
         ts.jit.script(cat_of_default)()
+
+
+@pytest.mark.parametrize("device", [None, "cpu", ts.device("cpu")])
+def test_integer_ranges(device):
+    """Ranges of integers follow Python's range, for a device that is given in any way."""
+    for bounds in ((0, 10, 3), (0, 9, 3), (5, 5, 1), (-7, 8, 4), (0, 1, 100), (9, 2, -3), (3, 20, 7)):
+        result = ts.arange(*bounds, device=device)
+        assert result.tolist() == list(range(*bounds)) and result.dtype == ts.int64
+    assert ts.arange(0, 10, 3, dtype=ts.int32, device=device).tolist() == [0, 3, 6, 9]
+    assert ts.arange(0, 1, 0.25, device=device).tolist() == [0.0, 0.25, 0.5, 0.75]
+    for bounds in ((5, 0, 1), (0, 5, -1)):
+        with pytest.raises(RuntimeError, match="inconsistent with step sign"):
+            ts.arange(*bounds, device=device)
+    with pytest.raises(RuntimeError, match="step must be nonzero"):
+        ts.arange(0, 5, 0, device=device)

@@ -4,6 +4,8 @@ from numpy cimport npy_intp
 
 from ts._core.value.ivalue cimport IValue
 
+# Return whether the argument `device` is None or the CPU without an index.
+cdef bint is_cpu(IValue *device) noexcept
 # Return whether the arguments layout, device and pin_memory select an ordinary CPU tensor.
 cdef bint is_plain_cpu(IValue *layout, IValue *device, IValue *pinned) noexcept
 # Return the ScalarType for the argument `dtype`, or -1 if the dtype is unsupported. If `dtype` is None, the

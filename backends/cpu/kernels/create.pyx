@@ -40,11 +40,17 @@ cdef extern from "numpy/arrayobject.h":
 cdef int64_t MAX_ELEMENTS = <int64_t>1 << 40
 
 
+cdef bint is_cpu(IValue *device) noexcept:
+    if device.tag == TAG_NONE or <object>device.v.o is devices.CPU:
+        return True
+    return type(<object>device.v.o) is devices.device and <object>device.v.o == devices.CPU
+
+
 cdef bint is_plain_cpu(IValue *layout, IValue *device, IValue *pinned) noexcept:
     """Return whether the arguments layout, device and pin_memory select an ordinary CPU tensor."""
     if layout.tag != TAG_NONE and layout.v.i != 0:
         return False
-    if device.tag != TAG_NONE and <object>device.v.o is not devices.CPU:
+    if not is_cpu(device):
         return False
     return pinned.tag == TAG_NONE or pinned.v.i == 0
 
@@ -251,28 +257,31 @@ cdef int zero_(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int arange(Operator op, IValue *r, const int32_t *at) except -1:
-    """Create an int64 range with step 1 from `start` (default 0) to `end` (exclusive)."""
-    cdef int64_t start = 0, end
-    cdef int options = op.nargs - 4
-    cdef npy_intp n, i
+    """Create an int64 range from `start` (default 0) to `end` (exclusive) with a positive `step` (default 1)."""
+    cdef int64_t start = 0, end, step = 1
+    cdef int options = op.nargs - 4, i
+    cdef npy_intp n, k
     cdef int64_t *out
     cdef object result
-    if r[at[options - 1]].tag != TAG_INT or (r[at[options]].tag != TAG_NONE and r[at[options]].v.i != INT64):
+    if r[at[options]].tag != TAG_NONE and r[at[options]].v.i != INT64:
         return UNSUPPORTED
-    end = r[at[options - 1]].v.i
-    if options == 2:
-        if r[at[0]].tag != TAG_INT:
+    for i in range(options):
+        if r[at[i]].tag != TAG_INT:
             return UNSUPPORTED
+    end = r[at[0 if options == 1 else 1]].v.i
+    if options >= 2:
         start = r[at[0]].v.i
-    if not -MAX_ELEMENTS < start <= end < MAX_ELEMENTS:
+    if options == 3:
+        step = r[at[2]].v.i
+    if not -MAX_ELEMENTS < start <= end < MAX_ELEMENTS or not 0 < step < MAX_ELEMENTS:
         return UNSUPPORTED
     if not is_plain_cpu(&r[at[options + 1]], &r[at[options + 2]], &r[at[options + 3]]):
         return UNSUPPORTED
-    n = end - start
+    n = (end - start + step - 1) // step
     result = new_contiguous(1, &n, INT64)
     out = <int64_t *>data_of(<PyArrayObject *>result)
-    for i in range(n):
-        out[i] = start + i
+    for k in range(n):
+        out[k] = start + k * step
     return set_result(&r[at[op.nargs]], result, INT64)
 
 
@@ -286,7 +295,7 @@ cdef int create_from_list(Operator op, IValue *r, const int32_t *at) except -1:
     cdef char *out
     if r[at[0]].tag != TAG_OBJECT or type(<object>r[at[0]].v.o) is not List or (op.nargs == 4 and r[at[3]].v.i):
         return UNSUPPORTED
-    if r[at[2]].tag != TAG_NONE and <object>r[at[2]].v.o is not devices.CPU:
+    if not is_cpu(&r[at[2]]):
         return UNSUPPORTED
     numbers = <List>r[at[0]].v.o
     n = numbers.size
@@ -381,6 +390,7 @@ register_kernel("aten::fill_.Scalar", fill_)
 register_kernel("aten::zero_", zero_)
 register_kernel("aten::arange", arange)
 register_kernel("aten::arange.start", arange)
+register_kernel("aten::arange.start_step", arange)
 register_kernel("aten::tensor", create_from_list)
 register_kernel("aten::as_tensor.list", create_from_list)
 register_kernel("aten::clone", clone)

@@ -57,10 +57,10 @@ NAMES: Final[dict[str, str]] = {
         aten::_to_copy aten::to.dtype aten::to.other aten::to.prim_dtype aten::type_as
     """,
     "create": """
-        aten::arange aten::arange.start aten::as_tensor.list aten::clone aten::conj aten::contiguous
-        aten::empty.memory_format aten::empty_like aten::fill_.Scalar aten::full aten::full_like
-        aten::new_empty aten::new_full aten::new_ones aten::new_zeros aten::ones aten::ones_like aten::real
-        aten::resolve_conj aten::tensor aten::zero_ aten::zeros aten::zeros_like
+        aten::arange aten::arange.start aten::arange.start_step aten::as_tensor.list aten::clone aten::conj
+        aten::contiguous aten::empty.memory_format aten::empty_like aten::fill_.Scalar aten::full
+        aten::full_like aten::new_empty aten::new_full aten::new_ones aten::new_zeros aten::ones
+        aten::ones_like aten::real aten::resolve_conj aten::tensor aten::zero_ aten::zeros aten::zeros_like
     """,
     "distances": """
         aten::_cdist_forward aten::cdist aten::cosine_similarity aten::pairwise_distance

@@ -16,6 +16,7 @@ from libc.string cimport memcpy
 from numpy cimport npy_intp
 
 from ts._core.dispatch.operator cimport Operator, UNSUPPORTED
+from ts.backends.cpu.kernels.create cimport is_cpu
 from ts.backends.cpu.kernels.kernel_registry cimport register_kernel
 from ts._core.value.ivalue cimport (
     IValue,
@@ -37,7 +38,7 @@ from ts._core.value.scalar cimport int_from_float
 from ts._core.tensor.scalar_types cimport number_of_scalar_type
 from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor, wrap_cpu, wrote
 
-from ts import devices, dtypes
+from ts import dtypes
 
 cnp.import_array()
 
@@ -139,7 +140,7 @@ cdef int tensor_of_number(Operator op, IValue *r, const int32_t *at) except -1:
     cdef char *data
     cdef double value
     cdef Tensor result
-    if x.tag == TAG_OBJECT or x.tag == TAG_NONE or (device.tag == TAG_OBJECT and <object>device.v.o is not devices.CPU):
+    if x.tag == TAG_OBJECT or x.tag == TAG_NONE or not is_cpu(device):
         return UNSUPPORTED
     if op.nargs == 4 and r[at[3]].v.i:
         return UNSUPPORTED
