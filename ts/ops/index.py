@@ -94,7 +94,8 @@ def _out_of_range(error: IndexError, arrays: Sequence[Array | None]) -> IndexErr
 def _select_elements(self: Array, arrays: Sequence[Array | None]) -> Array:
     """Return elements selected by index arrays, with PyTorch's memory order."""
     selected = self[_key(arrays)]
-    if selected.flags.c_contiguous and (self.flags.c_contiguous or arrays[0] is not None):
+    in_order = all(a is None or a.ndim < 2 or a.flags.c_contiguous for a in arrays)
+    if selected.flags.c_contiguous and in_order and (self.flags.c_contiguous or arrays[0] is not None):
         return selected
     result_strides = strides.of_result(selected.shape, *_operand_strides(self, arrays, selected.ndim))
     item = selected.dtype.itemsize

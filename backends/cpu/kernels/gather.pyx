@@ -11,7 +11,7 @@ cannot cause an access outside of the tensor.
 
 cimport numpy as cnp
 from cpython.ref cimport PyObject
-from libc.stdint cimport int8_t, int32_t, int64_t, uint64_t
+from libc.stdint cimport INT64_MAX, int8_t, int32_t, int64_t, uint64_t
 from libc.string cimport memcpy, memset
 from numpy cimport npy_intp
 
@@ -28,7 +28,7 @@ from ts.backends.cpu.kernels.kernel cimport (
 from ts.backends.cpu.kernels.masked cimport select_by_mask
 from ts.backends.cpu.kernels.unaligned_types cimport eight_bytes, element, four_bytes, two_bytes
 from ts.backends.cpu.kernels.index_iterator cimport (
-    TAKE, IndexIterator, add_dimension, begin_iteration, read_indices, wrap_index, linear_indices, iterate_indices
+    TAKE, IndexIterator, add_dimension, begin_iteration, read_indices, wrap_index, index_offsets, iterate_indices
 )
 
 cnp.import_array()
@@ -329,38 +329,101 @@ cdef int gather(Operator op, IValue *r, const int32_t *at) except -1:
 
 # ---------------------------------------------------------------- indexing with x[...]
 
-cdef object select_by_indices(int nargs, IValue *r, const int32_t *at, List indices):
-    """Return x[i, j, ...], where `indices` are the index tensors, or None if an argument is unsupported."""
-    cdef PyArrayObject *a = contiguous_array_or_null(&r[at[0]])
+cdef void copy_rows_at(const char *x, const int64_t *offsets, npy_intp count, npy_intp length, char *out) noexcept nogil:
+    """Copy the rows of `length` bytes at byte offsets in `x` to consecutive rows of `out`."""
+    cdef npy_intp i
+    if length == 4:
+        for i in range(count):
+            (<four_bytes *>out)[i] = (<four_bytes *>(x + offsets[i]))[0]
+    elif length == 8:
+        for i in range(count):
+            (<eight_bytes *>out)[i] = (<eight_bytes *>(x + offsets[i]))[0]
+    else:
+        for i in range(count):
+            memcpy(out + i * length, x + offsets[i], length)
+
+
+cdef bint is_in_order(PyArrayObject *a, int first) noexcept:
+    """Return whether dimensions from `first` on have nonincreasing strides (C order, possibly with gaps)."""
+    cdef npy_intp last = -1
+    cdef int d
+    for d in range(first, ndim_of(a)):
+        if dims_of(a)[d] != 1:
+            if last >= 0 and strides_of(a)[d] > last:
+                return False
+            last = strides_of(a)[d]
+    return True
+
+
+cdef bint are_in_order(List indices) noexcept:
+    """Return whether each index tensor is contiguous or one-dimensional.
+
+    Strides of other index tensors determine strides of the result.
+    """
     cdef PyArrayObject *index
+    cdef IValue *item
+    cdef Py_ssize_t i
+    for i in range(indices.size):
+        item = list_slot(<PyObject *>indices, i)
+        if item.tag == TAG_OBJECT and contiguous_array_or_null(item) == NULL:
+            index = read_indices(item)
+            if index == NULL or ndim_of(index) > 1:
+                return False
+    return True
+
+
+cdef object select_by_indices(int nargs, IValue *r, const int32_t *at, List indices):
+    """Return x[i, j, ...] or x[mask], or None if an argument is unsupported.
+
+    The result is contiguous. The layout of PyTorch's result differs if the dimensions that are not indexed have another
+    order in memory, which is unsupported.
+    """
+    cdef PyArrayObject *a
+    cdef PyArrayObject *index
+    cdef PyArrayObject *out
+    cdef IndexIterator walk
     cdef npy_intp dims[MAX_DIMS]
-    cdef npy_intp rows = 1, length
-    cdef int k = <int>indices.size, d, nd
-    cdef bint done
-    cdef char *out
+    cdef npy_intp length
+    cdef int covered, d, nd
+    cdef bint has_rows = True, done = True
     cdef ReleasedGil gil_state
-    if a == NULL or k > ndim_of(a):
+    if not is_tensor(&r[at[0]]) or (<Tensor>r[at[0]].v.o).backend != BACKEND_CPU:
         return None
-    linear = linear_indices(indices, dims_of(a))
-    if linear is None or cnp.PyArray_NDIM(<cnp.ndarray>linear) + ndim_of(a) > MAX_DIMS:
+    array = <object>(<Tensor>r[at[0]].v.o).array  # a reference, because another thread may replace the tensor's array
+    a = <PyArrayObject *>array
+    if not flags_of(a) & cnp.NPY_ARRAY_ALIGNED:
         return None
-    index = <PyArrayObject *>linear
+    offsets = index_offsets(indices, 0, ndim_of(a), dims_of(a), strides_of(a), &covered)
+    if offsets is None or not is_in_order(a, covered):
+        return None
+    index = <PyArrayObject *>offsets
     nd, length = ndim_of(index), item_size(a)
+    if nd + ndim_of(a) > MAX_DIMS:
+        return None
     for d in range(nd):
         dims[d] = dims_of(index)[d]
-    for d in range(ndim_of(a)):
-        if d < k:
-            rows *= dims_of(a)[d]
-        else:
-            length *= dims_of(a)[d]
-            dims[nd] = dims_of(a)[d]
-            nd += 1
-    if length == 0:
+    for d in range(covered, ndim_of(a)):
+        dims[nd] = dims_of(a)[d]
+        nd += 1
+    for d in range(ndim_of(a) - 1, covered - 1, -1):
+        has_rows = has_rows and (strides_of(a)[d] == length or dims_of(a)[d] == 1)
+        length *= dims_of(a)[d]
+    if length == 0 or not (has_rows or has_integer_width(item_size(a))):
         return None
     result = new_contiguous(nd, dims, scalar_type(&r[at[0]]))
-    out = data_of(<PyArrayObject *>result)
+    out = <PyArrayObject *>result
+    if not has_rows:
+        begin_iteration(&walk, item_size(a), 1, INT64_MAX, False)
+        for d in range(nd):
+            if d < ndim_of(index):
+                add_dimension(&walk, dims[d], 0, strides_of(index)[d], strides_of(out)[d])
+            else:
+                add_dimension(&walk, dims[d], strides_of(a)[d - ndim_of(index) + covered], 0, strides_of(out)[d])
     gil_state = leave_gil(size_of(index) * length // 8, r, at, nargs)
-    done = select_rows(data_of(a), 1, rows, length, data_of(index), False, 0, size_of(index), out)
+    if has_rows:
+        copy_rows_at(data_of(a), <const int64_t *>data_of(index), size_of(index), length, data_of(out))
+    else:
+        done = iterate_indices(&walk, TAKE, scalar_type(&r[at[0]]), data_of(a), data_of(index), data_of(out))
     take_gil(gil_state)
     return result if done else None
 
@@ -377,10 +440,11 @@ cdef Py_ssize_t only_index(List indices) noexcept:
 
 
 cdef int index(Operator op, IValue *r, const int32_t *at) except -1:
-    """Index by one integer tensor (x[i], x[:, i]), several (x[i, j]), or a mask of the whole tensor."""
+    """Index by integer tensors (x[i], x[:, i], x[i, j]) or by a mask."""
     cdef List indices = <List>r[at[1]].v.o
     cdef Py_ssize_t dim
-    if type(indices) is not List or indices.size == 0:
+    cdef object result = None
+    if type(indices) is not List or indices.size == 0 or not are_in_order(indices):
         return UNSUPPORTED
     dim = only_index(indices)
     if dim > 0 or (dim == 0 and indices.size > 1):
@@ -390,14 +454,14 @@ cdef int index(Operator op, IValue *r, const int32_t *at) except -1:
         )
     if list_item(<PyObject *>indices, 0).tag != TAG_OBJECT:
         return UNSUPPORTED
-    if indices.size > 1:
-        return store_or_run_record(op, r, at, select_by_indices(op.nargs, r, at, indices))
-    if contiguous_array_or_null(list_slot(<PyObject *>indices, 0)) != NULL and scalar_type(list_slot(<PyObject *>indices, 0)) == BOOL:
-        return store_or_run_record(op, r, at, select_by_mask(op.nargs, r, at, &r[at[0]], list_slot(<PyObject *>indices, 0)))
-    return store_or_run_record(
-        op, r, at,
-        select_by_index(op.nargs, r, at, &r[at[0]], 0, list_slot(<PyObject *>indices, 0), True, False),
-    )
+    if indices.size == 1:
+        if contiguous_array_or_null(list_slot(<PyObject *>indices, 0)) != NULL and scalar_type(list_slot(<PyObject *>indices, 0)) == BOOL:
+            result = select_by_mask(op.nargs, r, at, &r[at[0]], list_slot(<PyObject *>indices, 0))
+        else:
+            result = select_by_index(op.nargs, r, at, &r[at[0]], 0, list_slot(<PyObject *>indices, 0), True, False)
+    if result is None:
+        result = select_by_indices(op.nargs, r, at, indices)
+    return store_or_run_record(op, r, at, result)
 
 
 register_kernel("aten::index_select", index_select)

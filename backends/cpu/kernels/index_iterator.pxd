@@ -72,7 +72,9 @@ cdef bint iterate_indices(IndexIterator *walk, IndexOp index_op, int kind, char 
 cdef bint supports_arithmetic(int kind) noexcept nogil
 # Return the array of an aligned int32 or int64 CPU tensor, with any strides, or NULL for other values.
 cdef PyArrayObject *read_indices(IValue *x) noexcept
-# Return the linear indices for x[i, j, ...], with the broadcast shape of the index tensors. `indices` has one
-# index tensor for each leading dimension of x. `lengths` are the sizes of these dimensions. Return None if an
-# index is out of range or the shapes do not broadcast.
-cdef object linear_indices(List indices, npy_intp *lengths)
+# Return the sums of steps[k] * (index k) for x[i, j, ...], with the broadcast shape of the index tensors. The list has
+# the index tensors from position `first` on, one for each of the leading dimensions of `nd` dimensions, or one mask of
+# some leading dimensions. `lengths` are the sizes of the dimensions. `covered` becomes the number of indexed
+# dimensions. Return None for other indices, if an index is out of range or if the shapes do not broadcast. The result
+# is a new array, so other threads cannot change it after the check.
+cdef object index_offsets(List indices, int first, int nd, const npy_intp *lengths, const npy_intp *steps, int *covered)

@@ -2,16 +2,17 @@
 
 cimport numpy as cnp
 from cpython.ref cimport PyObject
-from libc.stdint cimport int8_t, int64_t, uint64_t
+from libc.stdint cimport int8_t, int64_t, uint8_t, uint64_t
+from libc.string cimport memcpy
 from numpy cimport npy_intp
 
 from ts._core.tensor.ndarray cimport (
-    DOUBLE, FLOAT, INT32, INT64, PyArrayObject, data_of, dims_of, flags_of, ndim_of, strides_of
+    BOOL, DOUBLE, FLOAT, INT32, INT64, PyArrayObject, data_of, dims_of, flags_of, ndim_of, size_of, strides_of
 )
 from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor
 from ts._core.value.container cimport List, list_slot
 from ts._core.value.ivalue cimport IValue
-from ts.backends.cpu.kernels.kernel cimport MAX_DIMS, is_tensor, new_contiguous, scalar_type
+from ts.backends.cpu.kernels.kernel cimport MAX_DIMS, contiguous_array_or_null, is_tensor, new_contiguous, scalar_type
 from ts.backends.cpu.kernels.unaligned_types cimport eight_bytes, four_bytes, two_bytes
 
 cnp.import_array()
@@ -51,6 +52,8 @@ cdef inline void apply_to_line(IndexOp index_op, npy_intp n, element *array, npy
         if index_op == ADD:
             for j in range(n):
                 array[j] += other[j]
+        elif index_op == PUT:
+            memcpy(array, other, n * sizeof(element))
         else:
             for j in range(n):
                 apply_at(index_op, array + j, other + j)
@@ -155,7 +158,7 @@ cdef bint iterate_indices(IndexIterator *walk, IndexOp index_op, int kind, char 
     return iterate_elements[int8_t](walk, index_op, array, index, <int8_t *>other)
 
 
-# ---------------------------------------------------------------- linear indices
+# ---------------------------------------------------------------- offsets of elements
 
 cdef PyArrayObject *read_indices(IValue *x) noexcept:
     cdef PyArrayObject *a
@@ -167,54 +170,106 @@ cdef PyArrayObject *read_indices(IValue *x) noexcept:
     return a if flags_of(a) & cnp.NPY_ARRAY_ALIGNED else NULL
 
 
-cdef object linear_indices(List indices, npy_intp *lengths):
+cdef object mask_offsets(PyArrayObject *mask, const npy_intp *lengths, const npy_intp *steps):
+    """Return the sum of steps[d] * i[d] for the indices i of each true element, or None for another mask shape."""
+    cdef npy_intp at[MAX_DIMS]
+    cdef npy_intp n = size_of(mask), count = 0, i
+    cdef int d, nd = ndim_of(mask)
+    cdef const uint8_t *is_selected = <const uint8_t *>data_of(mask)
+    cdef int64_t *offsets
+    cdef int64_t offset = 0
+    for d in range(nd):
+        at[d] = 0
+        if dims_of(mask)[d] != lengths[d]:
+            return None
+    for i in range(n):
+        count += is_selected[i] != 0
+    result = new_contiguous(1, &count, INT64)
+    offsets = <int64_t *>data_of(<PyArrayObject *>result)
+    for i in range(n):
+        if count == 0:
+            break
+        if is_selected[i]:
+            offsets[0] = offset
+            offsets += 1
+            count -= 1
+        d = nd - 1
+        while d >= 0:
+            at[d] += 1
+            offset += steps[d]
+            if at[d] < lengths[d]:
+                break
+            offset -= steps[d] * lengths[d]
+            at[d] = 0
+            d -= 1
+    return result if count == 0 else None  # another thread may have changed the mask
+
+
+cdef object index_offsets(List indices, int first, int nd, const npy_intp *lengths, const npy_intp *steps, int *covered):
     cdef PyArrayObject *index
     cdef npy_intp dims[MAX_DIMS]
-    cdef npy_intp steps[MAX_DIMS]
+    cdef npy_intp strides[MAX_DIMS]
     cdef npy_intp at[MAX_DIMS]
-    cdef npy_intp n = 1, i
-    cdef int k, d, lead, nd = 0, count = <int>indices.size
-    cdef int64_t *positions
+    cdef npy_intp n = 1, i, length
+    cdef int k, d, lead, rank = 0, count = <int>indices.size - first
+    cdef int64_t *offsets
     cdef int64_t position
     cdef char *data
     cdef bint narrow
+    cdef IValue *mask
+    covered[0] = count
+    if count == 1 and is_tensor(list_slot(<PyObject *>indices, first)) and scalar_type(list_slot(<PyObject *>indices, first)) == BOOL:
+        mask = list_slot(<PyObject *>indices, first)
+        if contiguous_array_or_null(mask) == NULL:
+            return None
+        covered[0] = ndim_of(contiguous_array_or_null(mask))
+        return mask_offsets(contiguous_array_or_null(mask), lengths, steps) if 0 < covered[0] <= nd else None
+    if not 0 < count <= nd:
+        return None
     for k in range(count):
-        index = read_indices(list_slot(<PyObject *>indices, k))
+        index = read_indices(list_slot(<PyObject *>indices, first + k))
         if index == NULL:
             return None
-        nd = max(nd, ndim_of(index))
-    for d in range(nd):
+        rank = max(rank, ndim_of(index))
+    for d in range(rank):
         dims[d] = 1
     for k in range(count):
-        index = read_indices(list_slot(<PyObject *>indices, k))
-        lead = nd - ndim_of(index)
+        index = read_indices(list_slot(<PyObject *>indices, first + k))
+        lead = rank - ndim_of(index)
         for d in range(ndim_of(index)):
             if dims_of(index)[d] != 1:
                 if dims[lead + d] != 1 and dims[lead + d] != dims_of(index)[d]:
                     return None
                 dims[lead + d] = dims_of(index)[d]
-    result = new_contiguous(nd, dims, INT64)
+    result = new_contiguous(rank, dims, INT64)
     for k in range(count):
-        index = read_indices(list_slot(<PyObject *>indices, k))
-        narrow = scalar_type(list_slot(<PyObject *>indices, k)) == INT32
-        lead, data, n = nd - ndim_of(index), data_of(index), 1
-        positions = <int64_t *>data_of(<PyArrayObject *>result)
-        for d in range(nd):
+        index = read_indices(list_slot(<PyObject *>indices, first + k))
+        narrow = scalar_type(list_slot(<PyObject *>indices, first + k)) == INT32
+        lead, data, n, length = rank - ndim_of(index), data_of(index), 1, lengths[k]
+        offsets = <int64_t *>data_of(<PyArrayObject *>result)
+        for d in range(rank):
             at[d] = 0
             n *= dims[d]
-            steps[d] = 0 if d < lead or dims_of(index)[d - lead] == 1 else strides_of(index)[d - lead]
+            strides[d] = 0 if d < lead or dims_of(index)[d - lead] == 1 else strides_of(index)[d - lead]
+        if flags_of(index) & cnp.NPY_ARRAY_C_CONTIGUOUS and size_of(index) == n:
+            for i in range(n):
+                position = wrap_index(data, narrow, i, length)
+                if <uint64_t>position >= <uint64_t>length:
+                    return None
+                offsets[i] = position * steps[k] + (0 if k == 0 else offsets[i])
+            continue
         for i in range(n):
-            position = wrap_index(data, narrow, 0, lengths[k])
-            if <uint64_t>position >= <uint64_t>lengths[k]:
+            position = wrap_index(data, narrow, 0, length)
+            if <uint64_t>position >= <uint64_t>length:
                 return None
-            positions[i] = position if k == 0 else positions[i] * lengths[k] + position
-            d = nd - 1
+            offsets[i] = position * steps[k] + (0 if k == 0 else offsets[i])
+            d = rank - 1
             while d >= 0:
                 at[d] += 1
-                data += steps[d]
+                data += strides[d]
                 if at[d] < dims[d]:
                     break
-                data -= steps[d] * dims[d]
+                data -= strides[d] * dims[d]
                 at[d] = 0
                 d -= 1
     return result

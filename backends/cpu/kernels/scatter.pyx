@@ -30,7 +30,7 @@ from ts.backends.cpu.kernels.kernel cimport (
 from ts.backends.cpu.kernels.masked cimport store_exact_scalar
 from ts.backends.cpu.kernels.unaligned_types cimport eight_bytes, four_bytes
 from ts.backends.cpu.kernels.index_iterator cimport (
-    ADD, MAXIMUM, MINIMUM, MULTIPLY, PUT, TEST, IndexIterator, IndexOp, add_dimension, begin_iteration, supports_arithmetic, read_indices, linear_indices,
+    ADD, MAXIMUM, MINIMUM, MULTIPLY, PUT, TEST, IndexIterator, IndexOp, add_dimension, begin_iteration, supports_arithmetic, read_indices, index_offsets,
     iterate_indices
 )
 from ts.backends.cpu.kernels.kernel_registry cimport register_kernel
@@ -52,10 +52,10 @@ cdef PyArrayObject *read_array(IValue *x) noexcept:
     return a if flags_of(a) & cnp.NPY_ARRAY_ALIGNED and has_integer_width(item_size(a)) else NULL
 
 
-cdef bint can_write_in_place(Tensor x, PyArrayObject *index, PyArrayObject *other) noexcept:
-    """Return whether the array of `x` is contiguous, writable and shares no memory with the operands."""
+cdef bint can_write_in_place(Tensor x, PyArrayObject *index, PyArrayObject *other, int required_flags) noexcept:
+    """Return whether the array of `x` is writable, has the required flags, and shares no memory with the operands."""
     cdef PyArrayObject *a = <PyArrayObject *>x.array
-    if flags_of(a) & CONTIGUOUS_FLAGS != CONTIGUOUS_FLAGS or not flags_of(a) & cnp.NPY_ARRAY_WRITEABLE:
+    if flags_of(a) & required_flags != required_flags or not flags_of(a) & cnp.NPY_ARRAY_WRITEABLE:
         return False
     return are_disjoint(a, index) and (other == NULL or are_disjoint(a, other))
 
@@ -68,14 +68,14 @@ cdef inline bint are_disjoint(PyArrayObject *a, PyArrayObject *b) noexcept nogil
     return data_of(a) != data_of(b) and not share_memory(a, b)
 
 
-cdef object new_target(IValue *x, bint in_place, PyArrayObject *index, PyArrayObject *other):
+cdef object new_target(IValue *x, bint in_place, PyArrayObject *index, PyArrayObject *other, int required_flags=CONTIGUOUS_FLAGS):
     """Return the array that the kernel writes: a copy of the tensor's array, or the array itself if `in_place`.
 
     Return None if `in_place` is True but the kernel cannot write to the array.
     """
     cdef Tensor t = <Tensor>x.v.o
     if in_place:
-        return t.array if can_write_in_place(t, index, other) else None
+        return t.array if can_write_in_place(t, index, other, required_flags) else None
     return cnp.PyArray_NewCopy(<cnp.ndarray>t.array, cnp.NPY_CORDER)
 
 
@@ -168,10 +168,11 @@ cdef bint divide(int kind, char *array, const int64_t *counted, npy_intp n) noex
 
 
 cdef int reduce_into(
-    Operator op, IValue *r, const int32_t *at, IndexIterator *walk, Reduction reduction, bint in_place, object target, PyArrayObject *index, char *other
+    Operator op, IValue *r, const int32_t *at, IndexIterator *walk, Reduction reduction, bint in_place, bint are_valid, object target,
+    PyArrayObject *index, char *other
 ) except -1:
     """Combine the elements of `other` with those of `target` at the indices, and store `target` as the
-    result.
+    result. `are_valid` is True if the indices have been checked, and no other thread can change them.
     """
     cdef int kind = scalar_type(&r[at[0]]), d
     cdef PyArrayObject *a = <PyArrayObject *>target
@@ -189,7 +190,7 @@ cdef int reduce_into(
         for i in range(size_of(a)):
             counted[i] = 0 if reduction.exclude_self else 1
     gil_state = leave_gil(iteration_count(walk), r, at, op.nargs)
-    if in_place:
+    if in_place and not are_valid:
         done = iterate_indices(walk, TEST, kind, array, by, other)
     if reduction.exclude_self:
         done = done and write_neutral(walk, reduction.index_op, kind, array, by)
@@ -243,7 +244,7 @@ cdef int run_scatter(Operator op, IValue *r, const int32_t *at, Reduction reduct
             &walk, dims_of(index)[d], 0 if d == axis else strides_of(t)[d], strides_of(index)[d],
             0 if source == NULL else strides_of(source)[d]
         )
-    return reduce_into(op, r, at, &walk, reduction, in_place, target, index, other)
+    return reduce_into(op, r, at, &walk, reduction, in_place, False, target, index, other)
 
 
 cdef inline Reduction plain_reduction(IndexOp index_op) noexcept:
@@ -301,7 +302,7 @@ cdef int run_slices(Operator op, IValue *r, const int32_t *at, Reduction reducti
             &walk, dims_of(source)[d], 0 if d == axis else strides_of(t)[d], strides_of(index)[0] if d == axis else 0,
             strides_of(source)[d]
         )
-    return reduce_into(op, r, at, &walk, reduction, in_place, target, index, data_of(source))
+    return reduce_into(op, r, at, &walk, reduction, in_place, False, target, index, data_of(source))
 
 
 cdef int index_add(Operator op, IValue *r, const int32_t *at) except -1:
@@ -331,46 +332,56 @@ cdef int index_put(Operator op, IValue *r, const int32_t *at) except -1:
     cdef PyArrayObject *index
     cdef PyArrayObject *t
     cdef IndexIterator walk
-    cdef int count, d, nd, lead
+    cdef int count, d, nd, lead = 0, covered, rest, before, axis
     cdef npy_intp steps[MAX_DIMS]
-    cdef npy_intp n, rows = 1
+    cdef npy_intp n
     cdef bint in_place = op.name.endswith("_"), accumulate = r[at[3]].v.i != 0
+    cdef int done
     if r[at[1]].tag != TAG_OBJECT or type(<object>r[at[1]].v.o) is not List:
         return UNSUPPORTED
     cdef List indices = <List>r[at[1]].v.o
-    if a == NULL or values == NULL or scalar_type(&r[at[0]]) != scalar_type(&r[at[2]]):
+    if not is_tensor(&r[at[0]]) or values == NULL or scalar_type(&r[at[0]]) != scalar_type(&r[at[2]]):
         return UNSUPPORTED
     count = <int>indices.size
-    if count == 1 and is_tensor(list_slot(<PyObject *>indices, 0)) and scalar_type(list_slot(<PyObject *>indices, 0)) == BOOL:
-        return fill_masked(op, r, at, a, list_slot(<PyObject *>indices, 0), values, in_place, accumulate)
-    if not 0 < count <= ndim_of(a):
+    if a != NULL and count == 1 and is_tensor(list_slot(<PyObject *>indices, 0)) and scalar_type(list_slot(<PyObject *>indices, 0)) == BOOL:
+        done = fill_masked(op, r, at, a, list_slot(<PyObject *>indices, 0), values, in_place, accumulate)
+        if done != UNSUPPORTED:
+            return done
+    while lead < count and not is_tensor(list_slot(<PyObject *>indices, lead)):
+        lead += 1
+    array = <object>(<Tensor>r[at[0]].v.o).array
+    a = read_array(&r[at[0]]) if in_place else contiguous_array_or_null(&r[at[0]])
+    if a == NULL or <PyObject *>a != <PyObject *>array or lead == count or count > ndim_of(a):
         return UNSUPPORTED
-    linear = linear_indices(indices, dims_of(a))
-    if linear is None:
+    offsets = index_offsets(indices, lead, ndim_of(a) - lead, dims_of(a) + lead, strides_of(a) + lead, &covered)
+    if offsets is None:
         return UNSUPPORTED
-    index = <PyArrayObject *>linear
-    nd = ndim_of(index) + ndim_of(a) - count
-    lead = nd - ndim_of(values)
-    if lead < 0 or nd > MAX_DIMS:
+    index = <PyArrayObject *>offsets
+    rest, nd = lead + ndim_of(index), ndim_of(index) + ndim_of(a) - covered
+    before = nd - ndim_of(values)
+    if before < 0 or nd > MAX_DIMS:
         return UNSUPPORTED
+    # The dimensions are those before the index tensors, those of the index tensors, and the other ones.
     for d in range(nd):
-        n = dims_of(index)[d] if d < ndim_of(index) else dims_of(a)[d - ndim_of(index) + count]
-        if d >= lead and dims_of(values)[d - lead] != 1 and dims_of(values)[d - lead] != n:
+        n = dims_of(a)[d] if d < lead else dims_of(index)[d - lead] if d < rest else dims_of(a)[d - rest + lead + covered]
+        if d >= before and dims_of(values)[d - before] != 1 and dims_of(values)[d - before] != n:
             return UNSUPPORTED
-        steps[d] = 0 if d < lead or dims_of(values)[d - lead] == 1 else strides_of(values)[d - lead]
-    target = new_target(&r[at[0]], in_place, index, values)
-    if target is None:
-        return UNSUPPORTED
+        steps[d] = 0 if d < before or dims_of(values)[d - before] == 1 else strides_of(values)[d - before]
+    if not in_place:
+        target = cnp.PyArray_NewCopy(<cnp.ndarray>array, cnp.NPY_CORDER)
+    else:
+        target = new_target(&r[at[0]], True, index, values, cnp.NPY_ARRAY_ALIGNED)
+        if target is not array:        # another thread may have replaced the array
+            return UNSUPPORTED
     t = <PyArrayObject *>target
-    for d in range(count):
-        rows *= dims_of(t)[d]
-    begin_iteration(&walk, item_size(t), strides_of(t)[count - 1], rows, False)
+    begin_iteration(&walk, item_size(t), 1, INT64_MAX, False)
     for d in range(nd):
-        if d < ndim_of(index):
-            add_dimension(&walk, dims_of(index)[d], 0, strides_of(index)[d], steps[d])
-        else:
-            add_dimension(&walk, dims_of(t)[d - ndim_of(index) + count], strides_of(t)[d - ndim_of(index) + count], 0, steps[d])
-    return reduce_into(op, r, at, &walk, plain_reduction(ADD if accumulate else PUT), in_place, target, index, data_of(values))
+        if lead <= d < rest:
+            add_dimension(&walk, dims_of(index)[d - lead], 0, strides_of(index)[d - lead], steps[d])
+            continue
+        axis = d if d < lead else d - rest + lead + covered
+        add_dimension(&walk, dims_of(t)[axis], strides_of(t)[axis], 0, steps[d])
+    return reduce_into(op, r, at, &walk, plain_reduction(ADD if accumulate else PUT), in_place, True, target, index, data_of(values))
 
 
 cdef int fill_masked(

@@ -1,7 +1,7 @@
 """Fast paths of indexing that do not decompose the index into operators.
 
 `x[i]`, `x[a:b]` and `x[..., None]` create views of CPU tensors, and `x[i] = 2` runs one operator. Supported
-indices consist of integers, slices, None and `...`. For other indices, the result is None, and
+indices consist of integers, slices, None and `...`, or of int64 tensors and slices `:`, or are a mask. For other indices, the result is None, and
 `ts._core.tensor.indexing` evaluates the index or raises an error.
 """
 
@@ -106,22 +106,32 @@ cdef bint selects_alone(Tensor x, Tensor index):
     return 0 < rank <= rank_of(x) if index.scalar_type == BOOL else rank > 0 and index.scalar_type == INT64 and rank_of(x) > 0
 
 
-cdef bint select_together(Tensor x, tuple indices):
-    """Return whether one call of the operator `index` computes x[i, j, ...], where `indices` is (i, j, ...).
-
-    All indices must be int64 tensors, at most one per dimension.
-    """
-    for index in indices:
-        if type(index) is not Tensor or (<Tensor>index).scalar_type != INT64 or not selects_alone(x, <Tensor>index):
-            return False
-    return 0 < len(indices) <= rank_of(x)
+cdef inline bint is_whole_slice(object item):
+    return type(item) is slice and item.start is None and item.stop is None and item.step is None
 
 
 cdef list index_tensors(Tensor x, object index):
-    """Return the indices with which one call of the operator `index` computes x[index], or None."""
+    """Return the indices with which one call of the operator `index` computes x[index], or None.
+
+    The index must be an int64 tensor or a mask, or a tuple of int64 tensors and slices `:`, at most one per dimension.
+    """
+    cdef list tensors
+    cdef Py_ssize_t count = 0
     if type(index) is Tensor:
         return [index] if selects_alone(x, <Tensor>index) else None
-    return list(<tuple>index) if type(index) is tuple and select_together(x, <tuple>index) else None
+    if type(index) is not tuple or len(<tuple>index) > rank_of(x):
+        return None
+    tensors = []
+    for item in <tuple>index:
+        if type(item) is Tensor and (<Tensor>item).scalar_type == INT64 and selects_alone(x, <Tensor>item):
+            tensors.append(item)
+            count = len(tensors)
+        elif is_whole_slice(item):
+            tensors.append(None)
+        else:
+            return None
+    del tensors[count:]
+    return tensors if tensors else None
 
 
 cdef Tensor basic_view(Tensor x, object index):
@@ -257,6 +267,7 @@ def set_item(Tensor x not None, index, value):
     Otherwise return False.
     """
     cdef Tensor source, view
+    cdef PyArrayObject *array
     cdef bint has_shape_of_view, fills, is_number = type(value) is not Tensor
     if x.backend != BACKEND_CPU or is_recorded(x):
         return False
@@ -273,10 +284,16 @@ def set_item(Tensor x not None, index, value):
         fills = not has_shape_of_view and context().min_writable_transform != 0
         operator_function("fill_" if fills else "copy_")(view, source)
         return True
-    if not is_number:                  # For a tensor, `indexing.put` must check shape and memory overlap.
-        return False
     indices = index_tensors(x, index)
     if indices is None:
         return False
+    if not is_number:
+        array = <PyArrayObject *>source.array
+        # `indexing.put` removes leading dimensions of size 1.
+        if source.scalar_type != x.scalar_type or (ndim_of(array) and dims_of(array)[0] == 1):
+            return False
+        # As in PyTorch, a value for all masked elements may share memory with `x`.
+        if ndim_of(array) == 0 and len(indices) == 1 and (<Tensor>indices[0]).scalar_type == BOOL:
+            source = operator_function("clone")(source)
     operator_function("index_put_")(x, indices, source)
     return True
