@@ -36,6 +36,7 @@ EXPRESSIONS = {
         "torch.softmax(x, 0)", "torch.softmax(m, -1)", "torch.softmax(m, 0)", "torch.log_softmax(m, -1)",
         "torch.layer_norm(m, [m.size(1)], w, w2)", "torch.layer_norm(m, [m.size(1)])",
         "torch.group_norm(m3, 1)", "torch.batch_norm(m, w, w2, w, w2, False, 0.1, 1e-5, False)",
+        "torch.native_batch_norm(m, w, w2, None, None, True, 0.1, 1e-5)[0]",
         "torch.nn.functional.softmax(m, dim=-1)", "torch.dropout(x, 0.5, False)",
     ),
     "loss": (

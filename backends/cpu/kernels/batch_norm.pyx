@@ -14,6 +14,7 @@ from cpython.object cimport PyObject
 from libc.math cimport NAN, sqrt
 from libc.stdint cimport int32_t
 from libc.stdlib cimport free, malloc
+from libc.string cimport memset
 from numpy cimport npy_intp
 
 from ts._core.dispatch.operator cimport Operator, UNSUPPORTED
@@ -22,14 +23,21 @@ from ts._core.value.ivalue cimport IValue, TAG_NONE
 from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, PyArrayObject, data_of, dims_of, ndim_of, size_of
 from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor, let_go
 from ts.backends.cpu.kernels.gil cimport ReleasedGil, leave_gil, take_gil
-from ts.backends.cpu.kernels.kernel cimport contiguous_array_or_null, is_tensor, new_like, set_result, scalar_type
+from ts.backends.cpu.kernels.kernel cimport contiguous_array_or_null, is_tensor, new_contiguous, new_like, set_result, scalar_type
 from ts.backends.cpu.kernels.norm cimport read_vector
 from ts.backends.cpu.kernels.channels_last cimport is_channels_last, dense_channels_last, new_channels_last
 
 cnp.import_array()
 
-cdef enum:
-    SUMS = 8                           # number of accumulators of each sum, which are added at the end
+cdef extern from "simd_batch_norm.h" nogil:
+    void add_channel_float(const float *x, npy_intp n, double about, double *total, double *squares)
+    void add_channels_float(const float *x, npy_intp n, const double *about, double *totals, double *squares)
+    void scale_channel_float(const float *x, npy_intp n, float scale, float shift, float *out)
+    void scale_channels_float(const float *x, npy_intp n, const float *scale, const float *shift, float *out)
+    void add_channel_double(const double *x, npy_intp n, double about, double *total, double *squares)
+    void add_channels_double(const double *x, npy_intp n, const double *about, double *totals, double *squares)
+    void scale_channel_double(const double *x, npy_intp n, double scale, double shift, double *out)
+    void scale_channels_double(const double *x, npy_intp n, const double *scale, const double *shift, double *out)
 
 ctypedef fused floating:
     float
@@ -60,39 +68,24 @@ ctypedef struct Moments:
 cdef void sum_channels(const floating *x, Batch *batch, const double *about, double *totals, double *squares) noexcept nogil:
     """Compute the sum of x - about and the sum of (x - about) ** 2 for each channel.
 
-    `about` has one number per channel. A NULL pointer counts as zeros.
+    `about` has one number per channel.
     """
-    cdef npy_intp i, c, j, k
-    cdef double a = 0, off
-    cdef double first[SUMS]
-    cdef double second[SUMS]
+    cdef npy_intp i, c
     for c in range(batch.channels):
         totals[c] = squares[c] = 0
     for i in range(batch.images):
         if batch.inner == 1:
-            for c in range(batch.channels):
-                off = x[c] - about[c] if about != NULL else x[c]
-                totals[c] += off
-                squares[c] += off * off
+            if floating is float:
+                add_channels_float(x, batch.channels, about, totals, squares)
+            else:
+                add_channels_double(x, batch.channels, about, totals, squares)
             x += batch.channels
             continue
         for c in range(batch.channels):
-            if about != NULL:
-                a = about[c]
-            for k in range(SUMS):
-                first[k] = second[k] = 0
-            for j in range(batch.inner // SUMS):
-                for k in range(SUMS):
-                    off = x[j * SUMS + k] - a
-                    first[k] += off
-                    second[k] += off * off
-            for j in range(batch.inner // SUMS * SUMS, batch.inner):
-                off = x[j] - a
-                first[0] += off
-                second[0] += off * off
-            for k in range(SUMS):
-                totals[c] += first[k]
-                squares[c] += second[k]
+            if floating is float:
+                add_channel_float(x, batch.inner, about[c], &totals[c], &squares[c])
+            else:
+                add_channel_double(x, batch.inner, about[c], &totals[c], &squares[c])
             x += batch.inner
 
 
@@ -104,7 +97,8 @@ cdef void compute_moments(const floating *x, Batch *batch, Moments *m) noexcept 
     """
     cdef double count = <double>(batch.images * batch.inner)
     cdef npy_intp c
-    sum_channels(x, batch, NULL, m.mean, m.variance)
+    memset(m.shift, 0, batch.channels * sizeof(double))
+    sum_channels(x, batch, m.shift, m.mean, m.variance)
     for c in range(batch.channels):
         m.mean[c] /= count
     sum_channels(x, batch, m.mean, m.shift, m.variance)
@@ -121,21 +115,22 @@ cdef void update_running(floating *running, npy_intp channels, const double *new
 
 # ---------------------------------------------------------------- normalized result
 
-cdef void scale_channels(const floating *x, Batch *batch, const floating *scale, const floating *shift, floating *out) noexcept nogil:
-    cdef npy_intp i, c, j
-    cdef floating by, plus
+cdef void scale_batch(const floating *x, Batch *batch, const floating *scale, const floating *shift, floating *out) noexcept nogil:
+    cdef npy_intp i, c
     for i in range(batch.images):
         if batch.inner == 1:
-            for c in range(batch.channels):
-                out[c] = x[c] * scale[c] + shift[c]
+            if floating is float:
+                scale_channels_float(x, batch.channels, scale, shift, out)
+            else:
+                scale_channels_double(x, batch.channels, scale, shift, out)
             x += batch.channels
             out += batch.channels
             continue
         for c in range(batch.channels):
-            by = scale[c]
-            plus = shift[c]
-            for j in range(batch.inner):
-                out[j] = x[j] * by + plus
+            if floating is float:
+                scale_channel_float(x, batch.inner, scale[c], shift[c], out)
+            else:
+                scale_channel_double(x, batch.inner, scale[c], shift[c], out)
             x += batch.inner
             out += batch.inner
 
@@ -151,8 +146,13 @@ cdef inline void compute_factors(
     shift[c] = <floating>((0 if bias == NULL else bias[c]) - mean * by)
 
 
-cdef void normalise(const floating *x, Batch *batch, void **vectors, Moments *m, floating *out) noexcept nogil:
-    """Write the normalized batch `x` to `out`. `vectors`: weight, bias, running mean and running variance."""
+cdef void normalise(
+    const floating *x, Batch *batch, void **vectors, Moments *m, floating *out, floating *saved_mean, floating *saved_scale
+) noexcept nogil:
+    """Write the normalized batch `x` to `out`. `vectors`: weight, bias, running mean and running variance.
+
+    In training, also write the mean and 1 / sqrt(variance + eps) of each channel, unless `saved_mean` is NULL.
+    """
     cdef const floating *weight = <const floating *>vectors[0]
     cdef const floating *bias = <const floating *>vectors[1]
     cdef npy_intp c
@@ -161,6 +161,9 @@ cdef void normalise(const floating *x, Batch *batch, void **vectors, Moments *m,
     cdef floating *shift = <floating *>m.shift
     if batch.training:
         compute_moments(x, batch, m)
+        if saved_mean != NULL:
+            for c in range(batch.channels):
+                saved_mean[c], saved_scale[c] = <floating>m.mean[c], <floating>(1 / sqrt(m.variance[c] + batch.eps))
         if vectors[2] != NULL:
             update_running(<floating *>vectors[2], batch.channels, m.mean, 1, batch.momentum)
         if vectors[3] != NULL:
@@ -171,12 +174,13 @@ cdef void normalise(const floating *x, Batch *batch, void **vectors, Moments *m,
             m.variance[c] = (<floating *>vectors[3])[c]
     for c in range(batch.channels):
         compute_factors(c, m.mean[c], m.variance[c], batch.eps, weight, bias, scale, shift)
-    scale_channels(x, batch, scale, shift, out)
+    scale_batch(x, batch, scale, shift, out)
 
 
 # ---------------------------------------------------------------- arguments from registers
 
 cdef int batch_norm(Operator op, IValue *r, const int32_t *at) except -1:
+    """Run batch_norm, or native_batch_norm, which also returns the mean and the inverse standard deviation."""
     cdef PyArrayObject *a = NULL
     cdef Batch batch
     cdef Moments m
@@ -184,7 +188,10 @@ cdef int batch_norm(Operator op, IValue *r, const int32_t *at) except -1:
     cdef void *out
     cdef bint channels_last = False
     cdef int kind, i
-    cdef object result
+    cdef bint returns_moments = op.nrets == 3
+    cdef npy_intp saved_count
+    cdef void *saved_data[2]
+    cdef object result, saved_mean, saved_scale
     cdef ReleasedGil gil_state
     if is_tensor(&r[at[0]]) and (<Tensor>r[at[0]].v.o).backend == BACKEND_CPU:
         a = <PyArrayObject *>(<Tensor>r[at[0]].v.o).array
@@ -212,6 +219,11 @@ cdef int batch_norm(Operator op, IValue *r, const int32_t *at) except -1:
     batch.eps = r[at[7]].v.f
     result = new_channels_last(ndim_of(a), dims_of(a), kind) if channels_last else new_like(a, kind)
     out = data_of(<PyArrayObject *>result)
+    saved_data[0] = saved_data[1] = NULL
+    if returns_moments:
+        saved_count = batch.channels if batch.training else 0
+        saved_mean, saved_scale = new_contiguous(1, &saved_count, kind), new_contiguous(1, &saved_count, kind)
+        saved_data[0], saved_data[1] = data_of(<PyArrayObject *>saved_mean), data_of(<PyArrayObject *>saved_scale)
     m.mean = <double *>malloc(4 * batch.channels * sizeof(double))
     if m.mean == NULL:
         raise MemoryError()
@@ -220,14 +232,17 @@ cdef int batch_norm(Operator op, IValue *r, const int32_t *at) except -1:
     m.shift = m.scale + batch.channels
     gil_state = leave_gil(size_of(a), r, at, op.nargs)
     if kind == FLOAT:
-        normalise[float](<float *>data_of(a), &batch, vectors, &m, <float *>out)
+        normalise[float](<float *>data_of(a), &batch, vectors, &m, <float *>out, <float *>saved_data[0], <float *>saved_data[1])
     else:
-        normalise[double](<double *>data_of(a), &batch, vectors, &m, <double *>out)
+        normalise[double](<double *>data_of(a), &batch, vectors, &m, <double *>out, <double *>saved_data[0], <double *>saved_data[1])
     take_gil(gil_state)
     free(m.mean)
     for i in range(3, 5):  # the update increments no version counter, as in PyTorch
         if batch.training and let_go != NULL and is_tensor(&r[at[i]]):
             let_go(<PyObject *>(<Tensor>r[at[i]].v.o).array, False)
+    if returns_moments:
+        set_result(&r[at[op.nargs + 1]], saved_mean, kind)
+        set_result(&r[at[op.nargs + 2]], saved_scale, kind)
     return set_result(&r[at[op.nargs]], result, kind)
 
 
@@ -301,3 +316,4 @@ cdef bint read_batch_norm(int kind, IValue **others, Tile *tile, void *memory) n
 register_channels("aten::batch_norm", read_batch_norm)
 
 register_kernel("aten::batch_norm", batch_norm)
+register_kernel("aten::native_batch_norm", batch_norm)

@@ -39,7 +39,7 @@ NAMES: Final[dict[str, str]] = {
         aten::_transformer_encoder_layer_fwd aten::scaled_dot_product_attention
     """,
     "batch_norm": """
-        aten::batch_norm
+        aten::batch_norm aten::native_batch_norm
     """,
     "cat": """
         aten::cat aten::concat aten::concatenate aten::stack
