@@ -1,5 +1,7 @@
 """Results have the same bits for every number of threads, also if small inputs are divided."""
 
+import functools
+
 import pytest
 
 import ts
@@ -9,7 +11,9 @@ from ts.backends.cpu.kernels import parallel_for
 F = ts.nn.functional
 
 
+@functools.cache
 def normals(*shape, dtype=ts.float32):
+    """Return a tensor with normally distributed elements. In-place operators use copies of it."""
     return ts.randn(shape, generator=ts.Generator().manual_seed(sum(shape)), dtype=ts.float64).to(dtype)
 
 
@@ -43,7 +47,7 @@ CASES = {
     "fused sum": lambda d: repeat(FUSED.total, normals(300, 301, dtype=d), normals(300, 301, dtype=d)),
     "unary": lambda d: (normals(300, 301, dtype=d).exp(), normals(300, 301, dtype=d).tanh(), normals(3001, dtype=d)[::2].sin()),
     "binary": lambda d: (normals(3, 1001, dtype=d) * normals(3, 1001, dtype=d), normals(3001, dtype=d) + 1, normals(3001, dtype=d) > 0.5),
-    "in place": lambda d: (normals(3, 1001, dtype=d).mul_(normals(1001, dtype=d)), normals(3001, dtype=d).exp_(), normals(3001, dtype=d).div_(3)),
+    "in place": lambda d: (normals(3, 1001, dtype=d).clone().mul_(normals(1001, dtype=d)), normals(3001, dtype=d).clone().exp_(), normals(3001, dtype=d).clone().div_(3)),
     "strided": lambda d: (normals(70, 80, dtype=d).t() * normals(80, 70, dtype=d), normals(70, 80, dtype=d).t().exp()),
     "broadcast": lambda d: (normals(5, 1, 2001, dtype=d) / normals(3, 1, dtype=d), normals(2, 3000, dtype=d) - normals(2, 1, dtype=d)),
     "out": lambda d: ts.add(normals(3, 1001, dtype=d), normals(3, 1001, dtype=d), out=ts.empty(3, 1001, dtype=d)),
@@ -51,6 +55,27 @@ CASES = {
     "integers": lambda d: (ts.arange(9001) * 3, ts.arange(9001) // 7, ts.arange(9001) ** ts.tensor(2), ts.arange(9001) & 5),
     "complex": lambda d: normals(3001, dtype=ts.complex64) * normals(3001, dtype=ts.complex64),
     "where": lambda d: ts.where(normals(301, 301, dtype=d) > 0, normals(301, dtype=d), normals(301, 1, dtype=d)),
+    "softmax": lambda d: [f(normals(37, 131, dtype=d), -1) for f in (ts.softmax, ts.log_softmax, ts.logsumexp)],
+    "softmax of columns": lambda d: [f(normals(9, 31, 41, dtype=d), 1) for f in (ts.softmax, ts.log_softmax, ts.logsumexp)],
+    "layer norm": lambda d: (F.layer_norm(normals(37, 131, dtype=d), (131,), normals(131, dtype=d), normals(131, dtype=d)),
+                             *ts.native_layer_norm(normals(37, 131, dtype=d), (131,), None, None, 1e-5)),
+    "RMS norm": lambda d: F.rms_norm(normals(37, 131, dtype=d), (131,), normals(131, dtype=d)),
+    "group norm": lambda d: F.group_norm(normals(5, 12, 31, dtype=d), 3, normals(12, dtype=d), normals(12, dtype=d)),
+    "activations": lambda d: [f(normals(5001, dtype=d)) for f in (F.silu, F.gelu, F.elu, F.softplus, F.hardtanh, F.mish, F.relu)],
+    "half activations": lambda d: [F.silu(normals(5001, dtype=t)) for t in (ts.float16, ts.bfloat16)],
+    "clamp": lambda d: (normals(5001, dtype=d).clamp(-1, 0.5), normals(5001, dtype=d).clone().clamp_(min=0), ts.arange(5001).clamp(3, 4000)),
+    "formulas": lambda d: (normals(5001, dtype=d) ** 2, normals(5001, dtype=d).abs() ** 1.7, 1 - normals(5001, dtype=d),
+                           ts.addcmul(normals(5001, dtype=d), normals(5001, dtype=d), normals(5001, dtype=d), value=0.3),
+                           ts.lerp(normals(5001, dtype=d), normals(1, dtype=d).expand(5001).contiguous(), 0.7)),
+    "casts": lambda d: [normals(5001, dtype=d).mul(99).to(t) for t in (ts.int64, ts.int32, ts.float16, ts.bfloat16, ts.bool)],
+    "scans": lambda d: (normals(37, 131, dtype=d).cumsum(1), normals(9, 31, 41, dtype=d).cumprod(1)),
+    "sort": lambda d: (*normals(37, 131, dtype=d).sort(1), *normals(37, 131, dtype=d).topk(5, 0), *normals(37, 131, dtype=d).median(1)),
+    "sums": lambda d: [f(normals(37, 131, dtype=d), 1) for f in (ts.sum, ts.mean, ts.prod, ts.var, ts.linalg.vector_norm)],
+    "sums of columns": lambda d: [f(normals(37, 1310, dtype=d), 0) for f in (ts.sum, ts.mean, ts.prod, ts.var, ts.linalg.vector_norm)],
+    "index_select": lambda d: (normals(50, 33, dtype=d).index_select(0, ts.arange(99) % 50), normals(50, 33, dtype=d).index_select(1, ts.arange(99) % 33),
+                               F.embedding(ts.arange(999) % 50, normals(50, 33, dtype=d)), ts.take(normals(5001, dtype=d), ts.arange(999) * 5)),
+    "cat": lambda d: (ts.cat([normals(50, 33, dtype=d), normals(50, 35, dtype=d)], 1), ts.cat([normals(150, 33, dtype=d)] * 3), ts.stack([normals(99, 33, dtype=d)] * 2, 1)),
+    "copy": lambda d: normals(50, 331, dtype=d).clone(),
     "product": lambda d: normals(130, 70, dtype=d) @ normals(70, 90, dtype=d),
     "product of few rows": lambda d: normals(3, 700, dtype=d) @ normals(700, 1900, dtype=d),
     "batched product": lambda d: normals(5, 31, 40, dtype=d) @ normals(5, 40, 33, dtype=d),
@@ -85,6 +110,8 @@ def test_bits_for_all_numbers_of_threads(name, dtype):
 @pytest.mark.parametrize("name", CASES)
 def test_operators_are_divided(name):
     """With 7 threads, an operator of each family runs on worker threads, so that the test above compares."""
+    with divided_work(1):
+        CASES[name](ts.float32)  # creates the operands
     with divided_work(7):
         before = parallel_for.job_count()
         CASES[name](ts.float32)

@@ -15,6 +15,7 @@ from numpy cimport npy_intp
 
 from ts._core.dispatch.operator cimport Operator, UNSUPPORTED
 from ts.backends.cpu.kernels.short_floats cimport BFLOAT16, shorten, widen
+from ts.backends.cpu.kernels.parallel_for cimport VECTOR_BLOCK_ELEMENTS, parallel_ranges
 from ts.backends.cpu.kernels.kernel_registry cimport CONTIGUOUS, FLOAT32_CONTIGUOUS, Tile, register_kernel, register_tile
 from ts.backends.cpu.kernels.vector_math cimport DoubleRow, FloatRow, double_row, float_row
 from ts._core.value.ivalue cimport IValue, TAG_OBJECT
@@ -121,6 +122,27 @@ cdef int store_result(Operator op, IValue *r, const int32_t *at, bint in_place, 
     return set_object_result(&r[at[op.nargs]], <object>r[at[0]].v.o)
 
 
+cdef struct RowTask:
+    Rows rows
+    int kind
+    char *x
+    char *out
+
+
+cdef int run_row_range(void *context, Py_ssize_t start, Py_ssize_t end) noexcept nogil:
+    """Apply the row kernel to the elements [start, end)."""
+    cdef RowTask *task = <RowTask *>context
+    if task.kind == FLOAT:
+        task.rows.of_floats(<float *>task.x + start, end - start, <float *>task.out + start)
+    elif task.kind == DOUBLE:
+        task.rows.of_doubles(<double *>task.x + start, end - start, <double *>task.out + start)
+    else:
+        run_row_in_half_tiles(
+            task.rows.of_floats, task.x + 2 * start, end - start, task.kind == BFLOAT16, task.out + 2 * start
+        )
+    return 0
+
+
 cdef int run_row_kernel(Operator op, IValue *r, const int32_t *at, Rows rows, bint in_place=False) except -1:
     """Apply the row kernel `rows` to the elements of the first argument, and store the result.
 
@@ -130,7 +152,7 @@ cdef int run_row_kernel(Operator op, IValue *r, const int32_t *at, Rows rows, bi
     cdef PyArrayObject *x = aligned_float_array(&r[at[0]])
     cdef int kind
     cdef object source, result
-    cdef void *out
+    cdef RowTask task
     cdef ReleasedGil gil_state
     if x == NULL or (in_place and not can_be_target(x)):
         return UNSUPPORTED
@@ -138,14 +160,9 @@ cdef int run_row_kernel(Operator op, IValue *r, const int32_t *at, Rows rows, bi
     source = make_dense(x)
     x = <PyArrayObject *>source
     result = source if in_place else new_like_dense(source, kind)
-    out = data_of(<PyArrayObject *>result)
+    task.rows, task.kind, task.x, task.out = rows, kind, data_of(x), data_of(<PyArrayObject *>result)
     gil_state = leave_gil(size_of(x) * EXPENSIVE_ELEMENT_COST, r, at, op.nargs)
-    if kind == FLOAT:
-        rows.of_floats(<float *>data_of(x), size_of(x), <float *>out)
-    elif kind == DOUBLE:
-        rows.of_doubles(<double *>data_of(x), size_of(x), <double *>out)
-    else:
-        run_row_in_half_tiles(rows.of_floats, data_of(x), size_of(x), kind == BFLOAT16, <char *>out)
+    parallel_ranges(run_row_range, &task, size_of(x), EXPENSIVE_ELEMENT_COST, VECTOR_BLOCK_ELEMENTS)
     take_gil(gil_state)
     return store_result(op, r, at, in_place, result, kind)
 
@@ -319,13 +336,30 @@ cdef void compute(ActivationKind formula, const floating *x, npy_intp n, double 
          else double_threshold)(x, n, a, b, out)
 
 
+cdef struct FormulaTask:
+    ActivationKind formula
+    int kind
+    char *x
+    double parameters[3]
+    char *out
+
+
+cdef int run_formula_range(void *context, Py_ssize_t start, Py_ssize_t end) noexcept nogil:
+    """Compute the elements [start, end)."""
+    cdef FormulaTask *task = <FormulaTask *>context
+    if task.kind == FLOAT:
+        compute[float](task.formula, <float *>task.x + start, end - start, task.parameters, <float *>task.out + start)
+    else:
+        compute[double](task.formula, <double *>task.x + start, end - start, task.parameters, <double *>task.out + start)
+    return 0
+
+
 cdef int run_formula(Operator op, IValue *r, const int32_t *at, ActivationKind formula, double a, double b, double c) except -1:
     cdef PyArrayObject *x = aligned_float_array(&r[at[0]])
-    cdef double[3] parameters = [a, b, c]
+    cdef FormulaTask task
     cdef bint in_place = is_in_place(op)
     cdef int kind
     cdef object source, result
-    cdef void *out
     cdef ReleasedGil gil_state
     if x == NULL or scalar_type(&r[at[0]]) == HALF or scalar_type(&r[at[0]]) == BFLOAT16:
         return UNSUPPORTED
@@ -335,12 +369,10 @@ cdef int run_formula(Operator op, IValue *r, const int32_t *at, ActivationKind f
     source = make_dense(x)
     x = <PyArrayObject *>source
     result = source if in_place else new_like_dense(source, kind)
-    out = data_of(<PyArrayObject *>result)
+    task.formula, task.kind, task.x, task.out = formula, kind, data_of(x), data_of(<PyArrayObject *>result)
+    task.parameters[0], task.parameters[1], task.parameters[2] = a, b, c
     gil_state = leave_gil(size_of(x), r, at, op.nargs)
-    if kind == FLOAT:
-        compute[float](formula, <float *>data_of(x), size_of(x), parameters, <float *>out)
-    else:
-        compute[double](formula, <double *>data_of(x), size_of(x), parameters, <double *>out)
+    parallel_ranges(run_formula_range, &task, size_of(x), EXPENSIVE_ELEMENT_COST, VECTOR_BLOCK_ELEMENTS)
     take_gil(gil_state)
     return store_result(op, r, at, in_place, result, kind)
 

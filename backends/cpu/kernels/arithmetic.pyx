@@ -15,12 +15,13 @@ from numpy cimport npy_intp
 
 from ts._core.dispatch.operator cimport Operator, UNSUPPORTED
 from ts.backends.cpu.kernels.elementwise cimport Loops
+from ts.backends.cpu.kernels.parallel_for cimport VECTOR_BLOCK_ELEMENTS, parallel_ranges
 from ts.backends.cpu.kernels.kernel_registry cimport CONTIGUOUS, FLOAT32_CONTIGUOUS, Tile, register_kernel, register_tile
 from ts._core.value.ivalue cimport IValue, TAG_BOOL, TAG_FLOAT, TAG_INT, TAG_NONE, copy_value
 from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, INT64, PyArrayObject, data_of, flags_of, same_shape, size_of
 from ts._core.tensor.overlap cimport has_partial_overlap
 from ts._core.tensor.tensor cimport Tensor, wrote
-from ts.backends.cpu.kernels.gil cimport ReleasedGil, leave_gil, take_gil
+from ts.backends.cpu.kernels.gil cimport EXPENSIVE_ELEMENT_COST, ReleasedGil, leave_gil, take_gil
 from ts.backends.cpu.kernels.kernel cimport contiguous_array_or_null, float_array, new_like, set_result, read_number, scalar_type
 
 from ts.backends.cpu.kernels.elementwise import ufunc_loops
@@ -89,13 +90,48 @@ cdef int return_written(Operator op, IValue *r, const int32_t *at) except -1:
     return 0
 
 
+cdef struct Clamp:
+    int kind
+    char *x
+    bint has_low
+    bint has_high
+    double low
+    double high
+    int64_t low_integer
+    int64_t high_integer
+    char *out
+
+
+cdef int clamp_range(void *context, Py_ssize_t start, Py_ssize_t end) noexcept nogil:
+    """Clamp the elements [start, end)."""
+    cdef Clamp *task = <Clamp *>context
+    cdef float *floats = <float *>task.x + start
+    cdef float *out = <float *>task.out + start
+    if task.kind == FLOAT and task.has_low and task.has_high:
+        simd_clamp_row(floats, end - start, <float>task.low, <float>task.high, out)
+    elif task.kind == FLOAT and task.has_low:
+        simd_clamp_min_row(floats, end - start, <float>task.low, out)
+    elif task.kind == FLOAT:
+        simd_clamp_max_row(floats, end - start, <float>task.high, out)
+    elif task.kind == DOUBLE:
+        clamp_row[double](
+            <double *>task.x + start, end - start, task.has_low, task.low, task.has_high, task.high, <double *>task.out + start
+        )
+    else:
+        clamp_row[int64_t](
+            <int64_t *>task.x + start, end - start, task.has_low, task.low_integer, task.has_high, task.high_integer,
+            <int64_t *>task.out + start,
+        )
+    return 0
+
+
 cdef int clamp_between(Operator op, IValue *r, const int32_t *at, IValue *low, IValue *high, bint in_place=False) except -1:
     cdef PyArrayObject *a = contiguous_array_or_null(&r[at[0]])
     cdef bint has_low = low != NULL and low.tag != TAG_NONE, has_high = high != NULL and high.tag != TAG_NONE
     cdef double low_bound = 0, high_bound = 0
     cdef int kind
     cdef object result
-    cdef void *out
+    cdef Clamp task
     cdef ReleasedGil gil_state
     if in_place and (a == NULL or scalar_type(&r[at[0]]) not in (INT64, FLOAT, DOUBLE) or not can_write(a, NULL, NULL)):
         return UNSUPPORTED
@@ -110,21 +146,11 @@ cdef int clamp_between(Operator op, IValue *r, const int32_t *at, IValue *low, I
     elif (has_low and not read_number(low, kind, &low_bound)) or (has_high and not read_number(high, kind, &high_bound)):
         return UNSUPPORTED
     result = <object>a if in_place else new_like(a, kind)
-    out = data_of(<PyArrayObject *>result)
+    task.kind, task.x, task.out = kind, data_of(a), data_of(<PyArrayObject *>result)
+    task.has_low, task.has_high, task.low, task.high = has_low, has_high, low_bound, high_bound
+    task.low_integer, task.high_integer = low.v.i if has_low else 0, high.v.i if has_high else 0
     gil_state = leave_gil(size_of(a), r, at, op.nargs)
-    if kind == FLOAT and has_low and has_high:
-        simd_clamp_row(<float *>data_of(a), size_of(a), <float>low_bound, <float>high_bound, <float *>out)
-    elif kind == FLOAT and has_low:
-        simd_clamp_min_row(<float *>data_of(a), size_of(a), <float>low_bound, <float *>out)
-    elif kind == FLOAT:
-        simd_clamp_max_row(<float *>data_of(a), size_of(a), <float>high_bound, <float *>out)
-    elif kind == DOUBLE:
-        clamp_row[double](<double *>data_of(a), size_of(a), has_low, low_bound, has_high, high_bound, <double *>out)
-    else:
-        clamp_row[int64_t](
-            <int64_t *>data_of(a), size_of(a), has_low, low.v.i if has_low else 0, has_high, high.v.i if has_high else 0,
-            <int64_t *>out,
-        )
+    parallel_ranges(clamp_range, &task, size_of(a), 1, VECTOR_BLOCK_ELEMENTS)
     take_gil(gil_state)
     return return_written(op, r, at) if in_place else set_result(&r[at[op.nargs]], result, kind)
 
@@ -226,24 +252,47 @@ cdef void compute_powers(Formula formula, const floating *x, npy_intp n, double 
             out[i] = one / <floating>sqrt(x[i])
 
 
+cdef struct FormulaTask:
+    Formula formula
+    int kind
+    char *x
+    char *y                            # or NULL
+    char *z                            # or NULL
+    double scalar
+    char *out
+
+
+cdef int run_formula_range(void *context, Py_ssize_t start, Py_ssize_t end) noexcept nogil:
+    """Compute the elements [start, end)."""
+    cdef FormulaTask *task = <FormulaTask *>context
+    cdef npy_intp offset = start * (sizeof(float) if task.kind == FLOAT else sizeof(double)), n = end - start
+    cdef char *x = task.x + offset
+    cdef char *y = NULL if task.y == NULL else task.y + offset
+    cdef char *z = NULL if task.z == NULL else task.z + offset
+    cdef char *out = task.out + offset
+    if task.formula <= POWER and task.kind == DOUBLE:
+        compute_powers[double](task.formula, <double *>x, n, task.scalar, <double *>out)
+    elif task.kind == FLOAT and float_loops[<int>task.formula] == NULL:
+        compute_powers[float](task.formula, <float *>x, n, task.scalar, <float *>out)
+    elif task.kind == FLOAT:
+        float_loops[<int>task.formula](<float *>x, <float *>y, <float *>z, n, <float>task.scalar, <float *>out)
+    else:
+        compute_doubles(task.formula, <double *>x, <double *>y, <double *>z, n, task.scalar, <double *>out)
+    return 0
+
+
 cdef int run_formula(
     Operator op, IValue *r, const int32_t *at, Formula formula, PyArrayObject *x, PyArrayObject *y, PyArrayObject *z, double scalar,
     bint in_place=False,
 ) except -1:
     cdef int kind = scalar_type(&r[at[0]])
     cdef object result = <object>x if in_place else new_like(x, kind)
-    cdef void *out = data_of(<PyArrayObject *>result)
-    cdef void *second = NULL if y == NULL else data_of(y)
-    cdef void *third = NULL if z == NULL else data_of(z)
-    cdef ReleasedGil gil_state = leave_gil(size_of(x), r, at, op.nargs)
-    if formula <= POWER and kind == DOUBLE:
-        compute_powers[double](formula, <double *>data_of(x), size_of(x), scalar, <double *>out)
-    elif kind == FLOAT and float_loops[<int>formula] == NULL:
-        compute_powers[float](formula, <float *>data_of(x), size_of(x), scalar, <float *>out)
-    elif kind == FLOAT:
-        float_loops[<int>formula](<float *>data_of(x), <float *>second, <float *>third, size_of(x), <float>scalar, <float *>out)
-    else:
-        compute_doubles(formula, <double *>data_of(x), <double *>second, <double *>third, size_of(x), scalar, <double *>out)
+    cdef FormulaTask task
+    cdef ReleasedGil gil_state
+    task.formula, task.kind, task.x, task.scalar, task.out = formula, kind, data_of(x), scalar, data_of(<PyArrayObject *>result)
+    task.y, task.z = NULL if y == NULL else data_of(y), NULL if z == NULL else data_of(z)
+    gil_state = leave_gil(size_of(x), r, at, op.nargs)
+    parallel_ranges(run_formula_range, &task, size_of(x), EXPENSIVE_ELEMENT_COST if formula == POWER else 1, VECTOR_BLOCK_ELEMENTS)
     take_gil(gil_state)
     return return_written(op, r, at) if in_place else set_result(&r[at[op.nargs]], result, kind)
 

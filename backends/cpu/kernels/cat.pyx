@@ -15,6 +15,7 @@ from numpy cimport npy_intp
 
 from ts._core.value.container cimport List, list_slot
 from ts._core.dispatch.operator cimport Operator, UNSUPPORTED
+from ts.backends.cpu.kernels.parallel_for cimport parallel_copy, parallel_ranges
 from ts.backends.cpu.kernels.kernel_registry cimport CONTIGUOUS, register_kernel
 from ts._core.value.ivalue cimport IValue
 from ts._core.tensor.ndarray cimport PyArrayObject, data_of, dims_of, ndim_of, size_of
@@ -45,7 +46,7 @@ cdef void copy_part(const char *source, npy_intp length, npy_intp rows, npy_intp
     """Copy `rows` rows of `length` bytes to `to`. The destination rows are `pitch` bytes apart."""
     cdef npy_intp i
     if rows == 1:
-        memcpy(to, source, length)
+        parallel_copy(to, source, length)
     elif length == 4:
         for i in range(rows):
             (<four_bytes *>(to + i * pitch))[0] = (<const four_bytes *>source)[i]
@@ -55,6 +56,25 @@ cdef void copy_part(const char *source, npy_intp length, npy_intp rows, npy_intp
     else:
         for i in range(rows):
             memcpy(to + i * pitch, source + i * length, length)
+
+
+cdef struct JoinedRows:
+    const char **sources
+    const npy_intp *lengths
+    Py_ssize_t count
+    npy_intp row_bytes                 # bytes of a row of the result
+    char *out
+
+
+cdef int join_range(void *context, Py_ssize_t start, Py_ssize_t end) noexcept nogil:
+    """Copy the rows [start, end) of the result."""
+    cdef JoinedRows *joined = <JoinedRows *>context
+    cdef const char *sources[MAX_INTERLEAVED_PARTS]
+    cdef Py_ssize_t i
+    for i in range(joined.count):
+        sources[i] = joined.sources[i] + start * joined.lengths[i]
+    join_rows(sources, joined.lengths, joined.count, end - start, joined.out + start * joined.row_bytes)
+    return 0
 
 
 cdef int join(Operator op, IValue *r, const int32_t *at, bint stacked) except -1:
@@ -72,6 +92,7 @@ cdef int join(Operator op, IValue *r, const int32_t *at, bint stacked) except -1
     cdef npy_intp few_lengths[MAX_INTERLEAVED_PARTS]
     cdef const char **sources = few_sources
     cdef npy_intp *lengths = few_lengths
+    cdef JoinedRows joined
     cdef ReleasedGil gil_state
     if type(tensors) is not List or tensors.size == 0:
         return UNSUPPORTED
@@ -115,7 +136,9 @@ cdef int join(Operator op, IValue *r, const int32_t *at, bint stacked) except -1
         lengths[i] = inner if stacked else inner * dims_of(a)[dim]
     gil_state = leave_gil(outer * total * inner // 8, r, at, op.nargs)
     if outer > 1 and count <= MAX_INTERLEAVED_PARTS and total * inner > 8 * count:
-        join_rows(sources, lengths, count, outer, out)
+        joined.sources, joined.lengths, joined.count, joined.out = sources, lengths, count, out
+        joined.row_bytes = total * inner
+        parallel_ranges(join_range, &joined, outer, total * inner * 0.125)
     else:
         for i in range(count):
             copy_part(sources[i], lengths[i], outer, total * inner, out)

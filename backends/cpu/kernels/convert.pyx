@@ -14,8 +14,9 @@ from ts._core.tensor.ndarray cimport BOOL, DOUBLE, FLOAT, HALF, INT32, INT64, UI
 from ts._core.tensor.tensor cimport Tensor
 from ts._core.value.ivalue cimport IValue, TAG_INT, TAG_NONE
 from ts.backends.cpu.kernels.gil cimport ReleasedGil, leave_gil, take_gil
-from ts.backends.cpu.kernels.kernel cimport contiguous_array_or_null, new_like, set_result, scalar_type, set_object_result
+from ts.backends.cpu.kernels.kernel cimport item_size, contiguous_array_or_null, new_like, set_result, scalar_type, set_object_result
 from ts.backends.cpu.kernels.short_floats cimport BFLOAT16, shorten, widen
+from ts.backends.cpu.kernels.parallel_for cimport VECTOR_BLOCK_ELEMENTS, parallel_ranges
 from ts.backends.cpu.kernels.kernel_registry cimport register_conversion, register_kernel
 
 cdef extern from "short_floats.h" nogil:
@@ -161,6 +162,24 @@ cdef void convert_row(const char *x, int source, npy_intp n, int target, char *o
         cast_numbers(x, source, n, target, out)
 
 
+cdef struct Conversion:
+    const char *x
+    npy_intp source_width
+    npy_intp target_width
+    int source
+    int target
+    char *out
+
+
+cdef int convert_range(void *context, Py_ssize_t start, Py_ssize_t end) noexcept nogil:
+    """Convert the elements [start, end)."""
+    cdef Conversion *task = <Conversion *>context
+    convert_row(
+        task.x + start * task.source_width, task.source, end - start, task.target, task.out + start * task.target_width
+    )
+    return 0
+
+
 # ---------------------------------------------------------------- the operators
 
 cdef int store_converted(Operator op, IValue *r, const int32_t *at, int64_t requested) except -1:
@@ -168,15 +187,16 @@ cdef int store_converted(Operator op, IValue *r, const int32_t *at, int64_t requ
     cdef PyArrayObject *x = contiguous_array_or_null(&r[at[0]])
     cdef int source = scalar_type(&r[at[0]]), target
     cdef object result
-    cdef char *out
+    cdef Conversion task
     cdef ReleasedGil gil_state
     if x == NULL or not 0 <= requested <= BFLOAT16 or not has_conversion(source, <int>requested):
         return UNSUPPORTED
     target = <int>requested
     result = new_like(x, target)
-    out = data_of(<PyArrayObject *>result)
+    task.x, task.source_width, task.source, task.target = data_of(x), item_size(x), source, target
+    task.out, task.target_width = data_of(<PyArrayObject *>result), item_size(<PyArrayObject *>result)
     gil_state = leave_gil(size_of(x), r, at, op.nargs)
-    convert_row(data_of(x), source, size_of(x), target, out)
+    parallel_ranges(convert_range, &task, size_of(x), 1, VECTOR_BLOCK_ELEMENTS)
     take_gil(gil_state)
     return set_result(&r[at[op.nargs]], result, target)
 

@@ -17,6 +17,7 @@ from numpy cimport npy_bool, npy_intp
 
 from ts._core.value.container cimport List, list_item
 from ts._core.dispatch.operator cimport Operator, UNSUPPORTED
+from ts.backends.cpu.kernels.parallel_for cimport parallel_copy
 from ts.backends.cpu.kernels.kernel_registry cimport register_kernel
 from ts._core.value.ivalue cimport IValue, TAG_BOOL, TAG_FLOAT, TAG_INT, TAG_NONE, TAG_OBJECT
 from ts._core.tensor.ndarray cimport BOOL, DOUBLE, FLOAT, INT32, INT64
@@ -350,7 +351,7 @@ cdef int clone(Operator op, IValue *r, const int32_t *at) except -1:
     result = new_like(a, kind)
     bytes = size_of(a) * item_size(a)
     gil_state = leave_gil(bytes // 8, r, at, op.nargs)
-    memcpy(data_of(<PyArrayObject *>result), data_of(a), bytes)
+    parallel_copy(data_of(<PyArrayObject *>result), data_of(a), bytes)
     take_gil(gil_state)
     return set_result(&r[at[op.nargs]], result, kind)
 

@@ -17,6 +17,7 @@ from numpy cimport npy_intp
 
 from ts._core.value.container cimport List, list_item, list_slot
 from ts._core.dispatch.operator cimport Operator, UNSUPPORTED
+from ts.backends.cpu.kernels.parallel_for cimport parallel_ranges
 from ts.backends.cpu.kernels.kernel_registry cimport register_kernel
 from ts._core.value.ivalue cimport IValue, TAG_OBJECT
 from ts._core.tensor.ndarray cimport BOOL, INT32, INT64, PyArrayObject, data_of, dims_of, flags_of, ndim_of, size_of, strides_of
@@ -38,6 +39,8 @@ cdef extern from "simd.h" nogil:
     bint pick_eight(const eight_bytes *x, npy_intp size, const int64_t *index, npy_intp n, eight_bytes *out)
     bint pick_four_of_rows(const four_bytes *x, npy_intp rows, npy_intp size, const int64_t *index, npy_intp n, four_bytes *out)
     bint pick_eight_of_rows(const eight_bytes *x, npy_intp rows, npy_intp size, const int64_t *index, npy_intp n, eight_bytes *out)
+
+cdef double SELECTED_ROW_COST = 2      # time to select a row of few bytes in units of 0.5 ns
 
 
 # ---------------------------------------------------------------- rows by index
@@ -119,6 +122,50 @@ cdef bint select_rows(
     return True
 
 
+cdef struct Selection:                 # arguments of `select_rows`
+    const char *x
+    npy_intp outer
+    npy_intp n
+    npy_intp length
+    const char *index
+    bint narrow
+    npy_intp wrap
+    npy_intp count
+    char *out
+
+
+cdef int select_outer_range(void *context, Py_ssize_t start, Py_ssize_t end) noexcept nogil:
+    """Select the rows of the outer indices [start, end)."""
+    cdef Selection *task = <Selection *>context
+    return 0 if select_rows(
+        task.x + start * task.n * task.length, end - start, task.n, task.length, task.index, task.narrow, task.wrap, task.count,
+        task.out + start * task.count * task.length,
+    ) else -1
+
+
+cdef int select_index_range(void *context, Py_ssize_t start, Py_ssize_t end) noexcept nogil:
+    """Select the rows of the indices [start, end), if there is one outer index."""
+    cdef Selection *task = <Selection *>context
+    return 0 if select_rows(
+        task.x, 1, task.n, task.length, task.index + start * (4 if task.narrow else 8), task.narrow, task.wrap, end - start,
+        task.out + start * task.length,
+    ) else -1
+
+
+cdef bint select_in_parallel(
+    const char *x, npy_intp outer, npy_intp n, npy_intp length, const char *index, bint narrow, npy_intp wrap, npy_intp count,
+    char *out
+) noexcept nogil:
+    """Call `select_rows` on several threads, if the rows are many or long."""
+    cdef Selection task
+    cdef double cost = SELECTED_ROW_COST + length / 8.0
+    task.x, task.outer, task.n, task.length, task.index = x, outer, n, length, index
+    task.narrow, task.wrap, task.count, task.out = narrow, wrap, count, out
+    if outer == 1:
+        return parallel_ranges(select_index_range, &task, count, cost) == 0
+    return parallel_ranges(select_outer_range, &task, outer, cost * count) == 0
+
+
 cdef object select_by_index(
     int nargs, IValue *r, const int32_t *at, IValue *source, int64_t dim, IValue *by, bint from_end, bint vector
 ):
@@ -167,7 +214,7 @@ cdef object select_by_index(
     result = new_contiguous(nd, dims, scalar_type(source))
     out = data_of(<PyArrayObject *>result)
     gil_state = leave_gil(outer * size_of(index) * length // 8, r, at, nargs)
-    done = select_rows(
+    done = select_in_parallel(
         data_of(a), outer, dims_of(a)[dim], length, data_of(index), narrow, dims_of(a)[dim] if from_end else 0,
         size_of(index), out
     )
@@ -202,7 +249,7 @@ cdef int take(Operator op, IValue *r, const int32_t *at) except -1:
     result = new_like(index, scalar_type(&r[at[0]]))
     out = data_of(<PyArrayObject *>result)
     gil_state = leave_gil(size_of(index), r, at, op.nargs)
-    done = select_rows(data_of(a), 1, size_of(a), item_size(a), data_of(index), False, size_of(a), size_of(index), out)
+    done = select_in_parallel(data_of(a), 1, size_of(a), item_size(a), data_of(index), False, size_of(a), size_of(index), out)
     take_gil(gil_state)
     if not done:
         return UNSUPPORTED

@@ -16,6 +16,7 @@ from numpy cimport npy_intp
 
 from ts._core.value.container cimport List, list_item
 from ts._core.dispatch.operator cimport Operator, UNSUPPORTED
+from ts.backends.cpu.kernels.parallel_for cimport parallel_ranges
 from ts.backends.cpu.kernels.kernel_registry cimport CONTIGUOUS, FLOAT32_CONTIGUOUS, EpilogueArgs, register_epilogue, register_kernel
 from ts._core.value.ivalue cimport IValue, TAG_FLOAT, TAG_NONE
 from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, PyArrayObject, data_of, dims_of, flags_of, ndim_of, size_of
@@ -28,6 +29,7 @@ from ts.backends.cpu.kernels.reduce cimport BLOCK, LANES, block_squares, block_s
 cnp.import_array()
 
 cdef const RowLoops *LOOPS = row_loops_here()
+cdef double NORMALIZATION_COST = 2     # time per element in units of 0.5 ns
 
 
 # ---------------------------------------------------------------- moments
@@ -189,6 +191,78 @@ cdef void *optional_data(object array) noexcept:
     return NULL if array is None else data_of(<PyArrayObject *>array)
 
 
+cdef struct Normalization:             # operands of a kernel that normalizes rows or groups; unused pointers are NULL
+    int kind
+    char *x
+    npy_intp n                         # number of elements of a row, or of a channel
+    npy_intp groups                    # for group_norm: number of groups of an image, and of channels of a group
+    npy_intp channels
+    void *weight
+    void *bias
+    double eps
+    char *out
+    char *means
+    char *scales
+
+
+cdef inline char *row_address(char *data, Normalization *task, npy_intp index) noexcept nogil:
+    """Return the address of element `index` of an optional array."""
+    return NULL if data == NULL else data + index * (sizeof(float) if task.kind == FLOAT else sizeof(double))
+
+
+cdef int normalise_range(void *context, Py_ssize_t start, Py_ssize_t end) noexcept nogil:
+    """Normalize the rows [start, end)."""
+    cdef Normalization *task = <Normalization *>context
+    cdef char *x = row_address(task.x, task, start * task.n)
+    cdef char *out = row_address(task.out, task, start * task.n)
+    cdef char *means = row_address(task.means, task, start)
+    cdef char *scales = row_address(task.scales, task, start)
+    if task.kind == FLOAT:
+        normalise_rows[float](
+            <float *>x, end - start, task.n, <float *>task.weight, <float *>task.bias, task.eps, <float *>out,
+            <float *>means, <float *>scales,
+        )
+    else:
+        normalise_rows[double](
+            <double *>x, end - start, task.n, <double *>task.weight, <double *>task.bias, task.eps, <double *>out,
+            <double *>means, <double *>scales,
+        )
+    return 0
+
+
+cdef int scale_range(void *context, Py_ssize_t start, Py_ssize_t end) noexcept nogil:
+    """Divide the rows [start, end) by their root mean square."""
+    cdef Normalization *task = <Normalization *>context
+    cdef char *x = row_address(task.x, task, start * task.n)
+    cdef char *out = row_address(task.out, task, start * task.n)
+    if task.kind == FLOAT:
+        scale_rows[float](<float *>x, end - start, task.n, <float *>task.weight, task.eps, <float *>out)
+    else:
+        scale_rows[double](<double *>x, end - start, task.n, <double *>task.weight, task.eps, <double *>out)
+    return 0
+
+
+cdef int normalise_group_range(void *context, Py_ssize_t start, Py_ssize_t end) noexcept nogil:
+    """Normalize the groups of the images [start, end)."""
+    cdef Normalization *task = <Normalization *>context
+    cdef npy_intp image = task.groups * task.channels * task.n
+    cdef char *x = row_address(task.x, task, start * image)
+    cdef char *out = row_address(task.out, task, start * image)
+    cdef char *means = row_address(task.means, task, start * task.groups)
+    cdef char *scales = row_address(task.scales, task, start * task.groups)
+    if task.kind == FLOAT:
+        normalise_groups[float](
+            <float *>x, end - start, task.groups, task.channels, task.n, <float *>task.weight, <float *>task.bias,
+            task.eps, <float *>out, <float *>means, <float *>scales,
+        )
+    else:
+        normalise_groups[double](
+            <double *>x, end - start, task.groups, task.channels, task.n, <double *>task.weight, <double *>task.bias,
+            task.eps, <double *>out, <double *>means, <double *>scales,
+        )
+    return 0
+
+
 cdef int layer_norm(Operator op, IValue *r, const int32_t *at) except -1:
     return normalise_layers(op, r, at, False)
 
@@ -202,7 +276,7 @@ cdef int normalise_layers(Operator op, IValue *r, const int32_t *at, bint with_m
     cdef List shape = <List>r[at[1]].v.o
     cdef void *weight
     cdef void *bias
-    cdef void *out
+    cdef Normalization task
     cdef npy_intp n = 0 if a == NULL else normalized_size(ndim_of(a), dims_of(a), shape)
     cdef npy_intp dims[MAX_DIMS]
     cdef int kind, d
@@ -216,22 +290,14 @@ cdef int normalise_layers(Operator op, IValue *r, const int32_t *at, bint with_m
     if not read_normalized_shape(&r[at[3]], kind, ndim_of(a), dims_of(a), shape, n, &bias):
         return UNSUPPORTED
     result = new_like(a, kind)
-    out = data_of(<PyArrayObject *>result)
     if with_moments:
         for d in range(ndim_of(a)):
             dims[d] = dims_of(a)[d] if d < ndim_of(a) - shape.size else 1
         mean, scale = new_contiguous(ndim_of(a), dims, kind), new_contiguous(ndim_of(a), dims, kind)
+    task.kind, task.x, task.n, task.weight, task.bias, task.eps = kind, data_of(a), n, weight, bias, r[at[4]].v.f
+    task.out, task.means, task.scales = data_of(<PyArrayObject *>result), <char *>optional_data(mean), <char *>optional_data(scale)
     gil_state = leave_gil(size_of(a) * EXPENSIVE_ELEMENT_COST, r, at, op.nargs)
-    if kind == FLOAT:
-        normalise_rows[float](
-            <float *>data_of(a), size_of(a) // n, n, <float *>weight, <float *>bias, r[at[4]].v.f, <float *>out,
-            <float *>optional_data(mean), <float *>optional_data(scale),
-        )
-    else:
-        normalise_rows[double](
-            <double *>data_of(a), size_of(a) // n, n, <double *>weight, <double *>bias, r[at[4]].v.f, <double *>out,
-            <double *>optional_data(mean), <double *>optional_data(scale),
-        )
+    parallel_ranges(normalise_range, &task, size_of(a) // n, n * NORMALIZATION_COST)
     take_gil(gil_state)
     return store_with_moments(op, r, at, result, mean, scale, kind)
 
@@ -277,9 +343,8 @@ cdef int rms_norm(Operator op, IValue *r, const int32_t *at) except -1:
     cdef PyArrayObject *a = contiguous_array_or_null(&r[at[0]])
     cdef List shape = <List>r[at[1]].v.o
     cdef void *weight
-    cdef void *out
+    cdef Normalization task
     cdef npy_intp n = 0 if a == NULL else normalized_size(ndim_of(a), dims_of(a), shape)
-    cdef double eps
     cdef int kind
     cdef object result
     cdef ReleasedGil gil_state
@@ -288,14 +353,11 @@ cdef int rms_norm(Operator op, IValue *r, const int32_t *at) except -1:
     kind = scalar_type(&r[at[0]])
     if (kind != FLOAT and kind != DOUBLE) or not read_normalized_shape(&r[at[2]], kind, ndim_of(a), dims_of(a), shape, n, &weight):
         return UNSUPPORTED
-    eps = read_eps(&r[at[3]], kind)
     result = new_like(a, kind)
-    out = data_of(<PyArrayObject *>result)
+    task.kind, task.x, task.n, task.weight, task.eps = kind, data_of(a), n, weight, read_eps(&r[at[3]], kind)
+    task.out = data_of(<PyArrayObject *>result)
     gil_state = leave_gil(size_of(a) * EXPENSIVE_ELEMENT_COST, r, at, op.nargs)
-    if kind == FLOAT:
-        scale_rows[float](<float *>data_of(a), size_of(a) // n, n, <float *>weight, eps, <float *>out)
-    else:
-        scale_rows[double](<double *>data_of(a), size_of(a) // n, n, <double *>weight, eps, <double *>out)
+    parallel_ranges(scale_range, &task, size_of(a) // n, n * NORMALIZATION_COST)
     take_gil(gil_state)
     return set_result(&r[at[op.nargs]], result, kind)
 
@@ -326,6 +388,7 @@ cdef int normalise_channels(
     cdef npy_intp dims[2]
     cdef int kind
     cdef object result, mean = None, scale = None
+    cdef Normalization task
     cdef ReleasedGil gil_state
     if a == NULL or ndim_of(a) < 2 or size_of(a) == 0 or groups <= 0 or dims_of(a)[1] % groups:
         return UNSUPPORTED
@@ -341,17 +404,11 @@ cdef int normalise_channels(
     if with_moments:
         dims[0], dims[1] = dims_of(a)[0], groups
         mean, scale = new_contiguous(2, dims, kind), new_contiguous(2, dims, kind)
+    task.kind, task.x, task.n, task.weight, task.bias, task.eps = kind, data_of(a), inner, weight, bias, eps
+    task.groups, task.channels, task.out = groups, channels // groups, <char *>out
+    task.means, task.scales = <char *>optional_data(mean), <char *>optional_data(scale)
     gil_state = leave_gil(size_of(a) * EXPENSIVE_ELEMENT_COST, r, at, op.nargs)
-    if kind == FLOAT:
-        normalise_groups[float](
-            <float *>data_of(a), dims_of(a)[0], groups, channels // groups, inner, <float *>weight, <float *>bias,
-            eps, <float *>out, <float *>optional_data(mean), <float *>optional_data(scale),
-        )
-    else:
-        normalise_groups[double](
-            <double *>data_of(a), dims_of(a)[0], groups, channels // groups, inner, <double *>weight, <double *>bias,
-            eps, <double *>out, <double *>optional_data(mean), <double *>optional_data(scale),
-        )
+    parallel_ranges(normalise_group_range, &task, dims_of(a)[0], <double>channels * inner * NORMALIZATION_COST)
     take_gil(gil_state)
     return store_with_moments(op, r, at, result, mean, scale, kind)
 

@@ -25,6 +25,16 @@ ctypedef int (*PartitionBody)(void *context, Py_ssize_t partition, Py_ssize_t pa
 # worker threads, all calls run on this thread. Kernels release the GIL before the call.
 cdef int parallel_for(PartitionBody body, void *context, Py_ssize_t count) noexcept nogil
 
+# A function that computes a range [start, end) of rows or elements. It returns 0, or an error code.
+ctypedef int (*RangeBody)(void *context, Py_ssize_t start, Py_ssize_t end) noexcept nogil
+
+# Divide [0, size) into a consecutive range for each thread, and call `body` for all ranges. The ranges begin at
+# multiples of `block`. `cost` is the time per row or element in units of 0.5 ns. After all calls, return 0, or the error
+# code of the first failed range.
+cdef int parallel_ranges(RangeBody body, void *context, Py_ssize_t size, double cost, Py_ssize_t block=*) noexcept nogil
+# Copy `bytes` bytes like `memcpy`, on several threads if they are many.
+cdef void parallel_copy(void *to, const void *source, Py_ssize_t bytes) noexcept nogil
+
 cdef enum:
     # Number of elements of which each partition but the last of a pointwise operator has a multiple
     VECTOR_BLOCK_ELEMENTS = 1024

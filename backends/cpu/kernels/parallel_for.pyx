@@ -4,6 +4,13 @@
 that kernels call.
 """
 
+from libc.string cimport memcpy
+
+cdef enum:
+    COPY_BLOCK_BYTES = 4096            # size of a memory page
+
+cdef double COPY_COST_PER_BYTE = 0.125  # in units of 0.5 ns
+
 cdef extern from "thread_pool.h" nogil:
     ctypedef int (*CPartitionBody "PartitionBody")(void *, Py_ssize_t, Py_ssize_t) noexcept nogil
     int run_parallel_for "parallel_for"(CPartitionBody body, void *context, Py_ssize_t count)
@@ -31,6 +38,47 @@ cdef Py_ssize_t partition_count(double units) noexcept nogil:
         return 1
     count = min(units / min_work_per_thread, <double>thread_limit())
     return <Py_ssize_t>count
+
+
+cdef struct Ranges:
+    RangeBody body
+    void *context
+    Py_ssize_t size
+    Py_ssize_t block
+
+
+cdef int run_range(void *context, Py_ssize_t partition, Py_ssize_t partition_count) noexcept nogil:
+    cdef Ranges *ranges = <Ranges *>context
+    return ranges.body(
+        ranges.context,
+        partition_start(ranges.size, partition, partition_count, ranges.block),
+        partition_start(ranges.size, partition + 1, partition_count, ranges.block),
+    )
+
+
+cdef int parallel_ranges(RangeBody body, void *context, Py_ssize_t size, double cost, Py_ssize_t block=1) noexcept nogil:
+    cdef Ranges ranges
+    cdef Py_ssize_t partitions = min(partition_count(size * cost), size // block)
+    if partitions <= 1:
+        return body(context, 0, size)
+    ranges.body, ranges.context, ranges.size, ranges.block = body, context, size, block
+    return parallel_for(run_range, &ranges, partitions)
+
+
+cdef struct Copy:
+    char *to
+    const char *source
+
+
+cdef int copy_range(void *context, Py_ssize_t start, Py_ssize_t end) noexcept nogil:
+    memcpy((<Copy *>context).to + start, (<Copy *>context).source + start, end - start)
+    return 0
+
+
+cdef void parallel_copy(void *to, const void *source, Py_ssize_t bytes) noexcept nogil:
+    cdef Copy copy
+    copy.to, copy.source = <char *>to, <const char *>source
+    parallel_ranges(copy_range, &copy, bytes, COPY_COST_PER_BYTE, COPY_BLOCK_BYTES)
 
 
 def count():

@@ -19,6 +19,7 @@ from numpy cimport npy_intp
 from ts._core.value.container cimport List, list_item
 from ts._core.dispatch.operator cimport Operator, UNSUPPORTED
 from ts.backends.cpu.kernels.row_loops cimport RowLoops
+from ts.backends.cpu.kernels.parallel_for cimport parallel_ranges
 from ts.backends.cpu.kernels.kernel_registry cimport FLOAT32_CONTIGUOUS, EpilogueArgs, register_epilogue, register_kernel
 from ts.backends.cpu.kernels.vector_math cimport row_loops_here
 from ts._core.value.ivalue cimport IValue, TAG_FLOAT, TAG_INT, TAG_NONE, TAG_OBJECT
@@ -34,6 +35,7 @@ cdef extern from "Python.h":
     int warn "PyErr_WarnEx"(object category, const char *message, Py_ssize_t level) except -1
 
 cdef const RowLoops *LOOPS = row_loops_here()
+cdef double REDUCED_ELEMENT_COST = 0.5  # time in units of 0.5 ns
 
 cdef extern from "simd.h" nogil:
     int64_t simd_sum_int64(const int64_t *x, npy_intp n)
@@ -301,19 +303,44 @@ cdef void reduce_columns(
         out[j] = <floating>(sqrt(total[j] / left) if reduction == DEVIATION else total[j] / left)
 
 
-cdef void reduce_floating(Reduction reduction, const floating *x, Shape *s, double correction, floating *out) noexcept nogil:
-    cdef npy_intp o, c
+cdef inline npy_intp count_units(const Shape *s) noexcept nogil:
+    """Return the number of rows, or of blocks of at most TILE columns, that are reduced separately."""
+    return s.outer * ((s.inner + TILE - 1) // TILE)
+
+
+cdef void reduce_units(
+    Reduction reduction, const floating *x, const Shape *s, double correction, floating *out, npy_intp first, npy_intp last
+) noexcept nogil:
+    """Reduce a range of the rows, or of the blocks of columns."""
+    cdef npy_intp blocks = (s.inner + TILE - 1) // TILE, unit, o, c
     if s.inner == 1:
-        reduce_rows(reduction, x, s.outer, s.n, correction, out)
+        reduce_rows(reduction, x + first * s.n, last - first, s.n, correction, out + first)
         return
-    for o in range(s.outer):
-        c = 0
-        while c < s.inner:
-            reduce_columns(
-                reduction, x + o * s.n * s.inner + c, s.n, s.inner, min(<npy_intp>TILE, s.inner - c), correction,
-                out + o * s.inner + c,
-            )
-            c += TILE
+    for unit in range(first, last):
+        o, c = unit // blocks, unit % blocks * TILE
+        reduce_columns(
+            reduction, x + o * s.n * s.inner + c, s.n, s.inner, min(<npy_intp>TILE, s.inner - c), correction,
+            out + o * s.inner + c,
+        )
+
+
+cdef struct ReducedUnits:
+    Reduction reduction
+    int kind
+    void *x
+    const Shape *shape
+    double correction
+    void *out
+
+
+cdef int reduce_range(void *context, Py_ssize_t start, Py_ssize_t end) noexcept nogil:
+    """Reduce a range of the rows, or of the blocks of columns, of floats."""
+    cdef ReducedUnits *task = <ReducedUnits *>context
+    if task.kind == FLOAT:
+        reduce_units[float](task.reduction, <float *>task.x, task.shape, task.correction, <float *>task.out, start, end)
+    else:
+        reduce_units[double](task.reduction, <double *>task.x, task.shape, task.correction, <double *>task.out, start, end)
+    return 0
 
 
 # ---------------------------------------------------------------- integers
@@ -369,6 +396,7 @@ cdef int run_reduction(
     cdef object output
     cdef void *x
     cdef void *out
+    cdef ReducedUnits task
     cdef ReleasedGil gil_state
     if a == NULL or not read_shape(a, dims, keepdim, &s):
         return UNSUPPORTED
@@ -388,10 +416,9 @@ cdef int run_reduction(
     x = data_of(a)
     out = data_of(<PyArrayObject *>output)
     gil_state = leave_gil(size_of(a), r, at, op.nargs)
-    if kind == FLOAT:
-        reduce_floating[float](reduction, <float *>x, &s, correction, <float *>out)
-    elif kind == DOUBLE:
-        reduce_floating[double](reduction, <double *>x, &s, correction, <double *>out)
+    if kind == FLOAT or kind == DOUBLE:
+        task.reduction, task.kind, task.x, task.shape, task.correction, task.out = reduction, kind, x, &s, correction, out
+        parallel_ranges(reduce_range, &task, count_units(&s), <double>s.n * min(s.inner, <npy_intp>TILE) * REDUCED_ELEMENT_COST)
     elif kind == INT64:
         reduce_integers[int64_t](reduction, <int64_t *>x, &s, <int64_t *>out, kind == BOOL)
     elif kind == INT32:

@@ -12,6 +12,7 @@ from libc.stdint cimport int32_t, int64_t
 from numpy cimport npy_intp
 
 from ts._core.dispatch.operator cimport Operator, UNSUPPORTED
+from ts.backends.cpu.kernels.parallel_for cimport parallel_ranges
 from ts.backends.cpu.kernels.kernel_registry cimport FLOAT32_CONTIGUOUS, register_kernel
 from ts._core.value.ivalue cimport IValue
 from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, INT64, PyArrayObject, data_of, size_of
@@ -21,6 +22,8 @@ from ts.backends.cpu.kernels.kernel cimport (
 )
 
 cnp.import_array()
+
+cdef double SCAN_COST = 2              # time per element in units of 0.5 ns
 
 cdef enum:
     COLUMNS = 256  # maximal number of columns that are scanned at a time. Their running totals are on the stack.
@@ -109,12 +112,36 @@ cdef void scan(bint product, const scanned *x, npy_intp outer, npy_intp n, npy_i
         out += n * inner
 
 
+cdef struct Scan:
+    bint product
+    int kind
+    char *x
+    npy_intp n
+    npy_intp inner
+    char *out
+
+
+cdef int scan_range(void *context, Py_ssize_t start, Py_ssize_t end) noexcept nogil:
+    """Compute the outer indices [start, end)."""
+    cdef Scan *task = <Scan *>context
+    cdef npy_intp offset = start * task.n * task.inner * (sizeof(float) if task.kind == FLOAT else sizeof(double))
+    cdef char *x = task.x + offset
+    cdef char *out = task.out + offset
+    if task.kind == FLOAT:
+        scan[float](task.product, <float *>x, end - start, task.n, task.inner, <float *>out)
+    elif task.kind == DOUBLE:
+        scan[double](task.product, <double *>x, end - start, task.n, task.inner, <double *>out)
+    else:
+        scan[int64_t](task.product, <int64_t *>x, end - start, task.n, task.inner, <int64_t *>out)
+    return 0
+
+
 cdef int run_scan(Operator op, IValue *r, const int32_t *at, bint product) except -1:
     cdef PyArrayObject *a = contiguous_array_or_null(&r[at[0]])
     cdef Axis axis
     cdef int kind
     cdef object result
-    cdef void *out
+    cdef Scan task
     cdef ReleasedGil gil_state
     if a == NULL:
         return UNSUPPORTED
@@ -124,14 +151,10 @@ cdef int run_scan(Operator op, IValue *r, const int32_t *at, bint product) excep
     if read_axis(a, r[at[1]].v.i, &axis) < 0:
         return UNSUPPORTED
     result = new_like(a, kind)
-    out = data_of(<PyArrayObject *>result)
+    task.product, task.kind, task.x, task.n, task.inner = product, kind, data_of(a), axis.n, axis.inner
+    task.out = data_of(<PyArrayObject *>result)
     gil_state = leave_gil(size_of(a), r, at, op.nargs)
-    if kind == FLOAT:
-        scan[float](product, <float *>data_of(a), axis.outer, axis.n, axis.inner, <float *>out)
-    elif kind == DOUBLE:
-        scan[double](product, <double *>data_of(a), axis.outer, axis.n, axis.inner, <double *>out)
-    else:
-        scan[int64_t](product, <int64_t *>data_of(a), axis.outer, axis.n, axis.inner, <int64_t *>out)
+    parallel_ranges(scan_range, &task, axis.outer, axis.n * axis.inner * SCAN_COST)
     take_gil(gil_state)
     return set_result(&r[at[op.nargs]], result, kind)
 

@@ -19,6 +19,7 @@ from numpy cimport npy_intp
 from ts._core.value.container cimport List, list_item
 from ts._core.dispatch.operator cimport Operator, UNSUPPORTED
 from ts.backends.cpu.kernels.aligned_memory cimport malloc_aligned
+from ts.backends.cpu.kernels.parallel_for cimport parallel_ranges
 from ts.backends.cpu.kernels.kernel_registry cimport FLOAT32_CONTIGUOUS, EpilogueArgs, register_epilogue, register_kernel
 from ts._core.value.ivalue cimport IValue, TAG_NONE, TAG_OBJECT
 from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, PyArrayObject, data_of, dims_of, ndim_of, size_of
@@ -36,6 +37,7 @@ from ts.backends.cpu.kernels.elementwise import ufunc_loops
 cnp.import_array()
 
 cdef const RowLoops *LOOPS = row_loops_here()
+cdef double SOFTMAX_COST = 4           # time per element in units of 0.5 ns
 
 cdef extern from "simd.h" nogil:
     void simd_maximum(float *peak, const float *x, npy_intp n)
@@ -331,15 +333,38 @@ cdef bint compute_log_softmax(int kind, void *x, npy_intp outer, npy_intp n, npy
     return compute_softmax[double](LOG_SOFTMAX, <double *>x, outer, n, inner, <double *>out)
 
 
+cdef struct Rows:
+    SoftmaxKind what
+    int kind
+    char *x
+    npy_intp n
+    npy_intp inner
+    char *out
+
+
+cdef int run_rows(void *context, Py_ssize_t start, Py_ssize_t end) noexcept nogil:
+    """Compute the function of the outer indices [start, end)."""
+    cdef Rows *rows = <Rows *>context
+    cdef npy_intp size = sizeof(float) if rows.kind == FLOAT else sizeof(double)
+    cdef char *x = rows.x + start * rows.n * rows.inner * size
+    cdef char *out = rows.out + start * (1 if rows.what == LOG_SUM_EXP else rows.n) * rows.inner * size
+    cdef bint done
+    if rows.kind == FLOAT:
+        done = compute_softmax[float](rows.what, <float *>x, end - start, rows.n, rows.inner, <float *>out)
+    else:
+        done = compute_softmax[double](rows.what, <double *>x, end - start, rows.n, rows.inner, <double *>out)
+    return 0 if done else -1
+
+
 cdef int run_softmax(Operator op, IValue *r, const int32_t *at, SoftmaxKind what, int64_t dim, bint keepdim) except -1:
     cdef PyArrayObject *a = contiguous_array_or_null(&r[at[0]])
     cdef Axis axis
     cdef npy_intp dims[MAX_DIMS]
     cdef int i, nd = 0, kind
     cdef object result
-    cdef void *out
+    cdef Rows rows
     cdef ReleasedGil gil_state
-    cdef bint done
+    cdef int code
     if a == NULL:
         return UNSUPPORTED
     kind = scalar_type(&r[at[0]])
@@ -351,14 +376,12 @@ cdef int run_softmax(Operator op, IValue *r, const int32_t *at, SoftmaxKind what
             dims[nd] = 1 if i == dim and what == LOG_SUM_EXP else dims_of(a)[i]
             nd += 1
     result = new_contiguous(nd, dims, kind)
-    out = data_of(<PyArrayObject *>result)
+    rows.what, rows.kind, rows.x, rows.n, rows.inner = what, kind, data_of(a), axis.n, axis.inner
+    rows.out = data_of(<PyArrayObject *>result)
     gil_state = leave_gil(size_of(a) * EXPENSIVE_ELEMENT_COST, r, at, op.nargs)
-    if kind == FLOAT:
-        done = compute_softmax[float](what, <float *>data_of(a), axis.outer, axis.n, axis.inner, <float *>out)
-    else:
-        done = compute_softmax[double](what, <double *>data_of(a), axis.outer, axis.n, axis.inner, <double *>out)
+    code = parallel_ranges(run_rows, &rows, axis.outer, axis.n * axis.inner * SOFTMAX_COST)
     take_gil(gil_state)
-    if not done:
+    if code:
         raise MemoryError()
     return set_result(&r[at[op.nargs]], result, kind)
 

@@ -12,19 +12,21 @@ operator's Python kernel runs. The operators are:
 
 cimport numpy as cnp
 from libc.stdint cimport int32_t, int64_t, uint8_t
-from libc.stdlib cimport free
+from libc.stdlib cimport free, malloc
 from numpy cimport npy_intp
 
 from ts._core.dispatch.operator cimport Operator, UNSUPPORTED
 from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, INT32, INT64, UINT8, PyArrayObject, data_of, dims_of, ndim_of, size_of
 from ts._core.value.ivalue cimport IValue, TAG_NONE
+from ts.backends.cpu.kernels.parallel_for cimport parallel_ranges
 from ts.backends.cpu.kernels.gil cimport ReleasedGil, leave_gil, take_gil
 from ts.backends.cpu.kernels.kernel cimport MAX_DIMS, Axis, contiguous_array_or_null, new_contiguous, set_result, read_axis, scalar_type
-from ts.backends.cpu.kernels.sort cimport Item, allocate_items, quickselect, select_smallest, sort
+from ts.backends.cpu.kernels.sort cimport Item, quickselect, select_smallest, sort
 from ts.backends.cpu.kernels.kernel_registry cimport FLOAT32_CONTIGUOUS, register_kernel
 
 cnp.import_array()
 
+cdef double RANKED_ELEMENT_COST = 20   # time to sort an element in units of 0.5 ns
 cdef int64_t MAX_INT64 = 0x7fffffffffffffff
 
 ctypedef fused number:
@@ -113,51 +115,74 @@ cdef npy_intp median_index(const number *x, npy_intp n, npy_intp stride, bint of
     return index
 
 
-cdef void rank_lines(const number *x, Task *task, Item *items, number *values, int64_t *indices) noexcept nogil:
-    """Sort, or select from, each slice along the axis. `values` may be NULL."""
-    cdef npy_intp n = task.axis.n, inner = task.axis.inner, o, j, i, line, at, count = 1
+cdef void rank_lines(
+    const number *x, const Task *task, Item *items, number *values, int64_t *indices, npy_intp first, npy_intp last
+) noexcept nogil:
+    """Sort, or select from, the slices [first, last) along the axis. `values` may be NULL."""
+    cdef npy_intp n = task.axis.n, inner = task.axis.inner, slice, i, line, at, count = 1
     if task.selection <= FIRST_UNORDERED:
         count = task.k
-    for o in range(task.axis.outer):
-        for j in range(inner):
-            line = o * n * inner + j
-            at = o * count * inner + j
-            for i in range(n):
-                items[i].key = key_of(x[line + i * inner])
-                if task.descending:
-                    items[i].key = ~items[i].key
-                items[i].index = i
-            if task.selection <= ALL_STABLE:
-                sort(items, items + n)
-                if task.selection == ALL_STABLE:
-                    restore_tie_order(items, n)
-            elif task.selection <= FIRST_UNORDERED:
-                select_smallest(items, n, task.k, task.selection == FIRST)
-            elif task.selection == NTH:
-                items[0].index = quickselect(items, n, task.k)
-            else:
-                items[0].index = median_index(x + line, n, inner, task.selection == MEDIAN_OF_NUMBERS, items)
-            for i in range(count):
-                indices[at + i * inner] = items[i].index
-                if values != NULL:
-                    values[at + i * inner] = x[line + items[i].index * inner]
+    for slice in range(first, last):
+        line = slice // inner * n * inner + slice % inner
+        at = slice // inner * count * inner + slice % inner
+        for i in range(n):
+            items[i].key = key_of(x[line + i * inner])
+            if task.descending:
+                items[i].key = ~items[i].key
+            items[i].index = i
+        if task.selection <= ALL_STABLE:
+            sort(items, items + n)
+            if task.selection == ALL_STABLE:
+                restore_tie_order(items, n)
+        elif task.selection <= FIRST_UNORDERED:
+            select_smallest(items, n, task.k, task.selection == FIRST)
+        elif task.selection == NTH:
+            items[0].index = quickselect(items, n, task.k)
+        else:
+            items[0].index = median_index(x + line, n, inner, task.selection == MEDIAN_OF_NUMBERS, items)
+        for i in range(count):
+            indices[at + i * inner] = items[i].index
+            if values != NULL:
+                values[at + i * inner] = x[line + items[i].index * inner]
 
 
 cdef bint has_keys(int kind) noexcept:
     return kind == FLOAT or kind == DOUBLE or kind == INT64 or kind == INT32 or kind == UINT8
 
 
-cdef void rank_lines_of_kind(int kind, void *x, Task *task, Item *items, void *values, int64_t *indices) noexcept nogil:
-    if kind == FLOAT:
-        rank_lines[float](<float *>x, task, items, <float *>values, indices)
-    elif kind == DOUBLE:
-        rank_lines[double](<double *>x, task, items, <double *>values, indices)
-    elif kind == INT64:
-        rank_lines[int64_t](<int64_t *>x, task, items, <int64_t *>values, indices)
-    elif kind == INT32:
-        rank_lines[int32_t](<int32_t *>x, task, items, <int32_t *>values, indices)
+cdef struct RankedLines:               # arguments of `rank_lines`
+    int kind
+    void *x
+    const Task *task
+    void *values
+    int64_t *indices
+
+
+cdef int rank_range(void *context, Py_ssize_t start, Py_ssize_t end) noexcept nogil:
+    """Rank the slices [start, end). Return -1 if memory is exhausted."""
+    cdef RankedLines *lines = <RankedLines *>context
+    cdef Item *items = <Item *>malloc(lines.task.axis.n * sizeof(Item))
+    if items == NULL:
+        return -1
+    if lines.kind == FLOAT:
+        rank_lines[float](<float *>lines.x, lines.task, items, <float *>lines.values, lines.indices, start, end)
+    elif lines.kind == DOUBLE:
+        rank_lines[double](<double *>lines.x, lines.task, items, <double *>lines.values, lines.indices, start, end)
+    elif lines.kind == INT64:
+        rank_lines[int64_t](<int64_t *>lines.x, lines.task, items, <int64_t *>lines.values, lines.indices, start, end)
+    elif lines.kind == INT32:
+        rank_lines[int32_t](<int32_t *>lines.x, lines.task, items, <int32_t *>lines.values, lines.indices, start, end)
     else:
-        rank_lines[uint8_t](<uint8_t *>x, task, items, <uint8_t *>values, indices)
+        rank_lines[uint8_t](<uint8_t *>lines.x, lines.task, items, <uint8_t *>lines.values, lines.indices, start, end)
+    free(items)
+    return 0
+
+
+cdef int rank_lines_of_kind(int kind, void *x, const Task *task, void *values, int64_t *indices) noexcept nogil:
+    """Rank all slices along the axis. Return -1 if memory is exhausted."""
+    cdef RankedLines lines
+    lines.kind, lines.x, lines.task, lines.values, lines.indices = kind, x, task, values, indices
+    return parallel_ranges(rank_range, &lines, task.axis.outer * task.axis.inner, task.axis.n * RANKED_ELEMENT_COST)
 
 
 cdef int run_ranks(
@@ -167,7 +192,7 @@ cdef int run_ranks(
     cdef PyArrayObject *a = contiguous_array_or_null(&r[at[0]])
     cdef npy_intp shape[MAX_DIMS]
     cdef int kind, nd, d, left = 0, axis
-    cdef Item *items
+    cdef int done
     cdef void *x
     cdef void *values = NULL
     cdef int64_t *indices
@@ -197,11 +222,11 @@ cdef int run_ranks(
     if with_values:
         values = data_of(<PyArrayObject *>result)
     indices = <int64_t *>data_of(<PyArrayObject *>where)
-    items = allocate_items(task.axis.n)
     gil_state = leave_gil(size_of(a), r, at, op.nargs)
-    rank_lines_of_kind(kind, x, task, items, values, indices)
+    done = rank_lines_of_kind(kind, x, task, values, indices)
     take_gil(gil_state)
-    free(items)
+    if done < 0:
+        raise MemoryError()
     if with_values:
         set_result(&r[at[op.nargs]], result, kind)
     if with_indices:
@@ -268,9 +293,8 @@ cdef int median_of_all(Operator op, IValue *r, const int32_t *at, SelectionKind 
     cdef Task task = task_of(selection, 0, False)
     cdef PyArrayObject *a = contiguous_array_or_null(&r[at[0]])
     cdef npy_intp none = 0
-    cdef Item *items
     cdef int64_t index
-    cdef int kind
+    cdef int kind, done
     cdef void *value
     cdef ReleasedGil gil_state
     if a == NULL or size_of(a) == 0:
@@ -282,11 +306,11 @@ cdef int median_of_all(Operator op, IValue *r, const int32_t *at, SelectionKind 
     task.axis.n = size_of(a)
     result = new_contiguous(0, &none, kind)
     value = data_of(<PyArrayObject *>result)
-    items = allocate_items(task.axis.n)
     gil_state = leave_gil(size_of(a), r, at, op.nargs)
-    rank_lines_of_kind(kind, data_of(a), &task, items, value, &index)
+    done = rank_lines_of_kind(kind, data_of(a), &task, value, &index)
     take_gil(gil_state)
-    free(items)
+    if done < 0:
+        raise MemoryError()
     return set_result(&r[at[op.nargs]], result, kind)
 
 
