@@ -15,13 +15,15 @@ If a program gets access to an array (`x.array`, storages, `x.data`), `drop_expo
 array. If the program gets the address of the memory (for example by NumPy or DLPack), the array is never packed
 again.
 
+The resident memory of an operand in a private mapping of a file is released when the operand is packed.
+
 The cache is bounded in bytes and entries. All accesses hold the GIL.
 """
 
 import weakref
 from functools import partial
 
-from ts._core.private_mapping import has_private_mapping
+from ts._core.private_mapping import has_private_mapping, release_clean_pages
 
 cimport cython
 cimport numpy as cnp
@@ -208,6 +210,9 @@ cdef Packed pack_operand(CacheEntry entry, object root, PackFunction pack, const
     entry.packed, entry.watch, entry.hits = result, weakref.ref(root, entry.drop_on_deallocation), 0
     packed_bytes += result.bytes
     packed_entries.append(entry)
+    # Later calls read the panels instead of the file.
+    if cnp.PyArray_BASE(<cnp.ndarray>root) != NULL:
+        release_clean_pages(root)
     return result
 
 

@@ -1,0 +1,58 @@
+"""Release of the memory of private mappings (`ts._core.private_mapping`), and packed weights of mapped archives."""
+
+import mmap
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import ts
+from ts._core.private_mapping import PrivateMapping, release_clean_pages
+
+
+def resident_bytes():
+    """Return the resident memory of this process."""
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * mmap.PAGESIZE
+
+
+@pytest.mark.skipif(not Path("/proc/self/pagemap").exists(), reason="Linux shows which pages were changed")
+@pytest.mark.parametrize("view", [lambda x: x, lambda x: x[2 : 1 << 18].reshape(-1, 2)], ids=["array", "view"])
+def test_clean_pages_are_released(tmp_path, view):
+    """The memory of an unchanged array is released, and the next access reads the file again."""
+    data = np.arange(1 << 20, dtype=np.float32)
+    data.tofile(tmp_path / "data")
+    with open(tmp_path / "data", "rb") as file:
+        array = np.frombuffer(PrivateMapping(file), np.float32)
+    assert array.sum() == data.sum()
+    before = resident_bytes()
+    assert release_clean_pages(view(array)) > 3 << 20
+    assert before - resident_bytes() > 2 << 20
+    assert np.array_equal(array, data)
+
+
+def test_changed_pages_are_kept(tmp_path):
+    """Nothing is released if a page was written to, or if the array is not of a private mapping."""
+    data = np.arange(1 << 20, dtype=np.float32)
+    data.tofile(tmp_path / "data")
+    with open(tmp_path / "data", "rb") as file:
+        array = np.frombuffer(PrivateMapping(file), np.float32)
+    array[777] = -1
+    assert release_clean_pages(array) == 0 and array[777] == -1
+    assert release_clean_pages(data) == 0 and release_clean_pages(data[::2]) == 0
+    assert release_clean_pages(np.frombuffer(bytes(1 << 20), np.float32)) == 0
+
+
+def test_products_with_mapped_weights_after_release(tmp_path):
+    """Packed weights release the memory of the archive. All later uses of the weight see its values."""
+    layer = ts.nn.Linear(256, 512)
+    ts.jit.script(layer).save(tmp_path / "model.pt")
+    loaded = ts.jit.load(tmp_path / "model.pt", mmap=True)
+    x = ts.randn(64, 256)
+    expected = layer(x)
+    for _ in range(4):
+        assert loaded(x).equal(expected)
+    assert loaded.weight.equal(layer.weight)
+    with ts.no_grad():
+        loaded.weight.mul_(2)
+    assert ts.allclose(loaded(x), 2 * expected - layer.bias, atol=1e-5)
