@@ -38,6 +38,10 @@ BODIES = {
         "d = x - x.mean(-1, keepdim=True); return (d * d).mean(-1)",
         "return torch.var(x, [-1], False)",
     ),
+    "mean of the variances": (
+        "d = x - x.mean(-1, keepdim=True); return (d * d).mean()",
+        "return torch.var(x, [-1], False).mean()",
+    ),
 }
 
 

@@ -120,6 +120,12 @@ def is_epilogue(node: Node) -> bool:
     return record is not None and record.epilogue and not record.variant
 
 
+def reads_all_dims(node: Node) -> bool:
+    """Return whether epilogue `node` has neither the argument `dim` nor `normalized_shape`."""
+    record = _record(node)
+    return record is not None and not {"dim", "normalized_shape"} & {x.name for x in record.schema.arguments}
+
+
 def reads_last_dim(node: Node) -> bool:
     """Return whether epilogue `node` may read its operand along the last dimension, but not as a whole."""
     record = _record(node)

@@ -37,6 +37,7 @@ from ts.fusion.fusion_rules import (
     is_fusible,
     is_tensor,
     operands,
+    reads_all_dims,
     reads_last_dim,
     view_node_of,
 )
@@ -139,8 +140,9 @@ class _Fuser:
         """Append epilogue `node` to the group of its first input. Return False if no group can take it.
 
         If the group continues after the epilogue, an epilogue of another value starts a group.
+        Epilogues that read all elements, such as a loss, end a group that continues after other epilogues.
         """
-        if self.continues and not reads_last_dim(node):
+        if self.continues and not (reads_last_dim(node) or reads_all_dims(node)):
             return False
         group = self.open.get(node.inputs()[0])
         if (
@@ -148,7 +150,7 @@ class _Fuser:
             or is_epilogue(node.inputs()[0].node())
             or sum(map(is_epilogue, group.nodes)) >= (MAX_ROW_STEPS if self.continues else MAX_EPILOGUES)
         ):
-            if not self.continues:
+            if not self.continues or not reads_last_dim(node):
                 return False
             self.close(node, node.inputs())
             self.position_of[node] = len(self.position_of)
@@ -169,8 +171,8 @@ class _Fuser:
         If several groups compute inputs, merge them. If no group does, create one.
         """
         self.close(node, extra_inputs(node))
-        if not self.continues:
-            self.close(node, [value for value in node.inputs() if is_epilogue(value.node())])
+        epilogues = [value for value in node.inputs() if is_epilogue(value.node())]
+        self.close(node, [x for x in epilogues if not self.continues or not reads_last_dim(x.node())])
         self.position_of[node] = len(self.position_of)
         groups = list(dict.fromkeys(self.open[value] for value in node.inputs() if value in self.open))
         nodes = [other for group in groups for other in group.nodes]

@@ -52,6 +52,7 @@ cdef int add_epilogue(
     if not g.epilogue_read[e](plan.kind[slot], ndim, dims, others, &epilogue.args) or epilogue.args.n <= 0:
         return 0
     in_blocks = epilogue.args.n > plan.tile and epilogue.args.block != NULL
+    epilogue.totals = NULL
     if not in_blocks and epilogue.args.n * item_size(plan.kind[slot]) > MAX_ROW_BYTES:
         return 0
     if run.epilogues.count == 0:
@@ -143,7 +144,7 @@ cdef void begin_chunk(FusedPlan plan, Run *run, npy_intp chunk_index, char *memo
 
 cdef void end_chunk(FusedPlan plan, Run *run, int stage, npy_intp start, npy_intp end) noexcept nogil:
     cdef StageEpilogue *epilogue
-    cdef npy_intp item, at, row = start // run.epilogues.row
+    cdef npy_intp item, at, row
     cdef double *total
     cdef char *x
     cdef int i
@@ -153,12 +154,13 @@ cdef void end_chunk(FusedPlan plan, Run *run, int stage, npy_intp start, npy_int
             continue
         item = item_size(plan.kind[epilogue.slot])
         x = run.address[epilogue.slot].data + start * item
-        if run.epilogues.chunks_of_row == 1:
+        row = start // epilogue.args.n
+        if epilogue.totals == NULL:
             epilogue.args.function(
-                &epilogue.args, x, (end - start) // run.epilogues.row, epilogue.out + row * epilogue.args.row_results * item_size(epilogue.args.kind)
+                &epilogue.args, x, (end - start) // epilogue.args.n, epilogue.out + row * epilogue.args.row_results * item_size(epilogue.args.kind)
             )
             continue
-        total = epilogue.totals + row * block_count(run.epilogues.row) + (start - row * run.epilogues.row) // BLOCK
+        total = epilogue.totals + row * block_count(epilogue.args.n) + (start - row * epilogue.args.n) // BLOCK
         at = 0
         while at < end - start:
             total[0] = epilogue.args.block(x + at * item, min(<npy_intp>BLOCK, end - start - at))
@@ -171,12 +173,12 @@ cdef void combine_partial_sums(Run *run, npy_intp size) noexcept nogil:
     cdef npy_intp row, k, count
     cdef double total
     cdef int i
-    if run.epilogues.count == 0 or run.epilogues.chunks_of_row == 1:
-        return
-    count = block_count(run.epilogues.row)
     for i in range(run.epilogues.count):
         epilogue = &run.epilogues.each[i]
-        for row in range(size // run.epilogues.row):
+        if epilogue.totals == NULL:
+            continue
+        count = block_count(epilogue.args.n)
+        for row in range(size // epilogue.args.n):
             total = 0
             for k in range(count):
                 total += epilogue.totals[row * count + k]

@@ -66,8 +66,8 @@ ctypedef struct StageEpilogue:         # an epilogue that runs within a stage
     int slot                           # slot whose rows the epilogue reads
     int stage                          # stage after which the epilogue runs
     char *out                          # result of the epilogue
-    # NULL unless rows are split into chunks. For split rows, the partial sums of the blocks of `reduce.BLOCK`
-    # elements of all rows.
+    # NULL unless the rows of the epilogue are split into chunks. For split rows, the partial sums of the blocks of
+    # `reduce.BLOCK` elements of all rows.
     double *totals
 
 

@@ -139,6 +139,7 @@ cdef class FusedGroup:
     cdef ViewInput views[MAX_VIEWS]
     cdef int epilogue_count
     cdef list epilogue_operators
+    cdef bint is_read[MAX_EPILOGUES]   # True if an operation reads the result of an epilogue
     cdef bint reduces[MAX_EPILOGUES]   # True if an epilogue has the argument `keepdim`: it computes one element per row
     cdef ReadEpilogue epilogue_read[MAX_EPILOGUES]
     cdef int epilogue_arity[MAX_EPILOGUES]

@@ -273,6 +273,7 @@ cdef class FusedGroup:
             operands = program.epilogues[i].operands
             if len(operands) > MAX_EPILOGUE_ARGUMENTS:
                 raise ValueError("an epilogue of the fusion group has more than nine arguments")
+            self.is_read[i] = any([self.inputs + self.op_count + i in operation.operands for operation in program.operations])
             self.reduces[i] = any([argument.name == "keepdim" for argument in program.epilogues[i].operator.record.schema.arguments])
             self.epilogue_read[i] = find_epilogue(self.epilogue_operators[i].key)
             self.epilogue_arity[i] = len(operands)

@@ -5,7 +5,8 @@ from cpython.object cimport PyObject
 from libc.stdint cimport int32_t, uint32_t
 from numpy cimport npy_intp
 
-from ts._core.tensor.ndarray cimport PyArrayObject, data_of
+from ts._core.tensor.ndarray cimport DOUBLE, PyArrayObject, data_of, new_array
+from ts._core.tensor.scalar_types cimport number_of_scalar_type
 from ts._core.value.ivalue cimport IValue
 from ts.backends.cpu.kernels.elementwise cimport item_size
 from ts.backends.cpu.kernels.kernel cimport new_contiguous
@@ -15,6 +16,7 @@ from ts.backends.cpu.kernels.fused_operands cimport MAX_GATHERS, MAX_RANK, MAX_R
 from ts.backends.cpu.kernels.fused_operands cimport address_input, new_slot_array, set_contiguous_strides, set_input_strides
 from ts.backends.cpu.kernels.fused_plans cimport A_TENSOR, MAX_BUFFERS, MAX_EPILOGUE_ARGUMENTS, MAX_SLOTS, MAX_STAGES, NO_INDEX
 from ts.backends.cpu.kernels.fused_plans cimport FusedGroup, FusedPlan, TileOp
+from ts.backends.cpu.kernels.reduce cimport BLOCK
 
 cnp.import_array()
 
@@ -47,13 +49,23 @@ ctypedef struct RowLayout:
 
 # ---------------------------------------------------------------- rows and shapes
 
+cdef bint is_sum_of_all(FusedGroup g, Run *run, Layout *layout, int e) noexcept:
+    """Return whether an epilogue sums all elements and can be split into blocks."""
+    cdef EpilogueArgs *args = &run.epilogues.each[e].args
+    return not g.is_read[e] and args.ndim == 0 and args.block != NULL and args.n == layout.size
+
+
 cdef bint read_epilogues(FusedGroup g, FusedPlan plan, Run *run, RowLayout *rows, IValue *r, const int32_t *at) except -1:
-    """Set the arguments of all epilogues and the row length. All epilogues must read rows of one length."""
+    """Set the arguments of all epilogues and the row length.
+
+    All epilogues must read rows of one length, but a sum of all elements is possible if no operation reads it.
+    """
     cdef IValue *others[MAX_EPILOGUE_ARGUMENTS]
     cdef EpilogueArgs *args
     cdef Layout *layout = &rows.layout
     cdef npy_intp length = 1
     cdef int e, k, d, first
+    rows.n = 0
     for e in range(g.epilogue_count):
         if g.epilogue_read[e] == NULL:
             return False
@@ -63,13 +75,17 @@ cdef bint read_epilogues(FusedGroup g, FusedPlan plan, Run *run, RowLayout *rows
         args.source, args.block, args.n = plan.kind[plan.epilogue_slot[e]], NULL, 0
         if not g.epilogue_read[e](args.source, layout.ndim, layout.shape, others, args):
             return False
-        if args.n < 2 or args.ndim == 0 or args.kind != plan.kind[g.inputs + g.op_count + e]:
-            return False
-        if args.n != run.epilogues.each[0].args.n or args.n * item_size(args.source) > MAX_ROW_BYTES:
+        if g.is_read[e] and (args.ndim == 0 or args.kind != plan.kind[g.inputs + g.op_count + e]):
             return False
         if args.row_results != 1 and args.row_results != args.n:
             return False
-    rows.n = run.epilogues.each[0].args.n
+        if is_sum_of_all(g, run, layout, e):
+            continue
+        if args.n < 2 or args.n * item_size(args.source) > MAX_ROW_BYTES or (rows.n and args.n != rows.n):
+            return False
+        rows.n = args.n
+    if rows.n == 0:
+        return False
     rows.rows = layout.size // rows.n
     rows.row_dims = rows.column_dims = 0
     d = layout.ndim
@@ -205,13 +221,20 @@ cdef bint allocate_epilogues(FusedGroup g, FusedPlan plan, Run *run, RowLayout *
     """Allocate the results of epilogues: arrays for results of the group, row memory for other epilogues."""
     cdef StageEpilogue *epilogue
     cdef int e, slot
-    cdef npy_intp item
+    cdef npy_intp item, count
     for e in range(g.epilogue_count):
         epilogue, slot = &run.epilogues.each[e], g.inputs + g.op_count + e
         if not is_result_of_group(g, slot):
             if not allocate_row_memory(plan, run, slot, rows.kind[slot] == PER_ROW, e):
                 return False
             continue
+        if is_sum_of_all(g, run, &rows.layout, e):
+            if run.epilogues.chunk % BLOCK:
+                return False
+            count = (run.size + BLOCK - 1) // BLOCK
+            totals = new_array(1, &count, number_of_scalar_type(DOUBLE))
+            owners.append(totals)
+            epilogue.totals = <double *>data_of(<PyArrayObject *>totals)
         result = new_contiguous(epilogue.args.ndim, epilogue.args.dims, epilogue.args.kind)
         owners.append(result)
         run.epilogues.result[e] = <PyObject *>result
