@@ -11,8 +11,8 @@ BUILD_INPUTS := setup.py pyproject.toml ts/bytecode/opcodes.py $(shell find ts b
 
 # Tests of memory safety, for builds with bounds checks or sanitizers: code in Cython, fuzz tests, and tests with
 # untrusted input.
-MEMORY_SAFETY_TESTS := tests/fuzz tests/untrusted_input $(patsubst %,tests/test_%.py,native_arguments arguments bytecode container thread_local_state conv deadline \
-	deep_nesting dispatch einsum suspend_resume extreme_arguments unused_raising_code fusion futures cat_gather_create_kernels interp kernel_memory_safety leaks reference_cycles limits many_threads masked matmul \
+MEMORY_SAFETY_TESTS := tests/fuzz tests/untrusted_input $(patsubst %,tests/test_%.py,native_arguments arguments batch_norm bytecode container thread_local_state conv deadline \
+	deep_nesting dispatch einsum embedding_bag index_kernels losses suspend_resume extreme_arguments unused_raising_code fusion futures cat_gather_create_kernels interp kernel_memory_safety leaks reference_cycles limits many_threads masked matmul \
 	shared_container_dags pool prims recurrent reduce resample scatter concurrent_mutation sort tensor thread_counts thread_pool threads verifier)
 MEMORY_SAFETY_TESTS := $(foreach path,$(MEMORY_SAFETY_TESTS),$(or $(wildcard $(path)),$(error MEMORY_SAFETY_TESTS in the Makefile names $(path), which does not exist)))
 

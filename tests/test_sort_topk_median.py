@@ -90,3 +90,19 @@ def test_results_are_not_written_into_the_input():
     with pytest.raises(RuntimeError, match="single memory location"):
         ts.kthvalue(x, 2, dim=0, out=(x[0], ts.zeros(3, dtype=ts.int64)))
     assert x.tolist() == [[0, 1, 2], [3, 4, 5]]
+
+
+@pytest.mark.parametrize("largest", [False, True])
+@pytest.mark.parametrize("length", [63, 64, 65, 255, 256, 257, 1000])
+def test_first_extreme_of_long_rows(length, largest):
+    """One element is selected by a search in float32 and by a heap in float64. Both select the first of equal elements."""
+    r = np.random.default_rng(length)
+    for x in (r.normal(size=(6, length)), r.integers(-2, 3, (6, length)), r.integers(0, 2, (6, length)) * -0.0):
+        x = x.astype(np.float32)
+        x[1, length // 2] = x[1, length // 3] = np.nan
+        x[2, -1] = np.inf if largest else -np.inf
+        values, indices = ts.topk(ts.from_numpy(x), 1, largest=largest)
+        wide_values, wide_indices = ts.topk(ts.from_numpy(x).double(), 1, largest=largest)
+        assert np.array_equal(values.double().numpy(), wide_values.numpy(), equal_nan=True)
+        assert np.array_equal(np.signbit(values.numpy()), np.signbit(wide_values.numpy()))
+        assert indices.tolist() == wide_indices.tolist()

@@ -30,6 +30,7 @@ from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor, wrote
 from ts.backends.cpu.kernels.tensor_iterator cimport contiguous_copy
 
 from ts import devices, dtypes
+from ts.backends.cpu.kernels.unaligned_types cimport eight_bytes, four_bytes
 
 cnp.import_array()
 
@@ -125,13 +126,16 @@ cdef bint store_scalar(IValue *scalar, int kind, char *out) noexcept:
     return True
 
 
+cdef extern from "simd.h" nogil:
+    void simd_fill_four(four_bytes *out, npy_intp n, int32_t value)
+    void simd_fill_eight(eight_bytes *out, npy_intp n, int64_t value)
+
 cdef const char *EIGHT_ZERO_BYTES = b"\0\0\0\0\0\0\0\0"
 
 
 cdef void fill_with(Operator op, IValue *r, const int32_t *at, PyArrayObject *a, const char *scalar_bytes) noexcept:
     cdef char *out = data_of(a)
     cdef npy_intp n = size_of(a), width = item_size(a)
-    cdef npy_intp i
     cdef int32_t four
     cdef int64_t eight
     cdef ReleasedGil gil_state = leave_gil(n, r, at, op.nargs)
@@ -141,12 +145,10 @@ cdef void fill_with(Operator op, IValue *r, const int32_t *at, PyArrayObject *a,
         memset(out, 0, n * width)
     elif width == 4:
         memcpy(&four, scalar_bytes, 4)
-        for i in range(n):
-            (<int32_t *>out)[i] = four
+        simd_fill_four(<four_bytes *>out, n, four)
     else:
         memcpy(&eight, scalar_bytes, 8)
-        for i in range(n):
-            (<int64_t *>out)[i] = eight
+        simd_fill_eight(<eight_bytes *>out, n, eight)
     take_gil(gil_state)
 
 

@@ -283,6 +283,16 @@ cdef bint gather_along(
     cdef npy_intp o
     if inner == 1:
         for o in range(outer):
+            if element is four_bytes:
+                if not narrow:
+                    if not pick_four(x + o * n, n, <const int64_t *>index + o * count, count, out + o * count):
+                        return False
+                    continue
+            elif element is eight_bytes:
+                if not narrow:
+                    if not pick_eight(x + o * n, n, <const int64_t *>index + o * count, count, out + o * count):
+                        return False
+                    continue
             if not select_elements(x + o * n, 1, n, index + o * count * (4 if narrow else 8), narrow, 0, count, out + o * count):
                 return False
         return True

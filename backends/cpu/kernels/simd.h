@@ -37,6 +37,30 @@ SIMD_BODY void simd_subtract_body(const float *x, ptrdiff_t n, const float *by, 
 }
 SIMD_VERSIONS(void, simd_subtract, (const float *x, ptrdiff_t n, const float *by, float *out), (x, n, by, out))
 
+SIMD_BODY void simd_fill_four_body(four_bytes *out, ptrdiff_t n, int32_t value) {
+    for (ptrdiff_t i = 0; i < n; i++) out[i] = value;
+}
+SIMD_VERSIONS(void, simd_fill_four, (four_bytes *out, ptrdiff_t n, int32_t value), (out, n, value))
+
+SIMD_BODY void simd_fill_eight_body(eight_bytes *out, ptrdiff_t n, int64_t value) {
+    for (ptrdiff_t i = 0; i < n; i++) out[i] = value;
+}
+SIMD_VERSIONS(void, simd_fill_eight, (eight_bytes *out, ptrdiff_t n, int64_t value), (out, n, value))
+
+/* Return the index of the first element that equals `value`, or n. */
+SIMD_BODY ptrdiff_t simd_find_float_body(const float *x, ptrdiff_t n, float value) {
+    enum { FIND_BLOCK = 256 };
+    ptrdiff_t i = 0;
+    for (; i + FIND_BLOCK <= n; i += FIND_BLOCK) {
+        int is_found = 0;
+        for (int k = 0; k < FIND_BLOCK; k++) is_found |= x[i + k] == value;
+        if (is_found) break;
+    }
+    while (i < n && x[i] != value) i++;
+    return i;
+}
+SIMD_VERSIONS(ptrdiff_t, simd_find_float, (const float *x, ptrdiff_t n, float value), (x, n, value))
+
 /* Write `count` rows. Each row is the concatenation of the next length[p] bytes of each source p. */
 SIMD_BODY void join_rows_body(const char **from, const ptrdiff_t *length, ptrdiff_t parts, ptrdiff_t count, char *to) {
     for (; count > 0; count--)

@@ -2,6 +2,9 @@
 
 from libc.stdint cimport int64_t
 
+cdef enum:
+    HEAP_SELECT_RATIO = 64  # Heap selection is used if at most one of this many elements is to be selected.
+
 cdef struct Item:
     int64_t key
     int64_t index

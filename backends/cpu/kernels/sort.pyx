@@ -17,8 +17,6 @@ from libc.stdlib cimport free, malloc
 import numpy as np
 
 cdef Py_ssize_t INSERTION_SORT_LENGTH = 16  # maximal length of ranges that insertion sort sorts instead of quicksort
-# Heap selection is used if at most one of HEAP_SELECT_RATIO elements is to be selected.
-cdef int64_t HEAP_SELECT_RATIO = 64
 
 
 cdef inline void swap(Item *a, Item *b) noexcept nogil:

@@ -21,12 +21,20 @@ from ts._core.value.ivalue cimport IValue, TAG_NONE
 from ts.backends.cpu.kernels.parallel_for cimport parallel_ranges
 from ts.backends.cpu.kernels.gil cimport ReleasedGil, leave_gil, take_gil
 from ts.backends.cpu.kernels.kernel cimport MAX_DIMS, Axis, contiguous_array_or_null, new_contiguous, set_result, read_axis, scalar_type
-from ts.backends.cpu.kernels.sort cimport Item, quickselect, select_smallest, sort
+from ts.backends.cpu.kernels.sort cimport HEAP_SELECT_RATIO, Item, quickselect, select_smallest, sort
 from ts.backends.cpu.kernels.kernel_registry cimport FLOAT32_CONTIGUOUS, register_kernel
+from ts.backends.cpu.kernels.row_loops cimport RowLoops
+from ts.backends.cpu.kernels.vector_math cimport row_loops_here
 
 cnp.import_array()
 
+cdef extern from "simd.h" nogil:
+    npy_intp simd_find_float(const float *x, npy_intp n, float value)
+
+cdef const RowLoops *LOOPS = row_loops_here()
+
 cdef double RANKED_ELEMENT_COST = 20   # time to sort an element in units of 0.5 ns
+cdef double COMPARED_ELEMENT_COST = 0.2
 cdef int64_t MAX_INT64 = 0x7fffffffffffffff
 
 ctypedef fused number:
@@ -115,16 +123,34 @@ cdef npy_intp median_index(const number *x, npy_intp n, npy_intp stride, bint of
     return index
 
 
+cdef bint selects_extreme(const Task *task) noexcept nogil:
+    """Return whether the result of each row is its first maximum or minimum, as found by heap selection.
+
+    The selection of shorter rows, which is not by a heap, may find another one of equal elements.
+    """
+    cdef bint is_selection = task.selection == FIRST or task.selection == FIRST_UNORDERED
+    return is_selection and task.k == 1 and task.axis.inner == 1 and task.axis.n >= HEAP_SELECT_RATIO
+
+
 cdef void rank_lines(
     const number *x, const Task *task, Item *items, number *values, int64_t *indices, npy_intp first, npy_intp last
 ) noexcept nogil:
     """Sort, or select from, the slices [first, last) along the axis. `values` may be NULL."""
     cdef npy_intp n = task.axis.n, inner = task.axis.inner, slice, i, line, at, count = 1
+    cdef bint is_extreme = selects_extreme(task)
     if task.selection <= FIRST_UNORDERED:
         count = task.k
     for slice in range(first, last):
         line = slice // inner * n * inner + slice % inner
         at = slice // inner * count * inner + slice % inner
+        if number is float:
+            if is_extreme:
+                i = simd_find_float(x + line, n, LOOPS.max_or_nan(x + line, n) if task.descending else LOOPS.min_or_nan(x + line, n))
+                if i < n:              # the row has no NaN
+                    indices[at] = i
+                    if values != NULL:
+                        values[at] = x[line + i]
+                    continue
         for i in range(n):
             items[i].key = key_of(x[line + i * inner])
             if task.descending:
@@ -181,8 +207,9 @@ cdef int rank_range(void *context, Py_ssize_t start, Py_ssize_t end) noexcept no
 cdef int rank_lines_of_kind(int kind, void *x, const Task *task, void *values, int64_t *indices) noexcept nogil:
     """Rank all slices along the axis. Return -1 if memory is exhausted."""
     cdef RankedLines lines
+    cdef double element_cost = COMPARED_ELEMENT_COST if kind == FLOAT and selects_extreme(task) else RANKED_ELEMENT_COST
     lines.kind, lines.x, lines.task, lines.values, lines.indices = kind, x, task, values, indices
-    return parallel_ranges(rank_range, &lines, task.axis.outer * task.axis.inner, task.axis.n * RANKED_ELEMENT_COST)
+    return parallel_ranges(rank_range, &lines, task.axis.outer * task.axis.inner, task.axis.n * element_cost)
 
 
 cdef int run_ranks(
