@@ -26,7 +26,7 @@ GROUPS = (
     "new_shapes_and_first_calls", "models", "training", "examples", "export", "startup",
 )  # fmt: skip
 # groups that run only if they are named on the command line
-WHERE_NAMED = ("cuda", "opcodes", "row_fusion", "rpc")
+WHERE_NAMED = ("cuda", "opcodes", "row_fusion", "rpc", "thread_pool")
 
 
 def main() -> None:

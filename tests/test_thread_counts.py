@@ -62,6 +62,8 @@ CASES = {
     "RMS norm": lambda d: F.rms_norm(normals(37, 131, dtype=d), (131,), normals(131, dtype=d)),
     "group norm": lambda d: F.group_norm(normals(5, 12, 31, dtype=d), 3, normals(12, dtype=d), normals(12, dtype=d)),
     "activations": lambda d: [f(normals(5001, dtype=d)) for f in (F.silu, F.gelu, F.elu, F.softplus, F.hardtanh, F.mish, F.relu)],
+    "gradients of activations": lambda d: (ts.ops.aten.threshold_backward(normals(5001, dtype=d), normals(5001, dtype=d), 0.5),
+                                           ts.ops.aten.tanh_backward(normals(5001, dtype=d), normals(5001, dtype=d))),
     "half activations": lambda d: [F.silu(normals(5001, dtype=t)) for t in (ts.float16, ts.bfloat16)],
     "clamp": lambda d: (normals(5001, dtype=d).clamp(-1, 0.5), normals(5001, dtype=d).clone().clamp_(min=0), ts.arange(5001).clamp(3, 4000)),
     "formulas": lambda d: (normals(5001, dtype=d) ** 2, normals(5001, dtype=d).abs() ** 1.7, 1 - normals(5001, dtype=d),

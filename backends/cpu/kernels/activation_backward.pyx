@@ -17,6 +17,7 @@ from ts._core.tensor.ndarray cimport FLOAT, PyArrayObject, data_of, same_shape, 
 from ts._core.value.ivalue cimport IValue
 from ts.backends.cpu.kernels.gil cimport ReleasedGil, leave_gil, take_gil
 from ts.backends.cpu.kernels.kernel cimport float_array, new_like, set_result, read_number, scalar_type
+from ts.backends.cpu.kernels.parallel_for cimport VECTOR_BLOCK_ELEMENTS, parallel_ranges
 from ts.backends.cpu.kernels.kernel_registry cimport CONTIGUOUS, register_kernel
 
 cdef extern from "activation.h" nogil:
@@ -28,30 +29,54 @@ cdef extern from "activation.h" nogil:
     DoubleBackward double_hardsigmoid_backward, double_hardswish_backward
 
 
+cdef struct BackwardTask:
+    FloatBackward of_floats
+    DoubleBackward of_doubles
+    int kind
+    char *grad
+    char *x
+    double parameters[2]
+    char *out
+
+
+cdef int run_backward_range(void *context, Py_ssize_t start, Py_ssize_t end) noexcept nogil:
+    """Compute the elements [start, end)."""
+    cdef BackwardTask *task = <BackwardTask *>context
+    if task.kind == FLOAT:
+        task.of_floats(
+            <float *>task.grad + start, <float *>task.x + start, end - start, <float>task.parameters[0], <float>task.parameters[1],
+            <float *>task.out + start,
+        )
+    else:
+        task.of_doubles(
+            <double *>task.grad + start, <double *>task.x + start, end - start, task.parameters[0], task.parameters[1],
+            <double *>task.out + start,
+        )
+    return 0
+
+
 cdef int run_backward(
     Operator op, IValue *r, const int32_t *at, FloatBackward of_floats, DoubleBackward of_doubles, int count
 ) except -1:
     """Run a backward loop with the `count` scalar arguments that follow the two tensors."""
     cdef PyArrayObject *g = float_array(&r[at[0]])
     cdef PyArrayObject *x = float_array(&r[at[1]])
-    cdef double[2] parameters = [0, 0]
+    cdef BackwardTask task
     cdef int kind, i
     cdef object result
-    cdef void *out
     cdef ReleasedGil gil_state
     if g == NULL or x == NULL or scalar_type(&r[at[0]]) != scalar_type(&r[at[1]]) or not same_shape(g, x):
         return UNSUPPORTED
     kind = scalar_type(&r[at[0]])
+    task.parameters[0] = task.parameters[1] = 0
     for i in range(count):
-        if not read_number(&r[at[2 + i]], kind, &parameters[i]):
+        if not read_number(&r[at[2 + i]], kind, &task.parameters[i]):
             return UNSUPPORTED
     result = new_like(g, kind)
-    out = data_of(<PyArrayObject *>result)
+    task.of_floats, task.of_doubles, task.kind = of_floats, of_doubles, kind
+    task.grad, task.x, task.out = data_of(g), data_of(x), data_of(<PyArrayObject *>result)
     gil_state = leave_gil(size_of(g), r, at, op.nargs)
-    if kind == FLOAT:
-        of_floats(<float *>data_of(g), <float *>data_of(x), size_of(g), <float>parameters[0], <float>parameters[1], <float *>out)
-    else:
-        of_doubles(<double *>data_of(g), <double *>data_of(x), size_of(g), parameters[0], parameters[1], <double *>out)
+    parallel_ranges(run_backward_range, &task, size_of(g), 1, VECTOR_BLOCK_ELEMENTS)
     take_gil(gil_state)
     return set_result(&r[at[op.nargs]], result, kind)
 
