@@ -23,11 +23,11 @@ needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="requires fork")
 @pytest.mark.parametrize("waiting", ["", "-DTS_WITHOUT_FUTEX"])
 @pytest.mark.parametrize("sanitizers", ["", "thread", "address,undefined"])
 def test_stress_test_in_c(waiting, sanitizers, tmp_path):
-    """Concurrent and nested calls, error codes, changing thread limits and forks, with and without futexes."""
+    """Concurrent and nested calls, error codes, rounding modes, changing thread limits and forks."""
     program = tmp_path / "stress"
     source, kernels = ROOT / "tests" / "c" / "thread_pool_stress.c", ROOT / "backends" / "cpu" / "kernels"
     options = [option for option in (waiting, f"-fsanitize={sanitizers}" if sanitizers else "") if option]
-    command = [COMPILER, "-O1", "-g", "-Wall", "-Wextra", *options, "-I", str(kernels), str(source), "-o", str(program), "-lpthread"]
+    command = [COMPILER, "-O1", "-g", "-Wall", "-Wextra", *options, "-I", str(kernels), str(source), "-o", str(program), "-lpthread", "-lm"]
     compiled = subprocess.run(command, capture_output=True, text=True)
     if compiled.returncode and sanitizers:
         pytest.skip(f"the compiler has no sanitizers: {compiled.stderr[-200:]}")

@@ -6,6 +6,7 @@
        cc -fsanitize=thread -I backends/cpu/kernels tests/c/thread_pool_stress.c -lpthread && ./a.out 1000 */
 
 #define _GNU_SOURCE
+#include <fenv.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -88,6 +89,28 @@ static void check_fork(int depth) {
     REQUIRE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
+static int divide_by_three(void *context, ptrdiff_t partition, ptrdiff_t partition_count) {
+    volatile double one = 1, three = 3;
+    (void)partition_count;
+    usleep(1000); /* so that the worker takes part */
+    ((double *)context)[partition] = one / three;
+    return 0;
+}
+
+/* All partitions use the rounding mode of the calling thread. */
+static void check_float_mode(void) {
+    static const int modes[] = {FE_TONEAREST, FE_UPWARD, FE_TONEAREST};
+    double quotients[3][8];
+    set_thread_limit(2);
+    for (int i = 0; i < 3; i++) {
+        fesetround(modes[i]);
+        REQUIRE(parallel_for(divide_by_three, quotients[i], 8) == 0);
+        for (int k = 1; k < 8; k++) REQUIRE(quotients[i][k] == quotients[i][0]);
+    }
+    fesetround(FE_TONEAREST);
+    REQUIRE(quotients[0][0] == quotients[2][0] && quotients[0][0] < quotients[1][0]);
+}
+
 int main(int argument_count, char **arguments) {
     pthread_t threads[CALLERS];
     int forks = argument_count > 2 ? atoi(arguments[2]) : 0;
@@ -97,6 +120,7 @@ int main(int argument_count, char **arguments) {
     for (int i = 0; i < CALLERS; i++) REQUIRE(pthread_create(&threads[i], NULL, call_repeatedly, &jobs[i]) == 0);
     for (int i = 0; i < forks; i++) check_fork(1);
     for (int i = 0; i < CALLERS; i++) pthread_join(threads[i], NULL);
+    check_float_mode();
     REQUIRE(count_jobs() > 0);
     puts("ok");
     return 0;

@@ -81,6 +81,7 @@ static struct {
     PartitionBody body;
     void *context;
     ptrdiff_t partition_count;
+    unsigned long long float_mode;        /* rounding mode and treatment of subnormal numbers of the calling thread */
     atomic_uint_least64_t failure;        /* (partition << 32 | code) of the failed partition with the lowest number */
     _Alignas(64) atomic_ptrdiff_t next;   /* number of the next partition */
 } pool;
@@ -180,6 +181,33 @@ static bool spin_while_equal(atomic_uint *word, unsigned mask, unsigned value) {
 }
 
 
+/* ---------------------------------------------------------------- floating-point mode */
+
+/* The results of a partition must not depend on its thread. Workers therefore use the rounding mode and the treatment
+   of subnormal numbers of the calling thread, which libraries compiled with -ffast-math change. */
+static inline unsigned long long read_float_mode(void) {
+#if defined(__x86_64__)
+    return __builtin_ia32_stmxcsr() & ~0x3fu; /* without the exception flags */
+#elif defined(__aarch64__)
+    unsigned long long mode;
+    __asm__ __volatile__("mrs %0, fpcr" : "=r"(mode));
+    return mode;
+#else
+    return 0;
+#endif
+}
+
+static inline void write_float_mode(unsigned long long mode) {
+#if defined(__x86_64__)
+    __builtin_ia32_ldmxcsr((unsigned)mode);
+#elif defined(__aarch64__)
+    __asm__ __volatile__("msr fpcr, %0" : : "r"(mode));
+#else
+    (void)mode;
+#endif
+}
+
+
 /* ---------------------------------------------------------------- partitions */
 
 static void run_partition(ptrdiff_t partition) {
@@ -244,6 +272,7 @@ static void run_worker(void) {
         /* Read before the job: if a job begins after `join_job`, the number has changed and the worker does not sleep. */
         unsigned seen = atomic_load(&pool.job_number.word);
         if (join_job()) {
+            write_float_mode(pool.float_mode);
             run_next_partitions();
             leave_job();
         } else if (!spin_while_equal(&pool.job_number.word, UINT_MAX, seen)) {
@@ -316,6 +345,7 @@ static void open_job(PartitionBody body, void *context, ptrdiff_t partition_coun
     pool.body = body;
     pool.context = context;
     pool.partition_count = partition_count;
+    pool.float_mode = read_float_mode();
     atomic_store_explicit(&pool.failure, NO_FAILURE, memory_order_relaxed);
     atomic_store_explicit(&pool.next, 1, memory_order_relaxed); /* this thread runs partition 0 */
     atomic_store_explicit(&pool.members.word, members, memory_order_release);
