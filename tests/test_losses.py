@@ -100,6 +100,18 @@ def test_strided_operands_give_the_bits_of_contiguous_operands(name, reduction):
         assert strided.item() == f(view(x).contiguous(), view(y).contiguous(), **options).item()
 
 
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("name", ["mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "binary_cross_entropy", "binary_cross_entropy_with_logits", "kl_div"])
+def test_losses_of_strided_operands(name, dtype):
+    """Losses without reduction have the bits of those of contiguous operands, and the strides of the operands."""
+    x, y = ts.rand(40, 30, dtype=dtype), ts.rand(40, 30, dtype=dtype)
+    f = getattr(F, name)
+    for view in (lambda t: t.t(), lambda t: t[::2, 3:20], lambda t: t[:, ::3]):
+        strided, contiguous = f(view(x), view(y), reduction="none"), f(view(x).contiguous(), view(y).contiguous(), reduction="none")
+        assert np.array_equal(strided.numpy(), contiguous.numpy())
+    assert f(x.t(), y.t(), reduction="none").stride() == (1, 30)
+
+
 # ------------------------------------------------------------------------------------ losses of target classes
 
 CLASS_SHAPES = [(4,), (6, 5), (3, 1), (2, 700), (3, 4, 7), (2, 3, 5, 4), (2, 3, 40, 20)]

@@ -1,11 +1,11 @@
-"""Means and sums of elementwise losses of predictions and targets on the CPU.
+"""Elementwise losses of predictions and targets on the CPU.
 
 Input: interpreter registers with two float32 or float64 tensors of the same shape, and a reduction.
-Output: the register of the mean or of the sum. Blocks of elements are computed in a buffer and added in double, in an
+Output: the register of the losses, of their mean or of their sum. Blocks of elements are computed in a buffer and added in double, in an
 order that does not depend on the SIMD level.
 
-For other dtypes, for tensors that broadcast, without reduction and for invalid arguments, the operator's Python kernel
-runs. Examples:
+For other dtypes, for tensors that broadcast, for strided tensors without reduction and for invalid arguments, the
+operator's Python kernel runs. Examples:
 
     mse_loss(x, y)        binary_cross_entropy_with_logits(x, y, weight)        kl_div(x, y)
 """
@@ -21,7 +21,7 @@ from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, PyArrayObject, data_of, dims
 from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor
 from ts._core.value.ivalue cimport IValue, TAG_NONE
 from ts.backends.cpu.kernels.gil cimport EXPENSIVE_ELEMENT_COST, ReleasedGil, leave_gil, take_gil
-from ts.backends.cpu.kernels.kernel cimport float_array, is_tensor, new_contiguous, scalar_type, set_result
+from ts.backends.cpu.kernels.kernel cimport float_array, is_tensor, new_contiguous, new_like, scalar_type, set_result
 from ts.backends.cpu.kernels.kernel_registry cimport register_kernel
 from ts.backends.cpu.kernels.reduce cimport BLOCK, block_sum
 from ts.backends.cpu.kernels.tensor_iterator cimport contiguous_copy
@@ -204,6 +204,20 @@ cdef bint double_block(const LossTask *task, npy_intp first, npy_intp n, double 
     return True
 
 
+cdef bint write_losses(const LossTask *task, floating *out) noexcept nogil:
+    """Compute the losses of all elements. Return False if a probability is outside of [0, 1]."""
+    cdef npy_intp first = 0, n
+    while first < task.count:
+        n = min(task.count - first, <npy_intp>BLOCK)
+        if floating is float:
+            if not float_block(task, first, n, out + first):
+                return False
+        elif not double_block(task, first, n, out + first):
+            return False
+        first += n
+    return True
+
+
 cdef bint sum_losses(const LossTask *task, floating kind, double *total) noexcept nogil:
     """Compute the sum of the losses. Return False if a probability is outside of [0, 1]."""
     cdef floating losses[BLOCK]
@@ -256,6 +270,11 @@ cdef bint read_weight(IValue *argument, PyArrayObject *x, int kind, const void *
     return True
 
 
+cdef bint has_same_bits_in_numpy(Loss loss, int kind) noexcept:
+    """Return whether the operator's Python kernel, which runs for strided operands, computes the same bits."""
+    return loss < BINARY_ENTROPY or (kind == FLOAT and loss < DIVERGENCE)
+
+
 cdef int run_loss(Operator op, IValue *r, const int32_t *at, Loss loss, int reduction_argument, double limit) except -1:
     """Run an operator. `reduction_argument` is the position of the reduction."""
     cdef PyArrayObject *x
@@ -268,7 +287,7 @@ cdef int run_loss(Operator op, IValue *r, const int32_t *at, Loss loss, int redu
     cdef double total
     cdef void *out
     cdef ReleasedGil gil_state
-    if reduction != MEAN and reduction != SUM:
+    if not NONE <= reduction <= SUM:
         return UNSUPPORTED
     x, y = contiguous_floats(&r[at[0]], owners), contiguous_floats(&r[at[1]], owners)
     if x == NULL or y == NULL:
@@ -286,13 +305,20 @@ cdef int run_loss(Operator op, IValue *r, const int32_t *at, Loss loss, int redu
             return UNSUPPORTED
     if loss == LOGITS_ENTROPY and not read_weight(&r[at[3]], x, kind, &task.positive_weight, &task.positive_weight_count, owners):
         return UNSUPPORTED
-    result = new_contiguous(0, NULL, kind)
+    if reduction == NONE and (owners or not has_same_bits_in_numpy(loss, kind)):
+        return UNSUPPORTED             # the result's strides depend on the strides of the operands
+    result = new_like(x, kind) if reduction == NONE else new_contiguous(0, NULL, kind)
     out = data_of(<PyArrayObject *>result)
     gil_state = leave_gil(task.count * EXPENSIVE_ELEMENT_COST if loss >= BINARY_ENTROPY else task.count, r, at, op.nargs)
-    done = sum_losses[float](&task, 0, &total) if kind == FLOAT else sum_losses[double](&task, 0, &total)
+    if reduction != NONE:
+        done = sum_losses[float](&task, 0, &total) if kind == FLOAT else sum_losses[double](&task, 0, &total)
+    else:
+        done = write_losses[float](&task, <float *>out) if kind == FLOAT else write_losses[double](&task, <double *>out)
     take_gil(gil_state)
     if not done:
         return UNSUPPORTED
+    if reduction == NONE:
+        return set_result(&r[at[op.nargs]], result, kind)
     if reduction == MEAN:
         total /= task.count
     if kind == FLOAT:
