@@ -48,10 +48,10 @@ cdef int add_epilogue(
         return 0
     for k in range(1, g.epilogue_arity[e]):
         others[k - 1] = &r[at[g.epilogue_operands[e][k]]]
-    epilogue.args.source, epilogue.args.block, epilogue.args.n = plan.kind[slot], NULL, 0
+    epilogue.args.source, epilogue.args.sum_blocks, epilogue.args.n = plan.kind[slot], NULL, 0
     if not g.epilogue_read[e](plan.kind[slot], ndim, dims, others, &epilogue.args) or epilogue.args.n <= 0:
         return 0
-    in_blocks = epilogue.args.n > plan.tile and epilogue.args.block != NULL
+    in_blocks = epilogue.args.n > plan.tile and epilogue.args.sum_blocks != NULL
     epilogue.totals = NULL
     if not in_blocks and epilogue.args.n * item_size(plan.kind[slot]) > MAX_ROW_BYTES:
         return 0
@@ -144,8 +144,7 @@ cdef void begin_chunk(FusedPlan plan, Run *run, npy_intp chunk_index, char *memo
 
 cdef void end_chunk(FusedPlan plan, Run *run, int stage, npy_intp start, npy_intp end) noexcept nogil:
     cdef StageEpilogue *epilogue
-    cdef npy_intp item, at, row
-    cdef double *total
+    cdef npy_intp item, row
     cdef char *x
     cdef int i
     for i in range(run.epilogues.count):
@@ -160,12 +159,7 @@ cdef void end_chunk(FusedPlan plan, Run *run, int stage, npy_intp start, npy_int
                 &epilogue.args, x, (end - start) // epilogue.args.n, epilogue.out + row * epilogue.args.row_results * item_size(epilogue.args.kind)
             )
             continue
-        total = epilogue.totals + row * block_count(epilogue.args.n) + (start - row * epilogue.args.n) // BLOCK
-        at = 0
-        while at < end - start:
-            total[0] = epilogue.args.block(x + at * item, min(<npy_intp>BLOCK, end - start - at))
-            total += 1
-            at += BLOCK
+        epilogue.args.sum_blocks(x, end - start, epilogue.totals + row * block_count(epilogue.args.n) + (start - row * epilogue.args.n) // BLOCK)
 
 
 cdef void combine_partial_sums(Run *run, npy_intp size) noexcept nogil:

@@ -52,7 +52,7 @@ ctypedef struct RowLayout:
 cdef bint is_sum_of_all(FusedGroup g, Run *run, Layout *layout, int e) noexcept:
     """Return whether an epilogue sums all elements and can be split into blocks."""
     cdef EpilogueArgs *args = &run.epilogues.each[e].args
-    return not g.is_read[e] and args.ndim == 0 and args.block != NULL and args.n == layout.size
+    return not g.is_read[e] and args.ndim == 0 and args.sum_blocks != NULL and args.n == layout.size
 
 
 cdef bint read_epilogues(FusedGroup g, FusedPlan plan, Run *run, RowLayout *rows, IValue *r, const int32_t *at) except -1:
@@ -72,7 +72,7 @@ cdef bint read_epilogues(FusedGroup g, FusedPlan plan, Run *run, RowLayout *rows
         for k in range(1, g.epilogue_arity[e]):
             others[k - 1] = &r[at[g.epilogue_operands[e][k]]]
         args = &run.epilogues.each[e].args
-        args.source, args.block, args.n = plan.kind[plan.epilogue_slot[e]], NULL, 0
+        args.source, args.sum_blocks, args.n = plan.kind[plan.epilogue_slot[e]], NULL, 0
         if not g.epilogue_read[e](args.source, layout.ndim, layout.shape, others, args):
             return False
         if g.is_read[e] and (args.ndim == 0 or args.kind != plan.kind[g.inputs + g.op_count + e]):

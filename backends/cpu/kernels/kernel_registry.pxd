@@ -60,10 +60,10 @@ ctypedef struct EpilogueArgs:
     # function that computes the results of `rows` rows, which start at address `x`. `args` points to this
     # struct.
     void (*function)(const void *args, const char *x, npy_intp rows, char *out) noexcept nogil
-    # Functions of a sum operator, by which a row can be split into blocks. `block` returns the partial sum of
-    # at most `reduce.BLOCK` elements. `finish` computes the result from the total. Both are NULL for other
+    # Functions of a sum operator, by which a row can be split into blocks. `sum_blocks` computes the sum of each
+    # block of `reduce.BLOCK` of n elements. `finish` computes the result from the total. Both are NULL for other
     # operators.
-    double (*block)(const char *x, npy_intp n) noexcept nogil
+    void (*sum_blocks)(const char *x, npy_intp n, double *totals) noexcept nogil
     void (*finish)(const void *args, double total, char *out) noexcept nogil
     int what
     int source                         # ScalarType of the rows

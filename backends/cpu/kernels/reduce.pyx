@@ -558,12 +558,18 @@ cdef void epilogue_integers(const void *args, const char *x, npy_intp rows, char
         reduce_integers[uint8_t](<Reduction>(<const EpilogueArgs *>args).what, <const uint8_t *>x, &s, <int64_t *>out, True)
 
 
-cdef double block_of_floats(const char *x, npy_intp n) noexcept nogil:
-    return block_sum(<const float *>x, n, 0)
+cdef void sum_blocks_of_floats(const char *x, npy_intp n, double *totals) noexcept nogil:
+    cdef npy_intp whole = n // BLOCK
+    LOOPS.sum_of_blocks(<const float *>x, whole, BLOCK, totals)
+    if n > whole * BLOCK:
+        totals[whole] = block_sum(<const float *>x + whole * BLOCK, n - whole * BLOCK, 0)
 
 
-cdef double block_of_doubles(const char *x, npy_intp n) noexcept nogil:
-    return block_sum(<const double *>x, n, 0)
+cdef void sum_blocks_of_doubles(const char *x, npy_intp n, double *totals) noexcept nogil:
+    cdef npy_intp i = 0
+    while i < n:
+        totals[i // BLOCK] = block_sum(<const double *>x + i, min(<npy_intp>BLOCK, n - i), 0)
+        i += BLOCK
 
 
 cdef void finish_sum(const void *args, double total, char *out) noexcept nogil:
@@ -602,7 +608,7 @@ cdef bint read_reduction(
     else:
         return False
     if (reduction == SUM or reduction == MEAN) and args.kind != INT64:
-        args.block = block_of_floats if kind == FLOAT else block_of_doubles
+        args.sum_blocks = sum_blocks_of_floats if kind == FLOAT else sum_blocks_of_doubles
         args.finish = finish_sum
     args.what, args.n, args.row_results, args.ndim, args.by = reduction, s.n, 1, s.nd, correction
     for d in range(s.nd):
