@@ -21,6 +21,7 @@ from ts.ops.out_variants import (
     DtypeErrorUnlessUint8,
 )
 from ts.ops.registry import op, order, shared_fields
+from ts.ops.type_promotion import types_except
 
 Array = common.Array
 
@@ -409,6 +410,8 @@ for _name, _role, _row, _out_names in (
     @op(
         f"aten::{_name}.other(Tensor self, Tensor other) -> Tensor",
         out="out",
+        ufunc=_role,
+        types=types_except("c"),
         layout="like_all",
         element_role=_role,
         graph_autodiff=True,
