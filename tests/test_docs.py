@@ -184,6 +184,8 @@ def variables_of_the_sources():
             variables |= {value for name, value in CONSTANT.findall(text) if f"getenv({name}" in text}
             for pattern in (READ, NAMED, SWITCH):
                 variables.update(name for names in pattern.findall(text) for name in (names if isinstance(names, tuple) else [names]))
+    for path in (ROOT / "backends").rglob("*.h"):
+        variables.update(re.findall(r'getenv\("(\w+)"\)', path.read_text()))
     for suffix in ("LOG_LEVEL", "OPT_LIMIT"):  # `passes/pass_logging.py` concatenates these names
         variables |= {f"TS_JIT_{suffix}", f"PYTORCH_JIT_{suffix}"}
     for path in (ROOT / "tests").rglob("*.py"):
