@@ -67,6 +67,8 @@ FLAGS_OF = {
         *(["-g1", "-fno-omit-frame-pointer"] if SANITIZERS else ["-g0"]),
         *([f"-fsanitize={SANITIZERS}"] if SANITIZERS else []),
         *SEMANTICS_FLAGS,
+        # errors of GCC 14 and later, which `make checked` reports with every compiler
+        *(["-Werror=incompatible-pointer-types", "-Werror=int-conversion"] if CHECKED else []),
         "-Wno-unused-function",
         "-Wno-cpp",
     ],

@@ -28,7 +28,7 @@ from ts.errors import ScriptRuntimeError
 
 
 cdef extern from "node_freelist.h":
-    void use_free_list(type cls, void (*empty)(PyObject *node) noexcept) noexcept
+    void use_free_list(PyObject *cls, void (*empty)(PyObject *node) noexcept) noexcept
     PyObject *pop_free_node() noexcept
 
 
@@ -259,6 +259,6 @@ cdef int store_gradients(OperatorNode node, list gradients, int input, IValue *v
     return 0
 
 
-use_free_list(OperatorNode, empty)
+use_free_list(<PyObject *>OperatorNode, empty)
 seal(OperatorNode)
 seal(MissingNode)

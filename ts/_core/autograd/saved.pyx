@@ -19,6 +19,7 @@ from libc.stdlib cimport calloc, free
 from ts._core.autograd.anomaly cimport searching
 from ts._core.autograd.history cimport edge_of, set_history
 from ts._core.autograd.node cimport Node
+from ts._core.tensor.ndarray cimport PyArrayObject
 from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor, counter_apart, is_dispatched, is_layered, version_of, wrap_cpu
 from ts._core.tensor.tensor_metadata cimport detached_from
 from ts._core.thread.context cimport GRAD_DISABLED, context_flags, current_transform, set_flag
@@ -32,7 +33,7 @@ cdef extern from "Python.h":
     Py_ssize_t Py_REFCNT(PyObject *x) noexcept
 
 cdef extern from "numpy/arrayobject.h":
-    PyObject *PyArray_BASE(PyObject *array) noexcept  # returns a borrowed reference
+    PyObject *PyArray_BASE(PyArrayObject *array) noexcept  # returns a borrowed reference
 
 # Thread-local attributes: `hooks` is a stack of pairs (pack hook, unpack hook), of which the last one is
 # active. `disabled_error` is None while hooks are allowed. Otherwise, it is the text of the error that
@@ -91,7 +92,7 @@ cdef Tensor without_history(Tensor t):
 
 cdef bint is_alone(PyObject *array) noexcept:
     """Return True if the array has reference count 1, and its base array, if present, also has reference count 1."""
-    cdef PyObject *base = PyArray_BASE(array)
+    cdef PyObject *base = PyArray_BASE(<PyArrayObject *>array)
     return Py_REFCNT(array) == 1 and (base == NULL or Py_REFCNT(base) == 1)
 
 

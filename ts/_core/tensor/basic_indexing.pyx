@@ -23,9 +23,10 @@ from ts._core.thread.context cimport context
 cnp.import_array()
 
 cdef extern from "numpy/arrayobject.h":
-    PyObject *descr_of "PyArray_DESCR"(PyArrayObject *) noexcept
+    ctypedef struct Descr "PyArray_Descr"
+    Descr *descr_of "PyArray_DESCR"(PyArrayObject *) noexcept
     object new_view "PyArray_NewFromDescr"(
-        PyTypeObject *type, PyObject *descr, int nd, npy_intp *dims, npy_intp *strides, void *data, int flags, PyObject *obj
+        PyTypeObject *type, Descr *descr, int nd, npy_intp *dims, npy_intp *strides, void *data, int flags, PyObject *obj
     )
     int set_base "PyArray_SetBaseObject"(PyArrayObject *array, PyObject *base) except -1
     PyTypeObject *array_type "&PyArray_Type"
@@ -50,7 +51,7 @@ cdef inline PyObject *view_with_descr(
     cdef PyObject *base = <PyObject *>a
     cdef char *data = data_of(a) + offset
     cdef object array = new_view(
-        array_type, descr, nd, dims, strides, data, flags_of(a) & LAYOUT_FLAGS, NULL
+        array_type, <Descr *>descr, nd, dims, strides, data, flags_of(a) & LAYOUT_FLAGS, NULL
     )
     incref(base)
     set_base(<PyArrayObject *>array, base)
@@ -63,8 +64,9 @@ cdef inline PyObject *view_with_descr(
 cdef PyObject *strided_view(
     Tensor x, PyArrayObject *a, int nd, npy_intp *dims, npy_intp *strides, npy_intp offset
 ) except NULL:
-    incref(descr_of(a))
-    return view_with_descr(x, a, descr_of(a), x.scalar_type, nd, dims, strides, offset)
+    cdef PyObject *descr = <PyObject *>descr_of(a)
+    incref(descr)
+    return view_with_descr(x, a, descr, x.scalar_type, nd, dims, strides, offset)
 
 
 cdef PyObject *view_with_dtype(Tensor x, int kind, int nd, npy_intp *dims, npy_intp *strides) except NULL:

@@ -45,7 +45,7 @@ cdef extern from "Python.h":
     void Py_SET_TYPE(PyObject *x, PyTypeObject *t) noexcept
 
 cdef extern from "instance_dict.h":
-    int hang_attributes(type cls, Py_ssize_t offset) except -1
+    int hang_attributes(PyObject *cls, Py_ssize_t offset) except -1
 
 cdef extern from "type_slots.h":
     int install_slots(PyTypeObject *cls, void (*on_error)() noexcept) except -1
@@ -318,7 +318,7 @@ cdef bint allow_assignment(object cls, object name) except -1:
 
 cdef int hang_attributes_on_tensors() except -1:
     cdef Tensor t = Tensor.__new__(Tensor)
-    return hang_attributes(Tensor, <char *>&t.attributes - <char *><PyObject *>t)
+    return hang_attributes(<PyObject *>Tensor, <char *>&t.attributes - <char *><PyObject *>t)
 
 
 hang_attributes_on_tensors()
