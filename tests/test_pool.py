@@ -277,3 +277,21 @@ def test_gradients_of_maxima_have_the_same_bits_in_every_layout(memory_format):
 
     other = found(x.contiguous(memory_format=memory_format), gradient.contiguous(memory_format=ts.channels_last))
     assert bool((found(x, gradient) == other).all())
+
+
+@pytest.mark.parametrize(
+    "dtype, lowest", [(ts.int8, -128), (ts.int16, -32768), (ts.int32, -(2**31)), (ts.int64, -(2**63)), (ts.uint8, 0), (ts.float32, -INF)]
+)
+def test_maximum_of_a_window_entirely_in_the_padding_is_the_lowest_value_of_the_dtype(dtype, lowest):
+    # The first window takes rows -1 and 1 of a plane with the single row 0.
+    x = ts.tensor([[[[5, 3, 7]]]], dtype=dtype)
+    arguments = {"stride": 1, "padding": (1, 0), "dilation": (2, 1)}
+    for laid_out in (x, x.contiguous(memory_format=ts.channels_last)):
+        values = ts.nn.functional.max_pool2d(laid_out, (2, 2), **arguments)
+        assert values.dtype is dtype and values.tolist() == [[[[lowest, lowest]]]]
+        values, indices = ts.nn.functional.max_pool2d(laid_out, (2, 2), return_indices=True, **arguments)
+        assert values.tolist() == [[[[lowest, lowest]]]] and indices.tolist() == [[[[3, 4]]]]
+    arguments = {"stride": 1, "padding": (1, 0, 0), "dilation": (2, 1, 1)}
+    assert ts.nn.functional.max_pool3d(x[None], (2, 1, 2), **arguments).tolist() == [[[[[lowest, lowest]]]]]
+    values, indices = ts.nn.functional.max_pool1d(x[0, :, :, :1], 2, 1, 1, 2, return_indices=True)
+    assert values.tolist() == [[[lowest]]] and indices.tolist() == [[[1]]]

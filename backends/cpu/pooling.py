@@ -47,6 +47,11 @@ def _table(w: Windows, planes: Array, n: int) -> Table:
     return table
 
 
+def _has_empty_window(w: Windows) -> bool:
+    """Return True if a window has no elements, because it is entirely in the padding."""
+    return any(bool((begin >= stop).any()) for begin, stop in zip(w.begin, w.stop, strict=True))
+
+
 def maxima(general: Kernel, xp: Any, x: Array, w: Windows, with_indices: bool) -> Any:
     """Return the maxima of all windows, or (maxima, indices) if `with_indices`.
 
@@ -55,13 +60,16 @@ def maxima(general: Kernel, xp: Any, x: Array, w: Windows, with_indices: bool) -
     n = len(w.output_size)
     if x.size == 0 or math.prod(x.shape[-n:]) >= _MAX_PLANE_ELEMENTS:
         return general(xp, x, w, with_indices)
-    wide = x.dtype if x.dtype.char in "fd" else np.int64 if x.dtype.kind in "iu" else np.float32
+    wide = x.dtype if x.dtype.char in "fd" else np.dtype(np.int64 if x.dtype.kind in "iu" else np.float32)
     planes = _planes(x, n, wide)
     table = _table(w, planes, n)
     out = np.empty((len(planes), *table.output_size()), wide)
     index = np.empty(out.shape, np.int64) if with_indices else None
     max_of_windows(table, planes, out, index)
     shape = (*x.shape[:-n], *w.output_size)
+    if x.dtype.kind in "iu" and x.dtype.itemsize < wide.itemsize and _has_empty_window(w):
+        # A window entirely in the padding has the lowest int64, which `astype` would convert to 0.
+        np.maximum(out, np.iinfo(x.dtype).min, out=out)
     result = out.reshape(shape).astype(x.dtype, copy=False)
     return (result, index.reshape(shape)) if index is not None else result
 
