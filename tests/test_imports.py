@@ -31,7 +31,7 @@ MAY_IMPORT = {
     "_core.shared_memory": "",
     "_core.thread": "",
     "_core.value": "_core.thread",
-    "_core.tensor": "_core.shared_memory _core.thread _core.value",
+    "_core.tensor": "_core.private_mapping _core.shared_memory _core.thread _core.value",
     "_core.dispatch": "_core.thread _core.value _core.tensor",
     "_core.vm": "_core.thread _core.value _core.tensor _core.dispatch",
     "_core.autograd": "_core.thread _core.value _core.tensor _core.dispatch _core.vm",

@@ -1,13 +1,15 @@
-"""Release of the memory of private mappings (`ts._core.private_mapping`), and packed weights of mapped archives."""
+"""Release of the memory of private mappings (`ts._core.tensor.mapped_pages`), and packed weights of mapped archives."""
 
 import mmap
+import threading
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import ts
-from ts._core.private_mapping import PrivateMapping, release_clean_pages
+from ts._core.private_mapping import PrivateMapping
+from ts._core.tensor.mapped_pages import release_clean_pages
 
 
 def resident_bytes():
@@ -32,15 +34,32 @@ def test_clean_pages_are_released(tmp_path, view):
 
 
 def test_changed_pages_are_kept(tmp_path):
-    """Nothing is released if a page was written to, or if the array is not of a private mapping."""
+    """A range with a page that was written to is kept, and arrays of other memory are not released."""
     data = np.arange(1 << 20, dtype=np.float32)
     data.tofile(tmp_path / "data")
     with open(tmp_path / "data", "rb") as file:
         array = np.frombuffer(PrivateMapping(file), np.float32)
     array[777] = -1
-    assert release_clean_pages(array) == 0 and array[777] == -1
+    assert release_clean_pages(array) < data.nbytes - (1 << 20)
+    assert array[777] == -1 and array.sum() == data.sum() - 778
     assert release_clean_pages(data) == 0 and release_clean_pages(data[::2]) == 0
     assert release_clean_pages(np.frombuffer(bytes(1 << 20), np.float32)) == 0
+
+
+def test_nothing_is_released_while_other_threads_exist(tmp_path):
+    """Another thread could write to a page after the test whether the page was written to."""
+    np.arange(1 << 20, dtype=np.float32).tofile(tmp_path / "data")
+    with open(tmp_path / "data", "rb") as file:
+        array = np.frombuffer(PrivateMapping(file), np.float32)
+    assert array.sum() > 0
+    done = threading.Event()
+    thread = threading.Thread(target=done.wait)
+    thread.start()
+    try:
+        assert release_clean_pages(array) == 0
+    finally:
+        done.set()
+        thread.join()
 
 
 def test_products_with_mapped_weights_after_release(tmp_path):

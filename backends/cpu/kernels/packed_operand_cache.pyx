@@ -23,7 +23,7 @@ The cache is bounded in bytes and entries. All accesses hold the GIL.
 import weakref
 from functools import partial
 
-from ts._core.private_mapping import has_private_mapping, release_clean_pages
+from ts._core.private_mapping import has_private_mapping
 
 cimport cython
 cimport numpy as cnp
@@ -212,6 +212,8 @@ cdef Packed pack_operand(CacheEntry entry, object root, PackFunction pack, const
     packed_entries.append(entry)
     # Later calls read the panels instead of the file.
     if cnp.PyArray_BASE(<cnp.ndarray>root) != NULL:
+        from ts._core.tensor.mapped_pages import release_clean_pages  # imported at the first use of a mapped weight
+
         release_clean_pages(root)
     return result
 

@@ -12,13 +12,12 @@ the convolution's result. Folding changes rounding.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from functools import partial
 from typing import Any, Final
 
 from ts._core.builtin_ops.properties import names_with
-from ts._core.private_mapping import release_clean_pages
+from ts._core.tensor.mapped_pages import release_clean_pages
 from ts.ir.attributes import is_tensor
 from ts.ir.graph import Graph, Node, Value
 from ts.ops.registry import field_by_name
@@ -69,7 +68,7 @@ def _fold_into_conv(fold: Fold, _: Rewriter, node: Node) -> Value | None:
         if value is not before:
             name = f"{_name(conv.input(input_index))}_fused_{_FOLD_NAMES[fold]}"
             conv.replace_input(input_index, _constant(conv, value, name))
-    if folded[0] is not weight and threading.active_count() == 1:  # no other thread writes to the weight
+    if folded[0] is not weight:
         release_clean_pages(weight.array)
     return conv.output()
 

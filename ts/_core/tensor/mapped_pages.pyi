@@ -1,0 +1,3 @@
+from typing import Any
+
+def release_clean_pages(array: Any) -> int: ...
