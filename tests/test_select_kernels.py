@@ -40,7 +40,7 @@ def test_where_selects_nan_and_infinity():
 @pytest.mark.parametrize("dtype", [ts.float32, ts.float64, ts.float16, ts.bfloat16])
 @pytest.mark.parametrize(
     "shape, slopes",
-    [((2, 3, 5, 7), 3), ((2, 3, 5, 7), 1), ((4, 3), 3), ((40,), 1), ((2, 3, 50), 3), ((2, 0, 5), 1), ((1, 2, 1), 2)],
+    [((2, 3, 5, 7), 3), ((2, 3, 5, 7), 1), ((4, 3), 3), ((40,), 1), ((2, 3, 50), 3), ((2, 0, 5), 1), ((1, 2, 1), 2), ((8, 0, 2), 0)],
 )
 def test_prelu(shape, slopes, dtype):
     """The slope of a channel applies to its negative elements, for all layouts of the input."""

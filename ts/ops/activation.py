@@ -145,7 +145,7 @@ def _prelu(xp: Any, self: Array, weight: Array) -> Array:
                 "Mismatch of parameter numbers and input channel size. Found parameter numbers = "
                 f"{weight.size} and channel size = {channels}."
             )
-    if weight.size > 1 and self.ndim > 1:
+    if weight.size != 1 and self.ndim > 1:
         weight = weight.reshape([-1 if d == 1 else 1 for d in range(self.ndim)])
     elif weight.ndim and self.ndim == 0:
         weight = weight.reshape(())
