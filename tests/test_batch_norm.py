@@ -66,3 +66,24 @@ def test_layers_update_their_statistics_once_per_training_step():
     assert layer.running_mean.tolist() == [0.5, 1, 2] and layer.running_var.tolist() == [0.5] * 3
     layer.eval()(x).sum().backward()
     assert layer.running_mean.tolist() == [0.5, 1, 2]
+
+
+NAN, INF = float("nan"), float("inf")
+
+
+def layouts(x):
+    """Return tensors with the elements of the 4-d tensor `x`, in different memory layouts."""
+    return [x, x.contiguous(memory_format=ts.channels_last), x.transpose(2, 3).contiguous().transpose(2, 3), x.repeat_interleave(2, 3)[..., ::2]]
+
+
+@pytest.mark.parametrize("dtype", [ts.float32, ts.float64])
+@pytest.mark.parametrize("shape", [(2, 4, 4, 5), (2, 4, 1, 1)])
+def test_moments_of_infinite_channels_are_the_same_in_every_layout(shape, dtype):
+    x = ts.ones(shape, dtype=dtype)
+    x[1, 0], x[1, 1], x[1, 2] = INF, -INF, NAN
+    for laid_out in layouts(x):
+        mean, variance = ts.zeros(4, dtype=dtype), ts.ones(4, dtype=dtype)
+        result, saved_mean, saved_scale = ts.native_batch_norm(laid_out, None, None, mean, variance, True, 1.0, 1.0)
+        assert str(saved_mean.tolist()) == str(mean.tolist()) == "[inf, -inf, nan, 1.0]"
+        assert str(saved_scale.tolist()) == "[nan, nan, nan, 1.0]" and str(variance.tolist()) == "[nan, nan, nan, 0.0]"
+        assert result[:, :3].isnan().all() and result[:, 3].eq(0).all()

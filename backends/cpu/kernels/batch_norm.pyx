@@ -11,7 +11,7 @@ Example:
 
 cimport numpy as cnp
 from cpython.object cimport PyObject
-from libc.math cimport NAN, sqrt
+from libc.math cimport NAN, isfinite, sqrt
 from libc.stdint cimport int32_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
@@ -93,7 +93,8 @@ cdef void compute_moments(const floating *x, Batch *batch, Moments *m) noexcept 
     """Compute the mean and the variance of each channel in two passes over the batch.
 
     The first pass computes the mean. The second pass computes the variance from the differences x - mean, and
-    corrects the rounding error of the mean.
+    corrects the rounding error of the mean. An infinite mean is not corrected, because the sum of x - mean is then
+    infinite or NaN.
     """
     cdef double count = <double>(batch.images * batch.inner)
     cdef npy_intp c
@@ -103,8 +104,10 @@ cdef void compute_moments(const floating *x, Batch *batch, Moments *m) noexcept 
         m.mean[c] /= count
     sum_channels(x, batch, m.mean, m.shift, m.variance)
     for c in range(batch.channels):
-        m.variance[c] = (m.variance[c] - m.shift[c] * m.shift[c] / count) / count
-        m.mean[c] += m.shift[c] / count
+        if isfinite(m.mean[c]):
+            m.variance[c] -= m.shift[c] * m.shift[c] / count
+            m.mean[c] += m.shift[c] / count
+        m.variance[c] /= count
 
 
 cdef void update_running(floating *running, npy_intp channels, const double *new, double factor, double momentum) noexcept nogil:
