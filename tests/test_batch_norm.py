@@ -87,3 +87,17 @@ def test_moments_of_infinite_channels_are_the_same_in_every_layout(shape, dtype)
         assert str(saved_mean.tolist()) == str(mean.tolist()) == "[inf, -inf, nan, 1.0]"
         assert str(saved_scale.tolist()) == "[nan, nan, nan, 1.0]" and str(variance.tolist()) == "[nan, nan, nan, 0.0]"
         assert result[:, :3].isnan().all() and result[:, 3].eq(0).all()
+
+
+@pytest.mark.parametrize("affine", [False, True])
+@pytest.mark.parametrize("shape", [(2, 3, 4, 5), (2, 3, 1, 1), (3, 3, 5, 7)])
+def test_input_gradient_with_running_statistics_does_not_depend_on_the_input(shape, affine):
+    x = ts.ones(shape)
+    x[0, 0], x[1, 1], x[0, 2] = NAN, INF, -INF
+    weight, bias = (ts.tensor([1.0, 2.0, -4.0]), ts.zeros(3)) if affine else (None, None)
+    mean, variance = ts.zeros(3), ts.tensor([1.0, 4.0, 16.0])
+    expected = [1.0, 1.0, -1.0] if affine else [1.0, 0.5, 0.25]
+    for laid_out in layouts(x):
+        laid_out = laid_out.detach().requires_grad_()
+        ts.nn.functional.batch_norm(laid_out, mean, variance, weight, bias, False, 0.1, 0.0).backward(ts.ones(shape))
+        assert laid_out.grad.equal(ts.tensor(expected).view(3, 1, 1).expand(shape))

@@ -58,6 +58,13 @@ cdef void affine(const floating *g, const floating *x, double a, double b, doubl
         LOOPS.double_backward.affine(g, x, a, b, c, n, out)
 
 
+cdef void scale_gradient(const floating *g, double a, npy_intp n, floating *out) noexcept nogil:
+    if floating is float:
+        LOOPS.float_backward.scale(g, <float>a, n, out)
+    else:
+        LOOPS.double_backward.scale(g, a, n, out)
+
+
 # ---------------------------------------------------------------- arguments and results
 
 cdef bint is_gradient_required(IValue *mask, Py_ssize_t i) noexcept:
@@ -287,7 +294,10 @@ cdef void batch_planes(
         first = -w * first / count - along * mean[c] if s.training else 0
         for i in range(s.images):
             at = (i * s.channels + c) * s.inner
-            affine[floating](g + at, x + at, w, along, first, s.inner, of_x + at)
+            if s.training:
+                affine[floating](g + at, x + at, w, along, first, s.inner, of_x + at)
+            else:  # the gradient does not depend on x, which may be infinite or NaN
+                scale_gradient[floating](g + at, w, s.inner, of_x + at)
 
 
 cdef void batch_columns(
@@ -318,7 +328,12 @@ cdef void batch_columns(
         room[4 * n + c] = <floating>(-w * first[c] / s.images - along * mean[c]) if s.training else 0
     if of_x == NULL:
         return
-    if floating is float:
+    if not s.training:  # the gradient does not depend on x, which may be infinite or NaN
+        if floating is float:
+            LOOPS.float_backward.column_scale(g, room + 2 * n, s.images, n, of_x)
+        else:
+            LOOPS.double_backward.column_scale(g, room + 2 * n, s.images, n, of_x)
+    elif floating is float:
         LOOPS.float_backward.column_affine(g, x, room + 2 * n, room + 3 * n, room + 4 * n, s.images, n, of_x)
     else:
         LOOPS.double_backward.column_affine(g, x, room + 2 * n, room + 3 * n, room + 4 * n, s.images, n, of_x)

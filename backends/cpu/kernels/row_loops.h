@@ -24,9 +24,11 @@ typedef struct { \
                  T *of_bias); \
     void (*sums)(const T *g, const T *x, T about, ptrdiff_t n, double *first, double *second); /* sums of g and of g * (x - about) */ \
     void (*affine)(const T *g, const T *x, T a, T b, T c, ptrdiff_t n, T *out);                /* g * a + x * b + c */ \
-    /* like `sums` and `affine`, for columns with one number per column in `about`, a, b and c */ \
+    void (*scale)(const T *g, T a, ptrdiff_t n, T *out); /* g * a */ \
+    /* like `sums`, `affine` and `scale`, for columns with one number per column in `about`, a, b and c */ \
     void (*column_sums)(const T *g, const T *x, const T *about, ptrdiff_t rows, ptrdiff_t n, T *first, T *second); \
     void (*column_affine)(const T *g, const T *x, const T *a, const T *b, const T *c, ptrdiff_t rows, ptrdiff_t n, T *out); \
+    void (*column_scale)(const T *g, const T *a, ptrdiff_t rows, ptrdiff_t n, T *out); \
     void (*softmax)(const T *g, const T *y, ptrdiff_t rows, ptrdiff_t n, T *out); /* y * (g - sum(g * y)) */ \
     double (*sum)(const T *g, ptrdiff_t n); \
     void (*add)(const T *g, ptrdiff_t n, T *out); /* out += g */ \

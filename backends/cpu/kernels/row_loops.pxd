@@ -29,12 +29,14 @@ cdef extern from "row_loops.h" nogil:
         ) noexcept nogil
         void (*sums)(const float *g, const float *x, float about, npy_intp n, double *first, double *second) noexcept nogil
         void (*affine)(const float *g, const float *x, float a, float b, float c, npy_intp n, float *out) noexcept nogil
+        void (*scale)(const float *g, float a, npy_intp n, float *out) noexcept nogil
         void (*column_sums)(
             const float *g, const float *x, const float *about, npy_intp rows, npy_intp n, float *first, float *second
         ) noexcept nogil
         void (*column_affine)(
             const float *g, const float *x, const float *a, const float *b, const float *c, npy_intp rows, npy_intp n, float *out
         ) noexcept nogil
+        void (*column_scale)(const float *g, const float *a, npy_intp rows, npy_intp n, float *out) noexcept nogil
         void (*softmax)(const float *g, const float *y, npy_intp rows, npy_intp n, float *out) noexcept nogil
         double (*sum)(const float *g, npy_intp n) noexcept nogil
         void (*add)(const float *g, npy_intp n, float *out) noexcept nogil
@@ -46,12 +48,14 @@ cdef extern from "row_loops.h" nogil:
         ) noexcept nogil
         void (*sums)(const double *g, const double *x, double about, npy_intp n, double *first, double *second) noexcept nogil
         void (*affine)(const double *g, const double *x, double a, double b, double c, npy_intp n, double *out) noexcept nogil
+        void (*scale)(const double *g, double a, npy_intp n, double *out) noexcept nogil
         void (*column_sums)(
             const double *g, const double *x, const double *about, npy_intp rows, npy_intp n, double *first, double *second
         ) noexcept nogil
         void (*column_affine)(
             const double *g, const double *x, const double *a, const double *b, const double *c, npy_intp rows, npy_intp n, double *out
         ) noexcept nogil
+        void (*column_scale)(const double *g, const double *a, npy_intp rows, npy_intp n, double *out) noexcept nogil
         void (*softmax)(const double *g, const double *y, npy_intp rows, npy_intp n, double *out) noexcept nogil
         double (*sum)(const double *g, npy_intp n) noexcept nogil
         void (*add)(const double *g, npy_intp n, double *out) noexcept nogil

@@ -94,6 +94,9 @@ static void backward_sums_##T(const T *g, const T *x, T about, ptrdiff_t n, doub
 static void backward_affine_##T(const T *g, const T *x, T a, T b, T c, ptrdiff_t n, T *out) { \
     T##_affine(g, NULL, x, a, b, c, n, out); \
 } \
+static void backward_scale_##T(const T *g, T a, ptrdiff_t n, T *out) { \
+    for (ptrdiff_t i = 0; i < n; i++) out[i] = g[i] * a; \
+} \
 /* Like the loops above for columns: sums over the rows with one `about` per column, one affine function per column. */ \
 static void backward_column_sums_##T(const T *g, const T *x, const T *about, ptrdiff_t rows, ptrdiff_t n, T *first, \
                                             T *second) { \
@@ -107,6 +110,10 @@ static void backward_column_affine_##T(const T *g, const T *x, const T *a, const
                                               ptrdiff_t n, T *out) { \
     for (ptrdiff_t r = 0; r < rows; r++, g += n, x += n, out += n) \
         for (ptrdiff_t i = 0; i < n; i++) out[i] = g[i] * a[i] + x[i] * b[i] + c[i]; \
+} \
+static void backward_column_scale_##T(const T *g, const T *a, ptrdiff_t rows, ptrdiff_t n, T *out) { \
+    for (ptrdiff_t r = 0; r < rows; r++, g += n, out += n) \
+        for (ptrdiff_t i = 0; i < n; i++) out[i] = g[i] * a[i]; \
 } \
 /* y * (g - sum(g * y)) */ \
 static void backward_softmax_##T(const T *g, const T *y, ptrdiff_t rows, ptrdiff_t n, T *out) { \
@@ -134,7 +141,7 @@ BACKWARD(float, lanes, lane)
 BACKWARD(double, wides, wide)
 
 #define BACKWARD_LOOPS(T) \
-    {backward_rows_##T, backward_sums_##T, backward_affine_##T, backward_column_sums_##T, backward_column_affine_##T, backward_softmax_##T, \
-     backward_sum_##T, backward_add_##T}
+    {backward_rows_##T, backward_sums_##T, backward_affine_##T, backward_scale_##T, backward_column_sums_##T, backward_column_affine_##T, \
+     backward_column_scale_##T, backward_softmax_##T, backward_sum_##T, backward_add_##T}
 
 #endif
