@@ -103,7 +103,7 @@ def test_strided_operands_give_the_bits_of_contiguous_operands(name, reduction):
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("name", ["mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "binary_cross_entropy", "binary_cross_entropy_with_logits", "kl_div"])
 def test_losses_of_strided_operands(name, dtype):
-    """Losses without reduction have the bits of those of contiguous operands, and the strides of the operands."""
+    """Losses without reduction equal those of contiguous copies bit for bit, and keep the operands' strides."""
     x, y = ts.rand(40, 30, dtype=dtype), ts.rand(40, 30, dtype=dtype)
     f = getattr(F, name)
     for view in (lambda t: t.t(), lambda t: t[::2, 3:20], lambda t: t[:, ::3]):

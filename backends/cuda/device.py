@@ -174,7 +174,8 @@ class CudaBackend(Backend):
     def group(self, program: Any) -> Callable[[Sequence[Any]], dict[int, Any] | None] | None:
         """Return a function that runs a fusion group by generated CUDA kernels.
 
-        Return None for a group that continues after epilogues. Its fallback consists of groups that do not.
+        Return None for a group with operations after its epilogues. The groups of its fallback run instead,
+        which end with their epilogues.
         """
         return None if program.continues else fusion_groups.CudaFusionGroup(self, program)
 

@@ -288,7 +288,7 @@ def _check_offsets(xp: Any, offsets: Array, count: int) -> None:
 
 
 def _first_maxima(xp: Any, rows: Array, first: Array, section: Array) -> Array:
-    """Return the index of the first maximal row, by column, of each section of `rows`.
+    """Return, for each section and column of `rows`, the index of the first row with the largest element.
 
     Sections begin at the indices `first`, and `section` has the number of each row's section. As in PyTorch,
     a NaN is the maximum only if it is in the first row of its section.

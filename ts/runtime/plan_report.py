@@ -231,7 +231,7 @@ class _Group(NamedTuple):
 def _match_groups(records: list[Any], graph: Graph) -> Iterator[tuple[Any, _Group | None]]:
     """Yield pairs of a fusion group's record and the group in `graph` with the same program, or None.
 
-    The groups into which a group is divided if it cannot run as one kernel are omitted if they have not run.
+    If a group cannot run as one kernel, it is divided into parts. Parts that have not run are omitted.
     """
     nodes = graph.find_all_nodes(KIND)
     parts = [part for node in nodes for part in fuse_fallback(node["Subgraph"]).find_all_nodes(KIND)]

@@ -109,7 +109,7 @@ cdef inline bint is_in_place(Operator op) noexcept:
     return len(op.written) != 0
 
 
-cdef bint can_be_target(PyArrayObject *a) noexcept:
+cdef bint can_overwrite(PyArrayObject *a) noexcept:
     """Return whether an in-place kernel can write to the array: it is contiguous and writable."""
     return flags_of(a) & CONTIGUOUS_FLAGS == CONTIGUOUS_FLAGS and flags_of(a) & cnp.NPY_ARRAY_WRITEABLE
 
@@ -129,7 +129,7 @@ cdef struct RowTask:
     char *out
 
 
-cdef int run_row_range(void *context, Py_ssize_t start, Py_ssize_t end) noexcept nogil:
+cdef int run_element_range(void *context, Py_ssize_t start, Py_ssize_t end) noexcept nogil:
     """Apply the row kernel to the elements [start, end)."""
     cdef RowTask *task = <RowTask *>context
     if task.kind == FLOAT:
@@ -154,7 +154,7 @@ cdef int run_row_kernel(Operator op, IValue *r, const int32_t *at, Rows rows, bi
     cdef object source, result
     cdef RowTask task
     cdef ReleasedGil gil_state
-    if x == NULL or (in_place and not can_be_target(x)):
+    if x == NULL or (in_place and not can_overwrite(x)):
         return UNSUPPORTED
     kind = scalar_type(&r[at[0]])
     source = make_dense(x)
@@ -162,7 +162,7 @@ cdef int run_row_kernel(Operator op, IValue *r, const int32_t *at, Rows rows, bi
     result = source if in_place else new_like_dense(source, kind)
     task.rows, task.kind, task.x, task.out = rows, kind, data_of(x), data_of(<PyArrayObject *>result)
     gil_state = leave_gil(size_of(x) * EXPENSIVE_ELEMENT_COST, r, at, op.nargs)
-    parallel_ranges(run_row_range, &task, size_of(x), EXPENSIVE_ELEMENT_COST, VECTOR_BLOCK_ELEMENTS)
+    parallel_ranges(run_element_range, &task, size_of(x), EXPENSIVE_ELEMENT_COST, VECTOR_BLOCK_ELEMENTS)
     take_gil(gil_state)
     return store_result(op, r, at, in_place, result, kind)
 
@@ -193,7 +193,7 @@ cdef int run_leaky_relu(Operator op, IValue *r, const int32_t *at, bint in_place
     cdef object result
     cdef void *out
     cdef ReleasedGil gil_state
-    if x == NULL or not read_number(&r[at[1]], scalar_type(&r[at[0]]), &slope) or (in_place and not can_be_target(x)):
+    if x == NULL or not read_number(&r[at[1]], scalar_type(&r[at[0]]), &slope) or (in_place and not can_overwrite(x)):
         return UNSUPPORTED
     kind = scalar_type(&r[at[0]])
     result = <object>x if in_place else new_like(x, kind)
@@ -363,7 +363,7 @@ cdef int run_formula(Operator op, IValue *r, const int32_t *at, ActivationKind f
     cdef ReleasedGil gil_state
     if x == NULL or scalar_type(&r[at[0]]) == HALF or scalar_type(&r[at[0]]) == BFLOAT16:
         return UNSUPPORTED
-    if in_place and not can_be_target(x):
+    if in_place and not can_overwrite(x):
         return UNSUPPORTED
     kind = scalar_type(&r[at[0]])
     source = make_dense(x)

@@ -242,7 +242,7 @@ cdef int store_loss(Operator op, IValue *r, const int32_t *at, bint of_scores, d
     return set_result(&r[at[op.nargs]], result, kind) if done else UNSUPPORTED
 
 
-cdef int store_loss_of_probabilities(Operator op, IValue *r, const int32_t *at) except -1:
+cdef int store_loss_of_target_probabilities(Operator op, IValue *r, const int32_t *at) except -1:
     """Store the mean or sum of cross entropies whose targets are class probabilities."""
     cdef PyArrayObject *x = float_array(&r[at[0]])
     cdef PyArrayObject *target = float_array(&r[at[1]])
@@ -292,7 +292,7 @@ cdef int nll_loss(Operator op, IValue *r, const int32_t *at) except -1:
 cdef int cross_entropy(Operator op, IValue *r, const int32_t *at) except -1:
     cdef double smoothing = r[at[5]].v.f
     if contiguous_array_or_null(&r[at[1]]) != NULL and scalar_type(&r[at[1]]) != INT64:
-        return store_loss_of_probabilities(op, r, at)
+        return store_loss_of_target_probabilities(op, r, at)
     return store_loss(op, r, at, True, smoothing) if 0 <= smoothing <= 1 else UNSUPPORTED
 
 

@@ -35,7 +35,7 @@ from ts._core.tensor.tensor cimport Tensor
 from ts.backends.cpu.kernels.aligned_memory cimport malloc_aligned
 from ts.backends.cpu.kernels.conv_depthwise cimport DepthwiseTask, compute_channels, lay_out_columns
 from ts.backends.cpu.kernels.conv_in_place cimport (
-    block_length, block_plane, compute_in_place, copy_out, reads_source_in_place, rows_of_block
+    block_length, block_plane_size, compute_in_place, write_sums, reads_source_in_place, rows_of_block
 )
 from ts.backends.cpu.kernels.conv_job cimport Job
 from ts.backends.cpu.kernels.conv_layout cimport InputLayout, SubConvolution, arrange_channel, real
@@ -85,7 +85,7 @@ cdef int compute_depthwise(
             while q < p.length:
                 count = min(p.length - q, <int64_t>DEPTHWISE_BLOCK)
                 job.kernels.taps(p.taps, weight, source + q, job.offset, sums, count)
-                copy_out(job, p, image, group * job.filters + filter, 1, sums, 0, q, count, True)
+                write_sums(job, p, image, group * job.filters + filter, 1, sums, 0, q, count, True)
                 q += count
     free(source)
     free(sums)
@@ -201,7 +201,7 @@ cdef class Run:
         return 0
 
     cdef int run(self, PartitionMethod method, Py_ssize_t partitions, double units) except -1:
-        """Run all partitions of `method`, without the GIL unless a single partition has little work.
+        """Run all partitions of `method`. The GIL is released, except for a single partition with little work.
 
         `units` is the estimated work, in the unit of `partition_count`.
         """
@@ -381,7 +381,7 @@ cdef int correlate_fitting(
                 partitions = partition_count(<double>job.images * dims_of(y)[1] * phase.length * job.channels * phase.taps / 64)
                 job.output_rows, job.block_rows = phase.rows, rows_of_block(job, phase, source, itemsize, partitions)
         if job.block_rows:
-            job.source_channel = block_plane(job, source)
+            job.source_channel = block_plane_size(job, source)
         elif source.as_is and _has_contiguous_planes(job.input_strides, source):
             job.source = job.input
             job.source_image = job.input_strides[0]

@@ -25,7 +25,7 @@ cdef enum:
     MAX_BLOCK_BYTES = 1 << 19          # maximal size in bytes of the input of a block of rows, which stays in the L2 cache
 
 
-cdef void copy_out(
+cdef void write_sums(
     Job *job, SubConvolution p, int64_t image, int64_t first, int64_t filters, real *sums, int64_t pitch, int64_t q, int64_t count,
     bint add_bias
 ) noexcept nogil:
@@ -74,14 +74,14 @@ cdef int64_t block_length(Job *job, InputLayout s) noexcept nogil:
     return s.length[1] - job.output_rows + job.block_rows
 
 
-cdef int64_t block_plane(Job *job, InputLayout s) noexcept nogil:
+cdef int64_t block_plane_size(Job *job, InputLayout s) noexcept nogil:
     """Return the number of elements of a channel in the buffer of a block of rows."""
     return block_length(job, s) * s.length[2] * s.residue_count[1] * s.residue_count[2]
 
 
 cdef int64_t buffer_size(Job *job, InputLayout s) noexcept nogil:
     """Return the size in elements of the row block buffer, 0 without row blocks."""
-    return job.channels * block_plane(job, s) + 3 * job.kernels.lanes if job.block_rows else 0
+    return job.channels * block_plane_size(job, s) + 3 * job.kernels.lanes if job.block_rows else 0
 
 
 cdef int64_t rows_of_block(Job *job, SubConvolution p, InputLayout s, int64_t itemsize, int64_t partitions) noexcept nogil:
@@ -113,9 +113,9 @@ cdef int compute_in_place(
 ) noexcept nogil:
     """Run the tasks of partition `partition` of `partition_count`. Return -1 if memory is exhausted.
 
-    A task computes all filters of one group and image. If `job.block_rows` is 0, a task computes 3 vectors of
-    positions. Otherwise, it copies the input of `job.block_rows` rows of the output to a buffer, and computes these
-    rows.
+    A task computes all filters of one group and image. If `job.block_rows` is 0, it computes them for 3 SIMD vectors
+    of output positions. Otherwise, it computes `job.block_rows` output rows, and copies the input that they read to a
+    buffer first.
     """
     cdef int64_t lanes = job.kernels.lanes, rows = job.kernels.rows, wide = 3 * job.kernels.lanes
     cdef int64_t tiles = (job.filters + rows - 1) // rows, blocks = (p.length + wide - 1) // wide
@@ -129,7 +129,7 @@ cdef int compute_in_place(
     if job.block_rows:
         source = buffer
         blocks = (p.rows + job.block_rows - 1) // job.block_rows
-        plane = block_plane(job, s)
+        plane = block_plane_size(job, s)
         memset(buffer, 0, buffer_size(job, s) * sizeof(real))
         # Panels that begin with a row need no unused positions if they have no more vectors than the row has positions.
         by_rows = p.row >= wide and (p.row + lanes - 1) // lanes * lanes <= s.length[2]
@@ -209,4 +209,4 @@ cdef void multiply_positions(
         if k >= job.depth:
             break
     if not direct:
-        copy_out(job, p, image, group * job.filters, job.filters, sums, wide, q, count, False)
+        write_sums(job, p, image, group * job.filters, job.filters, sums, wide, q, count, False)

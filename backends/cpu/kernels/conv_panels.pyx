@@ -45,7 +45,7 @@ cdef int64_t position_count(Job *job, SubConvolution p) noexcept nogil:
     return job.images * p.rows * p.row
 
 
-cdef void describe_panel(Job *job, SubConvolution p, int64_t first, int64_t positions, Panel *panel) noexcept nogil:
+cdef void set_panel_layout(Job *job, SubConvolution p, int64_t first, int64_t positions, Panel *panel) noexcept nogil:
     """Set the runs and copies of the panel of the positions [first, first + positions)."""
     cdef int64_t lanes = job.kernels.lanes, done = 0, length, image, row, column, i, run, last_read = 0
     panel.positions = positions
@@ -70,7 +70,7 @@ cdef void describe_panel(Job *job, SubConvolution p, int64_t first, int64_t posi
         last_read = max(last_read, panel.run_source[run] + (length + lanes - 1) // lanes * lanes)
         done += length
     panel.inside = last_read + job.furthest + (job.groups - 1) * job.channels * job.source_channel <= job.source_end
-    # Rows that follow each other in the output are one run of the output.
+    # Microkernels can write to the output only if the runs of the panel are consecutive there.
     panel.direct = job.direct and (panel.vectors == 0 or positions == panel.pitch)
     for run in range(1, panel.run_count):
         if panel.run_output[run] != panel.run_output[0] + panel.run_lane[run]:
@@ -96,7 +96,7 @@ cdef void pack_panel(Job *job, Panel *panel, const real *source, const int64_t *
         to += panel.pitch
 
 
-cdef void write_runs(
+cdef void write_panel_sums(
     Job *job, Panel *panel, int64_t filters, const real *sums, int64_t pitch, int64_t output_stride, real *output
 ) noexcept nogil:
     """Copy the sums of a panel to the rows of the output."""
@@ -149,7 +149,7 @@ cdef int compute_panels(Job *job, SubConvolution p, int64_t partition, int64_t p
         first_panel = all_panels * block // blocks
         panels = all_panels * (block + 1) // blocks - first_panel
         for i in range(panels):
-            describe_panel(
+            set_panel_layout(
                 job, p, (first_panel + i) * wide, min(wide, positions - (first_panel + i) * wide), &descriptions[i]
             )
         source = <real *>job.source + group * job.channels * job.source_channel
@@ -193,7 +193,7 @@ cdef int compute_panels(Job *job, SubConvolution p, int64_t partition, int64_t p
                 break
         for i in range(panels):
             if not descriptions[i].direct:
-                write_runs(job, &descriptions[i], filters, sums + i * wide, pitch, p.output_stride, output)
+                write_panel_sums(job, &descriptions[i], filters, sums + i * wide, pitch, p.output_stride, output)
     free(packed)
     free(sums)
     return 0

@@ -28,7 +28,7 @@ cdef inline Arithmetic operation_on_second(Arithmetic operation) noexcept:
     return CHAIN_DIVIDE_INTO if operation == CHAIN_DIVIDE else operation
 
 
-cdef void mark_per_row(FusedGroup g, FusedPlan plan, bint *per_row) noexcept:
+cdef void mark_per_row_slots(FusedGroup g, FusedPlan plan, bint *per_row) noexcept:
     """Mark the slots with one element per row: results of reductions, and results of steps on such slots."""
     cdef TileOp *tile_op
     cdef bint has_rows, has_others
@@ -114,7 +114,7 @@ cdef void merge_arithmetic(FusedGroup g, FusedPlan plan) noexcept:
     cdef int readers[MAX_SLOTS]
     cdef TileOp *tile_op
     cdef int i, k, slot, producer
-    mark_per_row(g, plan, per_row)
+    mark_per_row_slots(g, plan, per_row)
     count_readers(g, plan, readers)
     plan.chain_count = 0
     for i in range(plan.count):

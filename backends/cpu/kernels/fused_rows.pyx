@@ -58,7 +58,8 @@ cdef bint is_sum_of_all(FusedGroup g, Run *run, Layout *layout, int e) noexcept:
 cdef bint read_epilogues(FusedGroup g, FusedPlan plan, Run *run, RowLayout *rows, IValue *r, const int32_t *at) except -1:
     """Set the arguments of all epilogues and the row length.
 
-    All epilogues must read rows of one length, but a sum of all elements is possible if no operation reads it.
+    Return False unless all epilogues read rows of the same length. A sum of all elements is an exception if no
+    operation of the group reads the sum.
     """
     cdef IValue *others[MAX_EPILOGUE_ARGUMENTS]
     cdef EpilogueArgs *args
@@ -344,7 +345,7 @@ cdef bint address_operand(FusedGroup g, FusedPlan plan, Run *run, RowLayout *row
     return address_input(plan, run, layout, slot, layout.shape, order)
 
 
-cdef bint address_stage_operands(FusedGroup g, FusedPlan plan, Run *run, RowLayout *rows, int s) noexcept:
+cdef bint set_operand_addresses(FusedGroup g, FusedPlan plan, Run *run, RowLayout *rows, int s) noexcept:
     """Set the addresses of all slots that stage `s` reads."""
     cdef bint placed[MAX_SLOTS]
     cdef int kind[MAX_SLOTS]
@@ -384,7 +385,7 @@ cdef bint address_row_stages(FusedGroup g, FusedPlan plan, Run *run, IValue *r, 
     run.size = rows.layout.size
     run.rows.count, run.gathers = rows.stages, 0
     for s in range(rows.stages):
-        if not address_stage_operands(g, plan, run, &rows, s):
+        if not set_operand_addresses(g, plan, run, &rows, s):
             return False
     for e in range(g.epilogue_count):
         slot = plan.epilogue_slot[e]

@@ -135,7 +135,7 @@ cdef struct Selection:                 # arguments of `select_rows`
 
 
 cdef int select_outer_range(void *context, Py_ssize_t start, Py_ssize_t end) noexcept nogil:
-    """Select the rows of the outer indices [start, end)."""
+    """Select the indexed rows for positions [start, end) of the dimensions before the indexed one."""
     cdef Selection *task = <Selection *>context
     return 0 if select_rows(
         task.x + start * task.n * task.length, end - start, task.n, task.length, task.index, task.narrow, task.wrap, task.count,
@@ -400,7 +400,7 @@ cdef void copy_rows_at(const char *x, const int64_t *offsets, npy_intp count, np
             memcpy(out + i * length, x + offsets[i], length)
 
 
-cdef bint is_in_order(PyArrayObject *a, int first) noexcept:
+cdef bint has_ordered_strides(PyArrayObject *a, int first) noexcept:
     """Return whether dimensions from `first` on have nonincreasing strides (C order, possibly with gaps)."""
     cdef npy_intp last = -1
     cdef int d
@@ -451,7 +451,7 @@ cdef object select_by_indices(int nargs, IValue *r, const int32_t *at, List indi
     if not flags_of(a) & cnp.NPY_ARRAY_ALIGNED:
         return None
     offsets = index_offsets(indices, 0, ndim_of(a), dims_of(a), strides_of(a), &covered)
-    if offsets is None or not is_in_order(a, covered):
+    if offsets is None or not has_ordered_strides(a, covered):
         return None
     index = <PyArrayObject *>offsets
     nd, length = ndim_of(index), item_size(a)

@@ -210,7 +210,7 @@ cdef Packed pack_operand(CacheEntry entry, object root, PackFunction pack, const
     entry.packed, entry.watch, entry.hits = result, weakref.ref(root, entry.drop_on_deallocation), 0
     packed_bytes += result.bytes
     packed_entries.append(entry)
-    # Later calls read the panels instead of the file.
+    # If the weight is mapped from a file, release its pages: later calls read the panels.
     if cnp.PyArray_BASE(<cnp.ndarray>root) != NULL:
         from ts._core.tensor.mapped_pages import release_clean_pages  # imported at the first use of a mapped weight
 

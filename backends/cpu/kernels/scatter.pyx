@@ -361,7 +361,7 @@ cdef int index_put(Operator op, IValue *r, const int32_t *at) except -1:
     before = nd - ndim_of(values)
     if before < 0 or nd > MAX_DIMS:
         return UNSUPPORTED
-    # The dimensions are those before the index tensors, those of the index tensors, and the other ones.
+    # Dimensions of a[indices]: those before the indexed dimensions, those of the index tensors, those after.
     for d in range(nd):
         n = dims_of(a)[d] if d < lead else dims_of(index)[d - lead] if d < rest else dims_of(a)[d - rest + lead + covered]
         if d >= before and dims_of(values)[d - before] != 1 and dims_of(values)[d - before] != n:

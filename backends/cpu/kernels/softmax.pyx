@@ -343,7 +343,7 @@ cdef struct Rows:
 
 
 cdef int run_rows(void *context, Py_ssize_t start, Py_ssize_t end) noexcept nogil:
-    """Compute the function of the outer indices [start, end)."""
+    """Compute softmax, log_softmax or logsumexp (`rows.what`) for the outer indices [start, end)."""
     cdef Rows *rows = <Rows *>context
     cdef npy_intp size = sizeof(float) if rows.kind == FLOAT else sizeof(double)
     cdef char *x = rows.x + start * rows.n * rows.inner * size

@@ -294,7 +294,7 @@ def set_item(Tensor x not None, index, value):
         # `indexing.put` removes leading dimensions of size 1.
         if source.scalar_type != x.scalar_type or (ndim_of(array) and dims_of(array)[0] == 1):
             return False
-        # As in PyTorch, a value for all masked elements may share memory with `x`.
+        # Copy a 0-dim value that is assigned by a mask: as in PyTorch, it may be a view of `x`.
         if ndim_of(array) == 0 and len(indices) == 1 and (<Tensor>indices[0]).scalar_type == BOOL:
             source = operator_function("clone")(source)
     operator_function("index_put_")(x, indices, source)
