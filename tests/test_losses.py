@@ -221,3 +221,15 @@ def test_smooth_l1_loss_of_beta_0_has_the_gradient_of_l1_loss():
     x = ts.tensor([1.0, 2.0, 3.0], requires_grad=True)
     F.smooth_l1_loss(x, ts.tensor([2.0, 2.0, 2.0]), beta=0.0, reduction="sum").backward()
     assert x.grad.tolist() == [-1, 0, 1]
+
+
+@pytest.mark.parametrize("shape", [(5, 4), (4,), (2, 4, 3)])
+def test_uint8_target_classes(shape):
+    """Targets of dtype uint8 have the loss and the gradient of equal int64 targets."""
+    x = ts.randn(shape, requires_grad=True)
+    target = ts.randint(0, 4, shape[:1] + shape[2:] if len(shape) > 1 else ())
+    results = []
+    for dtype in (ts.int64, ts.uint8):
+        loss = F.cross_entropy(x, target.to(dtype))
+        results.append((loss, *ts.autograd.grad(loss, x)))
+    assert all(ts.allclose(a, b) for a, b in zip(*results, strict=True))

@@ -169,7 +169,7 @@ _BACK = (
     out="grad_input",
     dtype_errors={"bic": "nll_loss2d_backward_out_frame"},
 )
-@shared_fields(where="", layout="contiguous", checked_dtype="self grad_output total_weight target:Long")
+@shared_fields(where="", layout="contiguous", checked_dtype="self grad_output total_weight target:Long|Byte")
 def _nll_loss_backward(
     xp: Any,
     grad_output: Array,

@@ -67,7 +67,11 @@ def _check_of_several(record: Any, messages: Mapping[str, str]) -> Callable[[Seq
     names = record.checked_dtype.removeprefix(PROMOTED).split()
     parameters = [parameter.name for parameter in signature(record.schema_text).parameters]
     positions = [parameters.index(name) for name in names if ":" not in name]
-    fixed = [(parameters.index(name), dtype) for name, _, dtype in (n.partition(":") for n in names) if dtype]
+    fixed = [
+        (parameters.index(name), allowed.split("|"))
+        for name, _, allowed in (n.partition(":") for n in names)
+        if allowed
+    ]
     promotes, template = record.checked_dtype.startswith(PROMOTED), record.mixed_dtypes_error
 
     def check_all(args: Sequence[Any]) -> None:
@@ -86,8 +90,8 @@ def _check_of_several(record: Any, messages: Mapping[str, str]) -> Callable[[Seq
                 raise RuntimeError(common.dtype_message(template, dtypes[0], other))
         check(messages, dtypes[0])
         for i, expected in fixed:
-            if common.NAME_OF[args[i].dtype] != expected:
-                raise RuntimeError(SCALAR.format(want=expected, got=common.NAME_OF[args[i].dtype]))
+            if common.NAME_OF[args[i].dtype] not in expected:
+                raise RuntimeError(SCALAR.format(want=expected[0], got=common.NAME_OF[args[i].dtype]))
 
     return check_all
 
