@@ -281,3 +281,10 @@ def test_integer_ranges(device):
             ts.arange(*bounds, device=device)
     with pytest.raises(RuntimeError, match="step must be nonzero"):
         ts.arange(0, 5, 0, device=device)
+
+
+def test_indexed_assignment_to_expanded_tensors_warns():
+    x = ts.zeros(3, 1).expand(3, 4)
+    with pytest.warns(UserWarning, match="Use of index_put_ on expanded tensors is deprecated"):
+        x[ts.tensor([0, 1])] = ts.ones(4)
+    assert x.tolist() == [[1.0] * 4, [1.0] * 4, [0.0] * 4]

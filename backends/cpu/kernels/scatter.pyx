@@ -19,7 +19,7 @@ from ts._core.dispatch.operator cimport Kernel, Operator, UNSUPPORTED
 from ts._core.tensor.ndarray cimport (
     BOOL, DOUBLE, FLOAT, INT32, INT64, PyArrayObject, data_of, dims_of, flags_of, ndim_of, same_shape, size_of, strides_of
 )
-from ts._core.tensor.overlap cimport share_memory
+from ts._core.tensor.overlap cimport has_internal_overlap, share_memory
 from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor, wrote
 from ts._core.value.container cimport List, list_slot
 from ts._core.value.ivalue cimport IValue, TAG_FLOAT, TAG_INT, TAG_OBJECT
@@ -352,6 +352,8 @@ cdef int index_put(Operator op, IValue *r, const int32_t *at) except -1:
     array = <object>(<Tensor>r[at[0]].v.o).array
     a = read_array(&r[at[0]]) if in_place else contiguous_array_or_null(&r[at[0]])
     if a == NULL or <PyObject *>a != <PyObject *>array or lead == count or count > ndim_of(a):
+        return UNSUPPORTED
+    if in_place and has_internal_overlap(a):  # the Python kernel warns or raises an error
         return UNSUPPORTED
     offsets = index_offsets(indices, lead, ndim_of(a) - lead, dims_of(a) + lead, strides_of(a) + lead, &covered)
     if offsets is None:
