@@ -143,7 +143,7 @@ cdef int run_element_range(void *context, Py_ssize_t start, Py_ssize_t end) noex
     return 0
 
 
-cdef int run_row_kernel(Operator op, IValue *r, const int32_t *at, Rows rows, bint in_place=False) except -1:
+cdef int run_row_kernel(Operator op, IValue *r, const int32_t *at, Rows rows) except -1:
     """Apply the row kernel `rows` to the elements of the first argument, and store the result.
 
     The kernel has functions for float32 and float64. Half-precision elements are converted to float32 in
@@ -151,6 +151,7 @@ cdef int run_row_kernel(Operator op, IValue *r, const int32_t *at, Rows rows, bi
     """
     cdef PyArrayObject *x = aligned_float_array(&r[at[0]])
     cdef int kind
+    cdef bint in_place = is_in_place(op)
     cdef object source, result
     cdef RowTask task
     cdef ReleasedGil gil_state
@@ -170,9 +171,6 @@ cdef int run_row_kernel(Operator op, IValue *r, const int32_t *at, Rows rows, bi
 cdef int silu(Operator op, IValue *r, const int32_t *at) except -1:
     return run_row_kernel(op, r, at, SILU)
 
-cdef int silu_in_place(Operator op, IValue *r, const int32_t *at) except -1:
-    return run_row_kernel(op, r, at, SILU, True)
-
 
 cdef int gelu(Operator op, IValue *r, const int32_t *at) except -1:
     cdef str approximate
@@ -186,8 +184,9 @@ cdef int gelu(Operator op, IValue *r, const int32_t *at) except -1:
     return UNSUPPORTED
 
 
-cdef int run_leaky_relu(Operator op, IValue *r, const int32_t *at, bint in_place) except -1:
+cdef int leaky_relu(Operator op, IValue *r, const int32_t *at) except -1:
     cdef PyArrayObject *x = float_array(&r[at[0]])
+    cdef bint in_place = is_in_place(op)
     cdef double slope
     cdef int kind
     cdef object result
@@ -205,13 +204,6 @@ cdef int run_leaky_relu(Operator op, IValue *r, const int32_t *at, bint in_place
         double_leaky(<double *>data_of(x), size_of(x), slope, 0, <double *>out)
     take_gil(gil_state)
     return store_result(op, r, at, in_place, result, kind)
-
-
-cdef int leaky_relu(Operator op, IValue *r, const int32_t *at) except -1:
-    return run_leaky_relu(op, r, at, False)
-
-cdef int leaky_relu_in_place(Operator op, IValue *r, const int32_t *at) except -1:
-    return run_leaky_relu(op, r, at, True)
 
 
 cdef int prelu(Operator op, IValue *r, const int32_t *at) except -1:
@@ -545,8 +537,8 @@ register_kernel("aten::hardshrink", hardshrink, CONTIGUOUS)
 register_kernel("aten::threshold", threshold, FLOAT32_CONTIGUOUS)
 register_kernel("aten::leaky_relu", leaky_relu, FLOAT32_CONTIGUOUS)
 register_kernel("aten::prelu", prelu)
-register_kernel("aten::silu_", silu_in_place)
-register_kernel("aten::leaky_relu_", leaky_relu_in_place)
+register_kernel("aten::silu_", silu)
+register_kernel("aten::leaky_relu_", leaky_relu)
 register_kernel("aten::elu_", elu)
 register_kernel("aten::celu_", celu)
 register_kernel("aten::selu_", selu)

@@ -37,7 +37,7 @@ from ts.backends.cpu.kernels.conv_depthwise cimport DepthwiseTask, compute_chann
 from ts.backends.cpu.kernels.conv_in_place cimport (
     block_length, block_plane_size, compute_in_place, write_sums, reads_source_in_place, rows_of_block
 )
-from ts.backends.cpu.kernels.conv_job cimport Job
+from ts.backends.cpu.kernels.conv_job cimport Job, tile_count
 from ts.backends.cpu.kernels.conv_layout cimport InputLayout, SubConvolution, arrange_channel, real
 from ts.backends.cpu.kernels.conv_panels cimport MAX_PANELS_PER_TASK, compute_panels, position_count
 from ts.backends.cpu.kernels.conv_weight_packing cimport (
@@ -112,7 +112,6 @@ cdef class Run:
     cdef Packed cached                   # packed weight of the cache, or None
     cdef InputLayout source
     cdef SubConvolution phase
-    cdef bint double_
     cdef int64_t plane
     cdef int64_t channels              # channels of an image
 
@@ -126,7 +125,7 @@ cdef class Run:
     cdef int arrange_partition(self, Py_ssize_t partition, Py_ssize_t partition_count) noexcept nogil:
         cdef int64_t count = self.job.images * self.channels, i
         for i in range(count * partition // partition_count, count * (partition + 1) // partition_count):
-            if self.double_:
+            if self.job.double_:
                 arrange_channel(
                     <const double *>self.job.input, self.job.input_strides, self.source, i // self.channels,
                     i % self.channels, 0, self.source.length[1], <double *>self.job.source + i * self.plane,
@@ -140,10 +139,10 @@ cdef class Run:
 
     cdef int compute_partition(self, Py_ssize_t partition, Py_ssize_t partition_count) noexcept nogil:
         if reads_source_in_place(&self.job, self.phase):
-            if self.double_:
+            if self.job.double_:
                 return compute_in_place(&self.job, self.phase, self.source, partition, partition_count, <double *>NULL)
             return compute_in_place(&self.job, self.phase, self.source, partition, partition_count, <float *>NULL)
-        if self.double_:
+        if self.job.double_:
             return compute_panels(&self.job, self.phase, partition, partition_count, <double *>NULL)
         return compute_panels(&self.job, self.phase, partition, partition_count, <float *>NULL)
 
@@ -158,7 +157,7 @@ cdef class Run:
         if self.job.input_strides[4] != 1 and self.source.size[2] > 1:
             input = np.ascontiguousarray(input)  # so that the result has the same bits for all strides
             self.owners += (input,)
-        _strides(<PyArrayObject *>input, strides, 2, 8 if self.double_ else 4)
+        _strides(<PyArrayObject *>input, strides, 2, 8 if self.job.double_ else 4)
         task.kernels, task.input, task.weight = self.job.kernels, data_of(<PyArrayObject *>input), &self.job.weight
         task.tap_index = p.tap_index
         task.image_stride, task.channel_stride, task.row_stride = strides[0], strides[1], strides[3]
@@ -173,7 +172,7 @@ cdef class Run:
     cdef int compute_depthwise_partition(self, Py_ssize_t partition, Py_ssize_t partition_count) noexcept nogil:
         if self.by_channels:
             return compute_channels(&self.depthwise, partition, partition_count)
-        if self.double_:
+        if self.job.double_:
             return compute_depthwise(&self.job, self.phase, self.source, self.plane, partition, partition_count, <double *>NULL)
         return compute_depthwise(&self.job, self.phase, self.source, self.plane, partition, partition_count, <float *>NULL)
 
@@ -195,7 +194,7 @@ cdef class Run:
             return 0
         free(self.own_packed)
         self.own_packed = NULL
-        self.own_packed = <char *>_allocate(job.packed_group * job.groups + 1, 8 if self.double_ else 4)
+        self.own_packed = <char *>_allocate(job.packed_group * job.groups + 1, 8 if self.job.double_ else 4)
         job.packed = self.own_packed
         pack_weight(&job.weight, self.phase.tap_index, self.phase.taps, job.packed)
         return 0
@@ -220,14 +219,14 @@ cdef class Run:
     cdef int arrange_bias(self) except -1:
         """Copy the bias to tiles of the microkernels' rows. The missing filters of the last tile of a group get 0."""
         cdef Job *job = &self.job
-        cdef int64_t rows = job.kernels.rows, padded = (job.filters + rows - 1) // rows * rows, group, filter, i
+        cdef int64_t rows = job.kernels.rows, padded = tile_count(job) * rows, group, filter, i
         if job.bias == NULL:
             return 0
-        job.tile_bias = <char *>_allocate(job.groups * padded, 8 if self.double_ else 4)
+        job.tile_bias = <char *>_allocate(job.groups * padded, 8 if self.job.double_ else 4)
         for group in range(job.groups):
             for filter in range(padded):
                 i = (group * job.filters + filter) * job.bias_stride
-                if self.double_:
+                if self.job.double_:
                     (<double *>job.tile_bias)[group * padded + filter] = (<double *>job.bias)[i] if filter < job.filters else 0
                 else:
                     (<float *>job.tile_bias)[group * padded + filter] = (<float *>job.bias)[i] if filter < job.filters else 0
@@ -349,10 +348,10 @@ cdef int correlate_fitting(
     cdef Py_ssize_t i
     cdef bint depthwise
     itemsize = item_size(x)
-    run.double_ = job.double_ = itemsize == 8
+    job.double_ = itemsize == 8
     run.source = source
     run.owners = (input, weight, bias, out)
-    job.kernels = microkernels(run.double_)
+    job.kernels = microkernels(job.double_)
     job.input = data_of(x)
     _strides(x, job.input_strides, 2, itemsize)
     job.images = dims_of(x)[0]
@@ -432,7 +431,7 @@ cdef int correlate_fitting(
         k = max(groups * (position_count(job, phase) // (3 * job.kernels.lanes * job.panels)), 1)
         job.filter_parts = 1
         if partitions > 1:
-            job.filter_parts = min((job.filters + job.kernels.rows - 1) // job.kernels.rows, (2 * partitions + k - 1) // k)
+            job.filter_parts = min(tile_count(job), (2 * partitions + k - 1) // k)
         run.run(Run.compute_partition, partitions, work / 64.0)
     return 0
 

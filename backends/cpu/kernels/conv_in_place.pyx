@@ -13,7 +13,7 @@ from libc.stdlib cimport free
 from libc.string cimport memset
 
 from ts.backends.cpu.kernels.aligned_memory cimport malloc_aligned
-from ts.backends.cpu.kernels.conv_job cimport Job, bias_of_tile
+from ts.backends.cpu.kernels.conv_job cimport Job, bias_of_tile, kernel_index, tile_count
 from ts.backends.cpu.kernels.conv_layout cimport InputLayout, SubConvolution, arrange_channel, row_of_position
 from ts.backends.cpu.kernels.conv_weight_packing cimport WEIGHT_BLOCK_DEPTH
 
@@ -104,7 +104,7 @@ cdef int64_t rows_of_block(Job *job, SubConvolution p, InputLayout s, int64_t it
 
 cdef bint reads_source_in_place(Job *job, SubConvolution p) noexcept nogil:
     """Return whether `compute_in_place` computes the correlation, otherwise `compute_panels`."""
-    cdef int64_t tiles = (job.filters + job.kernels.rows - 1) // job.kernels.rows
+    cdef int64_t tiles = tile_count(job)
     return tiles <= 2 or (tiles <= MAX_UNPACKED_TILES and p.taps >= MIN_UNPACKED_TAPS)
 
 
@@ -118,7 +118,7 @@ cdef int compute_in_place(
     buffer first.
     """
     cdef int64_t lanes = job.kernels.lanes, rows = job.kernels.rows, wide = 3 * job.kernels.lanes
-    cdef int64_t tiles = (job.filters + rows - 1) // rows, blocks = (p.length + wide - 1) // wide
+    cdef int64_t tiles = tile_count(job), blocks = (p.length + wide - 1) // wide
     cdef int64_t task, group, image, start, block, row, q, q_end, count, channel, plane = 0
     cdef bint by_rows = False
     cdef real *buffer = <real *>malloc_aligned((buffer_size(job, s) + wide * (tiles * rows + WEIGHT_BLOCK_DEPTH)) * sizeof(real))
@@ -174,7 +174,7 @@ cdef void multiply_positions(
     `start` is the offset of position q in `source`. `sums` is a buffer.
     """
     cdef int64_t lanes = job.kernels.lanes, rows = job.kernels.rows, vectors = (count + lanes - 1) // lanes
-    cdef int64_t wide = 3 * lanes, tiles = (job.filters + rows - 1) // rows, k = 0, row, depth, tile, left, kind_of_tile, to_pitch
+    cdef int64_t wide = 3 * lanes, tiles = tile_count(job), k = 0, row, depth, tile, index, to_pitch
     cdef bint inside = job.block_rows or start + job.furthest + wide <= job.source_end, direct
     cdef real *weight = <real *>job.packed + group * job.packed_group
     cdef real *tile_weight
@@ -190,21 +190,18 @@ cdef void multiply_positions(
         if not inside:
             pack_end(job, source, start, job.offset + k, depth, block, vectors * lanes)
         for tile in range(tiles):
-            left = job.filters - tile * rows
-            kind_of_tile = 0
-            while (1 << kind_of_tile) < min(left, rows):
-                kind_of_tile += 1
+            index = kernel_index(job, job.filters - tile * rows)
             to, to_pitch = sums + tile * rows * wide, wide
             if direct:
                 to, to_pitch = output + tile * rows * job.out_plane, job.out_plane
             tile_weight = weight + (k * tiles + tile * depth) * rows
             bias = bias_of_tile(job, group, tile)
             if inside:
-                job.kernels.reach[kind_of_tile][vectors - 1](
+                job.kernels.reach[index][vectors - 1](
                     depth, tile_weight, source + start, job.offset + k, to, to_pitch, k > 0, bias
                 )
             else:
-                job.kernels.tile[kind_of_tile][vectors - 1](depth, tile_weight, block, to, to_pitch, k > 0, bias)
+                job.kernels.tile[index][vectors - 1](depth, tile_weight, block, to, to_pitch, k > 0, bias)
         k += depth
         if k >= job.depth:
             break

@@ -37,9 +37,21 @@ cdef struct Job:
     bint direct                        # True if microkernels may write to the output instead of a buffer
 
 
+cdef inline int64_t tile_count(Job *job) noexcept nogil:
+    """Return the number of tiles of the filters of a group. A tile has as many filters as a microkernel has rows."""
+    return (job.filters + job.kernels.rows - 1) // job.kernels.rows
+
+
+cdef inline int64_t kernel_index(Job *job, int64_t filters) noexcept nogil:
+    """Return the index of the smallest microkernel whose rows suffice for a tile of at most `filters` filters."""
+    cdef int64_t index = 0
+    while (1 << index) < min(filters, <int64_t>job.kernels.rows):
+        index += 1
+    return index
+
+
 cdef inline char *bias_of_tile(Job *job, int64_t group, int64_t tile) noexcept nogil:
     """Return the bias of the filters of a tile, padded to the rows of a microkernel, or NULL."""
-    cdef int64_t rows = job.kernels.rows, tiles = (job.filters + rows - 1) // rows
     if job.tile_bias == NULL:
         return NULL
-    return job.tile_bias + (group * tiles + tile) * rows * (8 if job.double_ else 4)
+    return job.tile_bias + (group * tile_count(job) + tile) * job.kernels.rows * (8 if job.double_ else 4)

@@ -18,7 +18,7 @@ from libc.stdint cimport int64_t
 from libc.stdlib cimport free
 
 from ts.backends.cpu.kernels.aligned_memory cimport malloc_aligned
-from ts.backends.cpu.kernels.conv_job cimport bias_of_tile
+from ts.backends.cpu.kernels.conv_job cimport bias_of_tile, kernel_index, tile_count
 from ts.backends.cpu.kernels.conv_weight_packing cimport WEIGHT_BLOCK_DEPTH
 from ts.backends.cpu.kernels.microkernels cimport MAX_COLUMNS, VectorCopy
 
@@ -119,11 +119,11 @@ cdef void write_panel_sums(
 
 cdef int compute_panels(Job *job, SubConvolution p, int64_t partition, int64_t partition_count, real *kind) noexcept nogil:
     cdef int64_t lanes = job.kernels.lanes, rows = job.kernels.rows, wide = 3 * lanes
-    cdef int64_t tiles = (job.filters + rows - 1) // rows, pitch = wide * job.panels
+    cdef int64_t tiles = tile_count(job), pitch = wide * job.panels
     cdef int64_t positions = position_count(job, p), all_panels = (positions + wide - 1) // wide
     cdef int64_t blocks = (all_panels + job.panels - 1) // job.panels
     cdef int64_t tasks = job.groups * blocks * job.filter_parts
-    cdef int64_t task, group, block, first_panel, panels, tile, tile_begin, tile_end, filters, left, kind_of_tile, k, depth, i
+    cdef int64_t task, group, block, first_panel, panels, tile, tile_begin, tile_end, filters, index, k, depth, i
     cdef int64_t to_pitch, columns
     cdef Panel descriptions[MAX_PANELS_PER_TASK]
     cdef Panel *panel
@@ -165,10 +165,7 @@ cdef int compute_panels(Job *job, SubConvolution p, int64_t partition, int64_t p
                 if panel.vectors == 0:
                     columns = i
             for tile in range(tile_end - tile_begin):
-                left = filters - tile * rows
-                kind_of_tile = 0
-                while (1 << kind_of_tile) < min(left, rows):
-                    kind_of_tile += 1
+                index = kernel_index(job, filters - tile * rows)
                 tile_weight = weight + (k * tiles + (tile_begin + tile) * depth) * rows
                 for i in range(panels):
                     panel = &descriptions[i]
@@ -176,7 +173,7 @@ cdef int compute_panels(Job *job, SubConvolution p, int64_t partition, int64_t p
                     if panel.direct:
                         to, to_pitch = output + tile * rows * job.out_plane + panel.run_output[0], job.out_plane
                     if panel.vectors:
-                        job.kernels.tile[kind_of_tile][panel.vectors - 1](
+                        job.kernels.tile[index][panel.vectors - 1](
                             depth, tile_weight, packed + i * wide * depth, to, to_pitch, k > 0, bias_of_tile(job, group, tile_begin + tile)
                         )
             if columns >= 0:
