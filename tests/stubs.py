@@ -459,7 +459,9 @@ def method_names() -> str:
     names = textwrap.wrap(" ".join(sorted({*registry.python_names("m"), *functional.tensor_methods()})), 100)
     table = "".join(f"    {line}\n" for line in names)
     head = "Names of the operators that are tensor methods, written by `python -m tests.regenerate`."
-    return f'"""{head}"""\n\nfrom __future__ import annotations\n\nfrom typing import Final\n\nNAMES: Final = """\n{table}"""\n'
+    function = '@cache\ndef names() -> frozenset[str]:\n    """Return the names as a set."""\n    return frozenset(NAMES.split())\n'
+    imports = "from __future__ import annotations\n\nfrom functools import cache\nfrom typing import Final\n"
+    return f'"""{head}"""\n\n{imports}\nNAMES: Final = """\n{table}"""\n\n\n{function}'
 
 
 def documented(page: str) -> str:

@@ -117,6 +117,38 @@ def test_dir_lists_methods_before_first_use():
     assert {"softmax", "nn", "float32", "Tensor"} <= set(dir(ts))
 
 
+def test_a_method_imports_only_its_operators():
+    """The first lookup of a method imports no other operators, also without a lookup of `ts.Tensor`."""
+    code = """
+import sys
+import numpy, ts
+x = ts.from_numpy(numpy.array([-1.0]))
+print(x.abs().item(), hasattr(x, "relu"), hasattr(x, "rely"), x.add is not None, ts.Tensor.abs is ts.Tensor.abs)
+method = ts.Tensor.abs
+print("ts.ops.conv" in sys.modules, len([name for name in sys.modules if name.startswith("ts.ops.")]) < 15)
+try:
+    x.rely
+except AttributeError as error:
+    print(str(error).rpartition(" ")[2])
+ts.ops.registry.load()
+print(ts.Tensor.abs is method, x.where(x > 0, x).item(), x.nonzero().tolist())
+"""
+    output = in_process(code).splitlines()
+    assert output == ["1.0 True False True True", "False True", "'relu'?", "True -1.0 [[0]]"]
+
+
+def test_a_failing_property_is_evaluated_twice_at_most():
+    """A property of a subclass that raises AttributeError is not looked up without an end."""
+
+    class Failing(ts.Tensor):
+        @property
+        def relu(self):
+            raise AttributeError("no value")
+
+    with pytest.raises(AttributeError, match="has no attribute 'relu'"):
+        ts.ones(1).as_subclass(Failing).relu
+
+
 def test_the_names_of_methods_are_current():
     from ts.ops import method_names, registry
 

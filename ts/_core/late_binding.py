@@ -20,6 +20,7 @@ _PROVIDERS: Final = {
     # operators and their rules
     "backends": "ts.backends",
     "operator_registry": "ts.ops.registry",
+    "announce_methods": "ts.ops.lazy_methods:announce",
     "operator_overloads": "ts.ops.registry:lookup",
     "type_promotion": "ts.ops.common",
     "functional": "ts.functional",

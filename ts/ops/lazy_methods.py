@@ -1,8 +1,8 @@
 """Placeholders of tensor methods that exist before their operators are imported.
 
 The function `announce` adds a placeholder for each name in `method_names` to the tensor class.
-`dir(ts.Tensor)` therefore lists all methods. The first access to a placeholder imports all operators, which
-replaces the placeholders by methods. `python -m tests.regenerate` writes `method_names`.
+`dir(ts.Tensor)` therefore lists all methods. The first access to a placeholder replaces it by the method,
+which imports its operators at the first call. `python -m tests.regenerate` writes `method_names`.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from typing import Any
 
 from ts._core.tensor.tensor import Tensor
 from ts._core.tensor.tensor_type import install_methods
-from ts.ops.method_names import NAMES
+from ts.ops import method_names
 
 
 class LazyMethod:
-    """Placeholder descriptor of an operator method, whose first access loads all operators."""
+    """Placeholder descriptor of an operator method, whose first access installs the method."""
 
     __slots__ = ("name",)
 
@@ -25,16 +25,11 @@ class LazyMethod:
     def __get__(self, instance: Tensor | None, owner: type) -> Any:
         from ts.ops import registry
 
-        registry.load()
-        method = Tensor.__dict__[self.name]
-        # If another thread has installed this placeholder again after the operators were loaded, the lookup
-        # returns the placeholder itself.
-        if method is self:
-            method = registry.function(self.name)
-        return method.__get__(instance, owner)
+        registry.install_method(self.name)
+        return Tensor.__dict__[self.name].__get__(instance, owner)
 
 
 def announce() -> None:
-    """Install placeholder methods, unless operators are already loaded."""
-    if "add" not in Tensor.__dict__:
-        install_methods({name: LazyMethod(name) for name in NAMES.split()})
+    """Install placeholders of the methods that are not installed yet."""
+    names = method_names.names() - Tensor.__dict__.keys()
+    install_methods({name: LazyMethod(name) for name in names})

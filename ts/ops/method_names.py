@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Final
 
 NAMES: Final = """
@@ -54,3 +55,9 @@ NAMES: Final = """
     unique_consecutive unsafe_chunk unsafe_split unsafe_split_with_sizes unsqueeze unsqueeze_ values var
     vdot view view_as vsplit where xlogy xlogy_ zero zero_
 """
+
+
+@cache
+def names() -> frozenset[str]:
+    """Return the names as a set."""
+    return frozenset(NAMES.split())

@@ -38,6 +38,7 @@ from ts._core.dispatch import work  # noqa: F401  adds time limits to operator c
 from ts._core.dispatch.operator import Operator
 from ts._core.dispatch.overloads import OverloadSet
 from ts._core.late_binding import resolve
+from ts._core.tensor.tensor import Tensor
 from ts._core.tensor.tensor_type import install_methods
 from ts._core.value.build_lock import build_lock
 from ts.errors import missing_attribute
@@ -76,6 +77,7 @@ _shared: dict[Kernel, dict[str, Any]] = {}  # kernel -> fields set by `shared_fi
 _orders: dict[str, str] = {}  # operator name -> overloads to try first
 _same: dict[str, str] = {}  # alias -> name of the aliased operator
 _operators: dict[str, tuple[Any, ...]] = {}
+_methods: dict[str, Any] = {}  # tensor methods by name
 _named: set[str] = set()  # operator names for which all families that declare them are imported
 _loading = _loaded = False
 
@@ -182,10 +184,35 @@ def _load() -> None:
     with _importing(FAMILIES):
         import ts._core.autograd.tensor_methods  # noqa: F401  adds methods to the type
 
-        overload_sets = {name: OverloadSet(f"aten::{name}", lookup) for name in python_names("m")}
-        overload_sets |= {name: _with_tensor_second(overload_sets[name]) for name in ("where", "polygamma")}
-        install_methods(overload_sets | resolve("torch_functions").tensor_methods())
+        functions = resolve("torch_functions").tensor_methods()
+        install_methods({name: _method(name) for name in (*python_names("m"), *functions)})
         _loaded = True
+
+
+def install_method(name: str) -> bool:
+    """Add the method `name` to the tensor class. Return False if tensors do not have this attribute.
+
+    The families of the operator are imported at the first call of the method.
+    """
+    import ts._core.autograd.tensor_methods  # noqa: F401  adds methods to the type
+    from ts.ops import method_names
+
+    if name in method_names.names():
+        install_methods({name: _method(name)})
+    return name in Tensor.__dict__
+
+
+def _method(name: str) -> Any:
+    """Return the tensor method of an operator. Each call returns the same object for a name."""
+    method = _methods.get(name)
+    if method is None:
+        method = resolve("torch_functions").tensor_methods().get(name)
+        if method is None:
+            method = OverloadSet(f"aten::{name}", lookup)
+            if name in ("where", "polygamma"):
+                method = _with_tensor_second(method)
+        method = _methods.setdefault(name, method)
+    return method
 
 
 def _load_name(name: str) -> None:

@@ -7,8 +7,8 @@ cdef int register_tensor_type(type cls, IsDispatched predicate) except -1
 # Return the function that calls the operator `name` of the registry, such as "add". Raise an error if there
 # is no such operator.
 cdef object operator_function(str name)
-# Install the methods of all operator records. Return False if this was done before.
-cdef bint load_methods() except -1
+# Install the method of an operator. Return whether the class Tensor has the attribute `name`.
+cdef bint install_method(str name) except -1
 # Return the function for a Python operator, such as "add", which a tracer, function mode or class may override.
 cdef object method(str name)
 

@@ -59,17 +59,9 @@ def operator(str name not None):
     return operator_function(name)
 
 
-cdef bint _methods_loaded = False
-
-
-cdef bint load_methods() except -1:
-    """Install the methods of all operator records. Return False if they were already installed."""
-    global _methods_loaded
-    if _methods_loaded:
-        return False
-    resolve("operator_registry").load()
-    _methods_loaded = True
-    return True
+cdef bint install_method(str name) except -1:
+    """Install the method of an operator. Return whether the class Tensor has the attribute `name`."""
+    return resolve("operator_registry").install_method(name)
 
 
 cdef object method(str name):
@@ -80,8 +72,10 @@ cdef object method(str name):
     """
     if not overriding and not watched():
         return operator_function(name)
-    load_methods()
-    return getattr(<object>tensor_type, name, None) or operator_function(name)
+    function = getattr(<object>tensor_type, name, None)
+    if function is None and install_method(name):
+        function = getattr(<object>tensor_type, name)
+    return function or operator_function(name)
 
 
 cdef object binary(str name, object a, object b):

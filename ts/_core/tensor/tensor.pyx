@@ -23,7 +23,7 @@ from cpython.tuple cimport PyTuple_SET_ITEM
 from ts._core.tensor.ndarray cimport PyArrayObject, dims_of, ndim_of, size_of
 from ts._core.tensor.python_operators cimport (
     add_in_place, binary, bitwise, call_exchanged, call_reflected, call_slot, divide_reflected, has_handler,
-    reflected_bitwise, is_operand, load_methods, method, operator_function, overrides, register_tensor_type,
+    install_method, is_operand, method, operator_function, overrides, reflected_bitwise, register_tensor_type,
     to_copy,
 )
 from ts._core.tensor.scalar_types cimport dtype_of_scalar_type, is_registered_dtype, scalar_type_of_number
@@ -43,10 +43,17 @@ cnp.import_array()
 cdef extern from "Python.h":
     ctypedef struct PyTypeObject:
         object (*tp_alloc)(PyTypeObject *, Py_ssize_t)
+    object PyObject_GenericGetAttr(object x, object name)
 
 # ---------------------------------------------------------------- wrapping of arrays in tensors
 
 cdef object backends = None          # the package ts.backends
+
+
+def attribute_names(Tensor x not None):
+    """Return the names of all attributes of a tensor, also of methods that are not installed yet."""
+    resolve("announce_methods")()
+    return dir(x)
 
 
 cdef object backend_registry():
@@ -342,17 +349,18 @@ cdef class Tensor:
         return resolve("tensor_subclasses").make_wrapper(*args, **kwargs)
 
     def __getattr__(self, name):
-        """Load the methods of operators at the first missing attribute, then look the attribute up again.
-
-        Loading them in `import ts` would be slow.
-        """
-        if not name.startswith("__") and load_methods():
-            return getattr(self, name)
+        """Install the method of an operator at its first lookup, because `import ts` installs no methods."""
+        if not name.startswith("__") and install_method(name):
+            # This function does not call `__getattr__` again if a property raises AttributeError.
+            try:
+                return PyObject_GenericGetAttr(self, name)
+            except AttributeError:
+                pass
         if name == "__cuda_array_interface__":
             return resolve("cuda_array_interface")(self)
         if name.startswith("__"):
             raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
-        raise missing_attribute(f"'{type(self).__name__}' object", name, partial(dir, self))
+        raise missing_attribute(f"'{type(self).__name__}' object", name, partial(attribute_names, self))
 
     # ---- properties
 
