@@ -60,7 +60,7 @@ cdef class OperatorNode(SavingNode):
                 values[i].tag = TAG_NONE
                 filled = i + 1
                 unpack(self, i, gradients, &values[i])
-            run_formula(f.function, values, &result)
+            run_formula(f.function(), values, &result)
             return distribute_gradients(self, &result)
         finally:
             for i in range(filled):
@@ -98,7 +98,7 @@ cdef class OperatorNode(SavingNode):
         cdef int i
         if self.formula is None:
             return []
-        arguments = self.formula.function.arguments
+        arguments = self.formula.function().arguments
         return [
             arguments[i][0] if self.formula.sources[i].origin not in (GRADIENT, GRADIENTS) else None
             for i in range(self.formula.count)

@@ -49,7 +49,8 @@ cdef struct Source:
 
 cdef class Formula:
     """A derivative formula: a function that returns the gradients of some arguments."""
-    cdef readonly Function function
+    cdef object compile                # function that compiles the derivative, called at the first backward pass
+    cdef Function compiled             # result of `compile`, or None
     cdef Source *sources               # array with one Source per parameter of the formula
     cdef int count
     cdef bint reads_results            # True if the formula reads results or their properties (sizes, dtypes)
@@ -61,6 +62,7 @@ cdef class Formula:
     # if the argument requires grad
     cdef readonly tuple requires_grad
 
+    cdef Function function(self)
     cdef int find_inputs(self, tuple inputs) except -1
 
 

@@ -30,7 +30,7 @@ class FormulaInputKind(IntEnum):
 class Formula:
     def __init__(
         self,
-        function: Any,
+        compile: Callable[[], Any],
         sources: list[tuple[int, int, bool]],
         argument_indices: tuple[int, ...],
         requires_grad: tuple[bool, ...],

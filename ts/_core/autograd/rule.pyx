@@ -6,12 +6,13 @@ from ts._core.late_binding import resolve
 
 
 cdef class Formula:
-    """Derivative formula: `function` computes gradients from the values that `sources` describes.
+    """Derivative formula: a function that computes gradients from the values that `sources` describes.
 
-    The results of `function` are the gradients of the arguments with the numbers in `argument_indices`.
+    `compile` returns the function. The first backward pass calls it, so that a forward pass compiles no
+    derivatives. The results of the function are the gradients of the arguments with the numbers in `argument_indices`.
     """
 
-    def __init__(self, Function function not None, sources, tuple argument_indices not None, tuple requires_grad not None):
+    def __init__(self, compile not None, sources, tuple argument_indices not None, tuple requires_grad not None):
         if self.sources != NULL:
             raise TypeError("a derivative formula cannot be initialized twice")
         self.sources = <Source *>malloc(max(len(sources), 1) * sizeof(Source))
@@ -23,11 +24,16 @@ cdef class Formula:
             if origin in (RESULT, RESULTS) or origin >= SIZE:
                 self.reads_results = True
         self.count, self.gradient_count = len(sources), len(argument_indices)
-        self.function, self.argument_indices, self.requires_grad = function, argument_indices, requires_grad
+        self.compile, self.argument_indices, self.requires_grad = compile, argument_indices, requires_grad
 
     def __dealloc__(self):
         free(self.sources)
         free(self.input_indices)
+
+    cdef Function function(self):
+        if self.compiled is None:
+            self.compiled = <Function?>self.compile()
+        return self.compiled
 
     cdef int find_inputs(self, tuple inputs) except -1:
         for i, argument in enumerate(self.argument_indices):

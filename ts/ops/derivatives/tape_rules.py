@@ -104,7 +104,7 @@ def _formula(inputs: Inputs, formula: formulas.Formula, requested: list[str]) ->
     sources = [_source(inputs, read) for read in formula.parameters]
     input_indices = tuple(names.index(name) for name in formula.gradient_names)
     return Formula(
-        formula.function(),
+        formula.function,
         sources,
         input_indices,
         tuple(name in requested for name in formula.gradient_names),
