@@ -2,13 +2,16 @@
 
 import pathlib
 import re
+import subprocess
+import sys
 
 import pytest
 
 import ts
 from ts.ops import registry
-from ts.ops.derivatives import formula_registry
+from ts.ops.derivatives import formula_registry, formulas
 from ts.ops.derivatives.formulas import gradient
+from ts.runtime.function_fingerprint import fingerprint_of
 
 
 def test_a_formula_reads_what_its_text_names_and_nothing_else():
@@ -31,6 +34,37 @@ def test_a_formula_computes_the_gradients():
     assert of_x.tolist() == [3.0, 4.0]
     assert of_y.tolist() == [1.0, 2.0]
     assert formula.name == "MulBackward0"
+
+
+def test_the_code_cache_stores_derivatives():
+    """All derivative functions have a fingerprint, so that later processes do not compile them again."""
+    count = 0
+    for record in registry.records():
+        row = formula_registry.derivative_of(record)
+        # generators, which `rrelu` has as a parameter, have no fingerprint
+        if record.variant or row is None or row.reason or record.name == "aten::rrelu":
+            continue
+        if row.decomposition:
+            function = formulas.define_decomposition(record)
+        else:
+            function = formulas.define_gradient(gradient(record, [*row.inputs]))
+        assert fingerprint_of(function) is not None, record.key
+        count += 1
+    assert count > 900
+
+
+def test_a_forward_pass_compiles_no_derivatives():
+    """The first backward pass compiles the formula of an operator."""
+    code = """
+import sys, ts
+x = ts.tensor([3.0], requires_grad=True)
+y = ts.mul(x, x)
+print("ts.runtime.function" in sys.modules)
+y.backward()
+print("ts.runtime.function" in sys.modules, x.grad.item(), y.grad_fn.name())
+"""
+    process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert process.stdout.split() == ["False", "True", "6.0", "MulBackward0"]
 
 
 def test_a_row_is_declared_once():

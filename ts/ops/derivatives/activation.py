@@ -23,7 +23,7 @@ derive(
 derive("aten::hardtanh", self="ts.where((self <= min_val) | (self >= max_val), 0, grad)", result=ELEMENTWISE)
 derive("aten::leaky_relu", self="ts.where(self > 0, grad, grad * negative_slope)", result=ELEMENTWISE)
 derive(
-    "aten::leaky_relu_", self="ts.ops.aten.leaky_relu_backward(grad, result, negative_slope, True)",
+    "aten::leaky_relu_", self="ts.leaky_relu_backward(grad, result, negative_slope, True)",
     name="LeakyReluBackward1", result=ELEMENTWISE,
 )  # fmt: skip
 derive("aten::threshold", self="ts.where(self <= threshold, 0, grad)", result=ELEMENTWISE)
@@ -117,16 +117,16 @@ derive("aten::celu", self="of_elu(grad, self, alpha, 1, 1.0 / float(alpha))", re
 # In-place variants save only the result. If the slope is negative, the result does not determine the input,
 # and backward raises an error.
 derive(
-    "aten::elu_", self="ts.ops.aten.elu_backward(grad, alpha, scale, input_scale, True, result)",
+    "aten::elu_", self="ts.elu_backward(grad, alpha, scale, input_scale, True, result)",
     name="EluBackward1", result=ELEMENTWISE,
 )  # fmt: skip
 derive(
-    "aten::celu_", self="ts.ops.aten.elu_backward(grad, alpha, 1, 1.0 / float(alpha), True, result)",
+    "aten::celu_", self="ts.elu_backward(grad, alpha, 1, 1.0 / float(alpha), True, result)",
     name="CeluBackward1", result=ELEMENTWISE,
 )  # fmt: skip
 derive(
     "aten::selu_", name="EluBackward1", result=ELEMENTWISE,
-    self="ts.ops.aten.elu_backward(grad, 1.6732632423543772, 1.0507009873554805, 1, True, result)",
+    self="ts.elu_backward(grad, 1.6732632423543772, 1.0507009873554805, 1, True, result)",
 )  # fmt: skip
 derive(
     "aten::selu", self="of_elu(grad, self, 1.6732632423543772, 1.0507009873554805, 1)", name="EluBackward0",
@@ -141,7 +141,7 @@ derive(
     "aten::log_sigmoid_forward", self="grad * ts.sigmoid(-self)", name="LogSigmoidBackward0",
     differentiable="output", result=ELEMENTWISE,
 )  # fmt: skip
-derive("aten::glu", self="of_glu(grad, self, dim)", result="ts.ops.aten.glu_jvp(result, self, self_t, dim)")
+derive("aten::glu", self="of_glu(grad, self, dim)", result="ts.glu_jvp(result, self, self_t, dim)")
 
 # ---------------------------------------------------------------------------------------- softmax
 

@@ -20,9 +20,10 @@ def _batch_norm(
 ) -> Tensor:
     """Compute batch normalization. For an empty input, the running statistics are not updated."""
     if input.numel() > 0:
-        return ts.ops.aten.native_batch_norm(
+        results = ts.native_batch_norm(
             input, weight, bias, running_mean, running_var, training, momentum, eps
-        )[0]
+        )
+        return results[0]
     result = input.clone()
     if weight is not None:
         result = result * weight[0]
@@ -97,7 +98,7 @@ def _backward(
 
 def _by(running_mean: str, running_var: str, training: str) -> dict[str, str]:
     return {
-        "input, weight, bias": f"ts.ops.aten.native_batch_norm_backward(grad, input, weight, {running_mean}, "
+        "input, weight, bias": f"ts.native_batch_norm_backward(grad, input, weight, {running_mean}, "
         f"{running_var}, result1, result2, {training}, eps, output_mask)"
     }
 

@@ -13,11 +13,11 @@ from ts.ops.derivatives.loss import MEAN, SUM, reduce_loss, share
 
 derive(
     "aten::nll_loss_forward", name="NllLossBackward0", differentiable="output",
-    self="ts.ops.aten.nll_loss_backward(grad, self, target, weight, reduction, ignore_index, total_weight)",
+    self="ts.nll_loss_backward(grad, self, target, weight, reduction, ignore_index, total_weight)",
 )  # fmt: skip
 derive(
     "aten::nll_loss2d_forward", name="NllLoss2DBackward0", differentiable="output",
-    self="ts.ops.aten.nll_loss2d_backward(grad, self, target, weight, reduction, ignore_index, total_weight)",
+    self="ts.nll_loss2d_backward(grad, self, target, weight, reduction, ignore_index, total_weight)",
 )  # fmt: skip
 derive(
     "aten::nll_loss_backward", self="ts.zeros_like(grad)",
@@ -35,16 +35,16 @@ def nll(self: Tensor, target: Tensor, weight: Tensor | None, reduction: int, ign
     Inputs with 3 or with more than 4 dimensions are reshaped to 4.
     """
     if self.dim() < 3:
-        return ts.ops.aten.nll_loss_forward(self, target, weight, reduction, ignore_index)[0]
+        return ts.nll_loss_forward(self, target, weight, reduction, ignore_index)[0]
     if self.dim() == 4:
-        return ts.ops.aten.nll_loss2d_forward(self, target, weight, reduction, ignore_index)[0]
+        return ts.nll_loss2d_forward(self, target, weight, reduction, ignore_index)[0]
     samples, classes = self.size(0), self.size(1)
     sizes = [samples] + list(self.size()[2:])
     if list(target.size()) != sizes:
         raise RuntimeError(f"Expected target size {sizes}, got {target.size()}")
     image = self.reshape([samples, classes, 1, -1 if self.numel() > 0 else 0])
     flat = target.reshape([samples, 1, -1 if target.numel() > 0 else 0])
-    loss = ts.ops.aten.nll_loss2d_forward(image, flat, weight, reduction, ignore_index)[0]
+    loss = ts.nll_loss2d_forward(image, flat, weight, reduction, ignore_index)[0]
     return loss.view(sizes) if reduction == 0 else loss
 
 
@@ -123,11 +123,11 @@ def cross_entropy(
 
 compose(
     "aten::nll_loss",
-    "ts.ops.aten.nll_loss_forward(self, target, weight, reduction, ignore_index)[0]",
+    "ts.nll_loss_forward(self, target, weight, reduction, ignore_index)[0]",
 )
 compose(
     "aten::nll_loss2d",
-    "ts.ops.aten.nll_loss2d_forward(self, target, weight, reduction, ignore_index)[0]",
+    "ts.nll_loss2d_forward(self, target, weight, reduction, ignore_index)[0]",
 )
 compose("aten::nll_loss_nd", "nll(self, target, weight, reduction, ignore_index)")
 compose(
@@ -189,6 +189,4 @@ derive(
     "aten::multilabel_margin_loss_forward", name="MultilabelMarginLossBackward0", differentiable="output",
     self="of_multilabel_margin(grad, self, target, reduction, is_target)",
 )  # fmt: skip
-compose(
-    "aten::multilabel_margin_loss", "ts.ops.aten.multilabel_margin_loss_forward(self, target, reduction)[0]"
-)
+compose("aten::multilabel_margin_loss", "ts.multilabel_margin_loss_forward(self, target, reduction)[0]")

@@ -16,7 +16,7 @@ _HOW = "stride, padding, dilation, transposed, output_padding, groups"
 derive(
     "aten::convolution",
     {
-        "input, weight, bias": "ts.ops.aten.convolution_backward("
+        "input, weight, bias": "ts.convolution_backward("
         f"grad, input.conj(), weight.conj(), None, {_HOW}, output_mask)"
     },
     result=f"ts.convolution(input_t, weight, bias_t, {_HOW}) + ts.convolution(input, weight_t, None, {_HOW})",
@@ -146,9 +146,9 @@ def _of_gradient(
 derive(
     "aten::convolution_backward",
     grad_output=f"_of_gradient(grad0, grad1, grad2, grad_output, input.conj(), weight.conj(), {_HOW})",
-    input="ts.zeros_like(input) if grad1 is None else ts.ops.aten.convolution_backward("
+    input="ts.zeros_like(input) if grad1 is None else ts.convolution_backward("
     f"grad_output, input, grad1, None, {_HOW}, [True, False, False])[0]",
-    weight="ts.zeros_like(weight) if grad0 is None else ts.ops.aten.convolution_backward("
+    weight="ts.zeros_like(weight) if grad0 is None else ts.convolution_backward("
     f"grad_output, grad0, weight, None, {_HOW}, [False, True, False])[1]",
     absent=True,
 )

@@ -11,7 +11,7 @@ _HOW = "log_probs, targets, input_lengths, target_lengths"
 for _overload in ("", ".Tensor"):
     derive(
         f"aten::_ctc_loss{_overload}", differentiable="result0", name="CtcLossBackward0",
-        log_probs=f"ts.ops.aten._ctc_loss_backward(grad, {_HOW}, result0, result1, blank, zero_infinity)",
+        log_probs=f"ts._ctc_loss_backward(grad, {_HOW}, result0, result1, blank, zero_infinity)",
     )  # fmt: skip
 
 
@@ -24,7 +24,7 @@ def _reduced(loss: Tensor, lengths: Tensor, reduction: int, zero_infinity: bool)
     return loss.sum() if reduction == SUM else loss
 
 
-_LOSS = f"ts.ops.aten._ctc_loss({_HOW}, blank, zero_infinity)[0]"
+_LOSS = f"ts._ctc_loss({_HOW}, blank, zero_infinity)[0]"
 compose(
     "aten::ctc_loss.IntList",
     f"_reduced({_LOSS}, ts.tensor(target_lengths, device=log_probs.device), reduction, zero_infinity)",

@@ -94,7 +94,7 @@ def of_rrelu(
 derive("aten::rrelu_with_noise", self="of_rrelu(grad, self, noise, float(lower), float(upper), training)")
 derive(
     "aten::rrelu_with_noise_", name="RreluWithNoiseBackward1",
-    self="ts.ops.aten.rrelu_with_noise_backward(grad, result, noise, lower, upper, training, True)",
+    self="ts.rrelu_with_noise_backward(grad, result, noise, lower, upper, training, True)",
 )  # fmt: skip
 derive(
     "aten::rrelu_with_noise_functional", differentiable="result0",
@@ -102,9 +102,9 @@ derive(
 )  # fmt: skip
 compose(
     "aten::rrelu",
-    "ts.ops.aten.rrelu_with_noise(self, ts.empty_like(self), lower, upper, training, generator)",
+    "ts.rrelu_with_noise(self, ts.empty_like(self), lower, upper, training, generator)",
 )
 compose(
     "aten::rrelu_",
-    "ts.ops.aten.rrelu_with_noise_(self, ts.empty_like(self), lower, upper, training, generator)",
+    "ts.rrelu_with_noise_(self, ts.empty_like(self), lower, upper, training, generator)",
 )

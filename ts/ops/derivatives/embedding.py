@@ -25,8 +25,8 @@ def _embedding_gradient(
     A sparse gradient stores one row for each index in `indices`.
     """
     if sparse:
-        return ts.ops.aten.embedding_sparse_backward(grad, indices, rows, padding_idx, scale_grad_by_freq)
-    return ts.ops.aten.embedding_dense_backward(grad, indices, rows, padding_idx, scale_grad_by_freq)
+        return ts.embedding_sparse_backward(grad, indices, rows, padding_idx, scale_grad_by_freq)
+    return ts.embedding_dense_backward(grad, indices, rows, padding_idx, scale_grad_by_freq)
 
 
 derive(
@@ -90,7 +90,7 @@ def _sparse_bag_table_gradient(
     rows = grad.index_select(0, bag)
     if per_sample_weights is not None:
         rows = rows * per_sample_weights.reshape(-1).unsqueeze(1)
-    return ts.ops.aten._rows_as_sparse(indices.reshape(-1)[is_valid], rows[is_valid], count)
+    return ts._rows_as_sparse(indices.reshape(-1)[is_valid], rows[is_valid], count)
 
 
 def _of_table(
@@ -162,11 +162,11 @@ def _embedding_bag(
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Compute an embedding bag. If no gradient is required, use the operator without backward."""
     if weight.requires_grad or (per_sample_weights is not None and per_sample_weights.requires_grad):
-        return ts.ops.aten._embedding_bag(
+        return ts._embedding_bag(
             weight, indices, offsets, scale_grad_by_freq, mode, sparse, per_sample_weights,
             include_last_offset, padding_idx,
         )  # fmt: skip
-    return ts.ops.aten._embedding_bag_forward_only(
+    return ts._embedding_bag_forward_only(
         weight, indices, offsets, scale_grad_by_freq, mode, sparse, per_sample_weights, include_last_offset,
         padding_idx,
     )  # fmt: skip

@@ -33,7 +33,7 @@ def _of_det(grad: Tensor, A: Tensor, result: Tensor) -> Tensor:
     """
     if A.size(-1) == 0:
         return ts.zeros_like(A)
-    if bool(ts.ops.aten._is_any_true(result == 0)):
+    if bool(ts._is_any_true(result == 0)):
         u, s, vh = ts.linalg.svd(A)
         n = s.size(-1)
         one = ts.ones_like(s.narrow(-1, 0, 1))

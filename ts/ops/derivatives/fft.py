@@ -136,7 +136,7 @@ def _r2c_backward(
     """
     if onesided:
         grad = _fitted(grad, sizes[dim[-1]], dim[-1])
-    return ts.real(ts.ops.aten._fft_c2c(grad, dim, normalization, False))
+    return ts.real(ts._fft_c2c(grad, dim, normalization, False))
 
 
 def _c2r_backward(grad: Tensor, sizes: list[int], dim: list[int], normalization: int) -> Tensor:
@@ -145,7 +145,7 @@ def _c2r_backward(grad: Tensor, sizes: list[int], dim: list[int], normalization:
     In the last dimension, the gradients of all frequencies except the first one and the Nyquist frequency are
     doubled.
     """
-    spectrum = ts.ops.aten._fft_r2c(grad, dim, normalization, True)
+    spectrum = ts._fft_r2c(grad, dim, normalization, True)
     last = dim[-1]
     twice = grad.size(last) - spectrum.size(last)
     middle = spectrum.narrow(last, 1, twice) * 2
@@ -154,7 +154,7 @@ def _c2r_backward(grad: Tensor, sizes: list[int], dim: list[int], normalization:
 
 
 derive(
-    "aten::_fft_c2c", self="ts.ops.aten._fft_c2c(grad, dim, normalization, not forward)", result=LINEAR,
+    "aten::_fft_c2c", self="ts._fft_c2c(grad, dim, normalization, not forward)", result=LINEAR,
     name="FftC2CBackward0",
 )  # fmt: skip
 derive(

@@ -90,7 +90,7 @@ class Formula(NamedTuple):
 
     def function(self) -> Any:
         """Return the compiled function. The first call compiles it."""
-        return _compiled(self.name, self.text, self.namespace)
+        return compile_source(self.name, self.text, self.namespace)
 
 
 class Inputs:
@@ -248,10 +248,16 @@ def define_decomposition(record: OperatorRecord) -> FunctionType:
     return _defined(name, source, derivative.namespace)
 
 
-def _compiled(name: str, source: str, namespace: dict[str, Any]) -> Any:
+def compile_source(name: str, source: str, namespace: dict[str, Any]) -> Any:
+    """Define a Python function from source text, and return the compiled function."""
     from ts.runtime.function import compile_function
 
     return compile_function(_defined(name, source, namespace))
+
+
+def define_gradient(formula: Formula) -> FunctionType:
+    """Return the function of a formula as a Python function."""
+    return _defined(formula.name, formula.text, formula.namespace)
 
 
 def _defined(name: str, source: str, namespace: dict[str, Any]) -> FunctionType:

@@ -25,7 +25,7 @@ from ts.ops.derivatives.formula_registry import ELEMENTWISE, LINEAR, Derivative,
 from ts.ops.derivatives.formulas import (
     FormulaParameter,
     Inputs,
-    _compiled,
+    compile_source,
     get_decomposition,
     gradient,
     inputs_of,
@@ -195,7 +195,7 @@ def _function(record: OperatorRecord, formula: str) -> tuple[Any, tuple[str, ...
     parameter_names = tuple(types)
     name = node_name(record).replace("Backward", "Forward")
     declared = ", ".join(f"{n}: {types[n]}" for n in parameter_names)
-    return _compiled(
+    return compile_source(
         name, f"def {name}({declared}):\n    return {formula}\n", derivative.namespace
     ), parameter_names
 

@@ -9,7 +9,7 @@ from ts.ops.derivatives.pooling import elements_at_indices
 for _n in (2, 3):
     derive(
         f"aten::fractional_max_pool{_n}d",
-        self=f"ts.ops.aten.fractional_max_pool{_n}d_backward(grad, self, kernel_size, output_size, result1)",
+        self=f"ts.fractional_max_pool{_n}d_backward(grad, self, kernel_size, output_size, result1)",
         result={"result0": f"elements_at_indices(self_t, result1, {_n})"},
         differentiable="result0",
     )

@@ -13,18 +13,18 @@ from ts.ops.derivatives.formula_registry import LINEAR, compose, derive
 _HOW = "interpolation_mode, padding_mode, align_corners"
 compose(
     "aten::grid_sampler",
-    f"ts.ops.aten.grid_sampler_2d(input, grid, {_HOW}) if input.dim() == 4 else "
-    f"ts.ops.aten.grid_sampler_3d(input, grid, {_HOW})",
+    f"ts.grid_sampler_2d(input, grid, {_HOW}) if input.dim() == 4 else "
+    f"ts.grid_sampler_3d(input, grid, {_HOW})",
 )
 for _n in (2, 3):
     derive(
         f"aten::grid_sampler_{_n}d",
-        {"input, grid": f"ts.ops.aten.grid_sampler_{_n}d_backward(grad, input, grid, {_HOW}, output_mask)"},
+        {"input, grid": f"ts.grid_sampler_{_n}d_backward(grad, input, grid, {_HOW}, output_mask)"},
         name=f"GridSampler{_n}DBackward0",
     )
 derive(
     "aten::_grid_sampler_2d_cpu_fallback",
-    {"input, grid": f"ts.ops.aten._grid_sampler_2d_cpu_fallback_backward(grad, input, grid, {_HOW})"},
+    {"input, grid": f"ts._grid_sampler_2d_cpu_fallback_backward(grad, input, grid, {_HOW})"},
     name="GridSampler2DCpuFallbackBackward0",
 )
 

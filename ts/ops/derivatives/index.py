@@ -21,7 +21,7 @@ derive(
 derive(
     "aten::index_put aten::index_put.hacked_twin aten::index_put_ aten::index_put_.hacked_twin",
     self="grad if accumulate else grad.index_put(indices, grad.new_zeros([]))",
-    values="ts.ops.aten.index(grad, indices)",
+    values="ts.index(grad, indices)",
     result=LINEAR,
 )
 derive(
@@ -36,7 +36,7 @@ def _gather_gradient(grad: Tensor, sizes: list[int], dim: int, index: Tensor, sp
         return grad.new_zeros(sizes).scatter_add(dim, index, grad)
     if not sizes:  # an element of a 0-dim tensor has no coordinates
         coordinates = index.new_zeros(0, index.numel())
-        return ts.ops.aten._sparse_coo_tensor_unsafe(coordinates, grad.reshape(-1), sizes)
+        return ts._sparse_coo_tensor_unsafe(coordinates, grad.reshape(-1), sizes)
     if index.dim() == 0:
         index = index.reshape(1)
     rows: list[Tensor] = []
@@ -48,7 +48,7 @@ def _gather_gradient(grad: Tensor, sizes: list[int], dim: int, index: Tensor, sp
             shape[d] = index.size(d)
             places = ts.arange(index.size(d), device=index.device)
             rows.append(places.reshape(shape).expand(index.size()).reshape(-1))
-    return ts.ops.aten._sparse_coo_tensor_unsafe(ts.stack(rows), grad.reshape(-1), sizes)
+    return ts._sparse_coo_tensor_unsafe(ts.stack(rows), grad.reshape(-1), sizes)
 
 
 derive(
@@ -151,7 +151,7 @@ derive(
 derive(
     "aten::slice_scatter",
     self="grad.slice_scatter(grad.new_zeros(src.size()), dim, start, end, step)",
-    src="ts.ops.aten.slice(grad, dim, start, end, step)",
+    src="ts.slice(grad, dim, start, end, step)",
     result=LINEAR,
 )
 derive(

@@ -31,17 +31,17 @@ def _interpolate(
         return ts.nn.functional.adaptive_avg_pool3d(input, size)
     if mode == "nearest":
         if n == 1:
-            return ts.ops.aten.upsample_nearest1d(input, size, factors)
+            return ts.upsample_nearest1d(input, size, factors)
         if n == 2:
-            return ts.ops.aten.upsample_nearest2d(input, size, factors)
-        return ts.ops.aten.upsample_nearest3d(input, size, factors)
+            return ts.upsample_nearest2d(input, size, factors)
+        return ts.upsample_nearest3d(input, size, factors)
     if mode == "linear":
-        return ts.ops.aten.upsample_linear1d(input, size, align, factors)
+        return ts.upsample_linear1d(input, size, align, factors)
     if mode == "bilinear":
-        return ts.ops.aten.upsample_bilinear2d(input, size, align, factors)
+        return ts.upsample_bilinear2d(input, size, align, factors)
     if mode == "bicubic":
-        return ts.ops.aten.upsample_bicubic2d(input, size, align, factors)
-    return ts.ops.aten.upsample_trilinear3d(input, size, align, factors)
+        return ts.upsample_bicubic2d(input, size, align, factors)
+    return ts.upsample_trilinear3d(input, size, align, factors)
 
 
 def _repeat_size(size: int | None, input: Tensor) -> list[int] | None:

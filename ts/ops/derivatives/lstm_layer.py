@@ -87,7 +87,7 @@ _OPTIONS = (
 derive(
     "aten::mkldnn_rnn_layer",
     {
-        "input, weight0, weight1, weight2, weight3, hx_, cx_": "ts.ops.aten._mkldnn_rnn_layer_backward("
+        "input, weight0, weight1, weight2, weight3, hx_, cx_": "ts._mkldnn_rnn_layer_backward("
         "input, weight0, weight1, weight2, weight3, hx_, cx_, result0, result1, result2, "
         f"grad0, grad1, grad2, {_OPTIONS}, result3, output_mask)"
     },

@@ -108,6 +108,14 @@ def _linear(input: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
     return result if bias is None else result + bias
 
 
+def _flattened_matmul(self: Tensor, other: Tensor) -> Tensor:
+    """Return the product of stacked matrices and one vector or matrix, computed as a single product."""
+    rows = self.flatten(0, -2)
+    if other.dim() == 1:
+        return rows.mv(other).view(self.shape[:-1])
+    return rows.mm(other).view(self.shape[:-1] + [other.size(1)])
+
+
 def _matmul(self: Tensor, other: Tensor) -> Tensor:
     """Return the matrix product.
 
@@ -118,12 +126,9 @@ def _matmul(self: Tensor, other: Tensor) -> Tensor:
             return self.mm(other) if other.dim() == 2 else self.mv(other)
         return self.dot(other) if other.dim() == 1 else self.unsqueeze(0).mm(other).squeeze(0)
     if other.dim() <= 2:
-        rows = self.flatten(0, -2)
-        if other.dim() == 1:
-            return rows.mv(other).view(self.shape[:-1])
-        return rows.mm(other).view(self.shape[:-1] + [other.size(1)])
+        return _flattened_matmul(self, other)
     if self.dim() <= 2:  # self @ other is the transpose of other.T @ self.T
-        turned = _matmul(other.transpose(-1, -2), self if self.dim() == 1 else self.t())
+        turned = _flattened_matmul(other.transpose(-1, -2), self if self.dim() == 1 else self.t())
         return turned if self.dim() == 1 else turned.transpose(-1, -2)
     first, second, third = self.size(-2), self.size(-1), other.size(-1)
     batch = ts.broadcast_shapes(self.shape[:-2], other.shape[:-2])

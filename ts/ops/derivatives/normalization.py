@@ -83,11 +83,11 @@ def _rms_norm_backward(
     return of_input, of_weight
 
 
-compose("aten::layer_norm", "ts.ops.aten.native_layer_norm(input, normalized_shape, weight, bias, eps)[0]")
+compose("aten::layer_norm", "ts.native_layer_norm(input, normalized_shape, weight, bias, eps)[0]")
 derive(
     "aten::native_layer_norm",
     {
-        "input, weight, bias": "ts.ops.aten.native_layer_norm_backward("
+        "input, weight, bias": "ts.native_layer_norm_backward("
         "grad, input, normalized_shape, result1, result2, weight, None, output_mask)"
     },
     differentiable="result0",
@@ -96,11 +96,11 @@ compose(
     "aten::native_layer_norm_backward",
     "_layer_norm_backward(grad_out, input, len(normalized_shape), rstd, weight, output_mask)",
 )
-compose("aten::rms_norm", "ts.ops.aten._fused_rms_norm(input, normalized_shape, weight, eps)[0]")
+compose("aten::rms_norm", "ts._fused_rms_norm(input, normalized_shape, weight, eps)[0]")
 derive(
     "aten::_fused_rms_norm",
     {
-        "input, weight": "ts.ops.aten._fused_rms_norm_backward("
+        "input, weight": "ts._fused_rms_norm_backward("
         "grad, input, normalized_shape, result1, weight, output_mask)"
     },
     differentiable="result0",
@@ -120,7 +120,7 @@ def _group_norm(
     n, c, area = input.size(0), input.size(1), 1
     for size in input.shape[2:]:
         area *= size
-    return ts.ops.aten.native_group_norm(input.contiguous(), weight, bias, n, c, area, num_groups, eps)[0]
+    return ts.native_group_norm(input.contiguous(), weight, bias, n, c, area, num_groups, eps)[0]
 
 
 def _group_norm_backward(
@@ -167,7 +167,7 @@ def _of_group_norm(
     n, c, area = channels
     if grad is None:
         grad = ts.zeros_like(input)
-    of_input, of_weight, of_bias = ts.ops.aten.native_group_norm_backward(
+    of_input, of_weight, of_bias = ts.native_group_norm_backward(
         grad.contiguous(), input, mean, rstd, weight, n, c, area, group, output_mask
     )
     if output_mask[0] and (of_mean is not None or of_rstd is not None):

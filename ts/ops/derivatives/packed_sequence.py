@@ -29,7 +29,7 @@ def split_padded(padded: Tensor, like: list[Tensor], batch_first: bool, side: st
 
 derive(
     "aten::_pack_padded_sequence",
-    input="ts.ops.aten._pack_padded_sequence_backward(grad, input.size(), result1, batch_first)",
+    input="ts._pack_padded_sequence_backward(grad, input.size(), result1, batch_first)",
     differentiable="result0",
 )
 derive(

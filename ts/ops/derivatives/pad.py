@@ -39,11 +39,11 @@ def pad_by_mode(x: Tensor, pad: list[int], mode: str, value: float | None) -> Te
         return around(x, pad)
     if mode == "reflect":
         if len(pad) == 2:
-            return ts.ops.aten.reflection_pad1d(x, pad)
-        return ts.ops.aten.reflection_pad2d(x, pad) if len(pad) == 4 else ts.ops.aten.reflection_pad3d(x, pad)
+            return ts.reflection_pad1d(x, pad)
+        return ts.reflection_pad2d(x, pad) if len(pad) == 4 else ts.reflection_pad3d(x, pad)
     if len(pad) == 2:
-        return ts.ops.aten.replication_pad1d(x, pad)
-    return ts.ops.aten.replication_pad2d(x, pad) if len(pad) == 4 else ts.ops.aten.replication_pad3d(x, pad)
+        return ts.replication_pad1d(x, pad)
+    return ts.replication_pad2d(x, pad) if len(pad) == 4 else ts.replication_pad3d(x, pad)
 
 
 compose("aten::pad", "pad_by_mode(self, pad, mode, value)")
@@ -52,7 +52,7 @@ compose(
 )
 for _name in ("reflection", "replication"):
     for _n in (1, 2, 3):
-        _pad = f"ts.ops.aten.{_name}_pad{_n}d"
+        _pad = f"ts.{_name}_pad{_n}d"
         derive(
             f"aten::{_name}_pad{_n}d", result=LINEAR,
             self=f"{_pad}_backward(grad, grad.new_empty([1]).expand(self.size()), padding)",

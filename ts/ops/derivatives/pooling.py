@@ -24,10 +24,10 @@ _WINDOWS = "kernel_size, stride, padding, dilation, ceil_mode"
 _MEANS = "kernel_size, stride, padding, ceil_mode, count_include_pad"
 
 for _n in (2, 3):
-    compose(f"aten::max_pool{_n}d", f"ts.ops.aten.max_pool{_n}d_with_indices(self, {_WINDOWS})[0]")
+    compose(f"aten::max_pool{_n}d", f"ts.max_pool{_n}d_with_indices(self, {_WINDOWS})[0]")
     derive(
         f"aten::max_pool{_n}d_with_indices",
-        self=f"ts.ops.aten.max_pool{_n}d_with_indices_backward(grad, self, {_WINDOWS}, result1)",
+        self=f"ts.max_pool{_n}d_with_indices_backward(grad, self, {_WINDOWS}, result1)",
         result={"result0": f"elements_at_indices(self_t, result1, {_n})"},
         differentiable="result0",
     )
@@ -37,7 +37,7 @@ for _n in (2, 3):
     )  # fmt: skip
     derive(
         f"aten::adaptive_max_pool{_n}d",
-        self=f"ts.ops.aten.adaptive_max_pool{_n}d_backward(grad, self, result1)",
+        self=f"ts.adaptive_max_pool{_n}d_backward(grad, self, result1)",
         result={"result0": f"elements_at_indices(self_t, result1, {_n})"},
         differentiable="result0",
     )
@@ -47,34 +47,34 @@ for _n in (2, 3):
     )  # fmt: skip
     derive(
         f"aten::avg_pool{_n}d",
-        self=f"ts.ops.aten.avg_pool{_n}d_backward(grad, self, {_MEANS}, divisor_override)",
+        self=f"ts.avg_pool{_n}d_backward(grad, self, {_MEANS}, divisor_override)",
         result=LINEAR,
     )
     derive(
         f"aten::avg_pool{_n}d_backward",
-        grad_output=f"ts.ops.aten.avg_pool{_n}d(grad, {_MEANS}, divisor_override)",
+        grad_output=f"ts.avg_pool{_n}d(grad, {_MEANS}, divisor_override)",
         self="ts.zeros_like(self)",
-        result=f"ts.ops.aten.avg_pool{_n}d_backward(grad_output_t, self, {_MEANS}, divisor_override)",
+        result=f"ts.avg_pool{_n}d_backward(grad_output_t, self, {_MEANS}, divisor_override)",
     )
     compose(f"aten::adaptive_avg_pool{_n}d", f"_adaptive_mean(self, output_size, {_n})")
     derive(
         f"aten::_adaptive_avg_pool{_n}d",
-        self=f"ts.ops.aten._adaptive_avg_pool{_n}d_backward(grad, self)",
+        self=f"ts._adaptive_avg_pool{_n}d_backward(grad, self)",
         result=LINEAR,
     )
     derive(
         f"aten::_adaptive_avg_pool{_n}d_backward",
-        grad_output=f"ts.ops.aten._adaptive_avg_pool{_n}d(grad, grad_output.shape[-{_n}:])",
+        grad_output=f"ts._adaptive_avg_pool{_n}d(grad, grad_output.shape[-{_n}:])",
         self="ts.zeros_like(self)",
-        result=f"ts.ops.aten._adaptive_avg_pool{_n}d_backward(grad_output_t, self)",
+        result=f"ts._adaptive_avg_pool{_n}d_backward(grad_output_t, self)",
     )
 derive(
     "aten::max_unpool2d", self="elements_at_indices(grad, indices, 2)",
-    result="ts.ops.aten.max_unpool2d(self_t, indices, output_size)",
+    result="ts.max_unpool2d(self_t, indices, output_size)",
 )  # fmt: skip
 derive(
     "aten::max_unpool3d", self="elements_at_indices(grad, indices, 3)",
-    result="ts.ops.aten.max_unpool3d(self_t, indices, output_size, stride, padding)",
+    result="ts.max_unpool3d(self_t, indices, output_size, stride, padding)",
 )  # fmt: skip
 
 
@@ -84,8 +84,8 @@ def _adaptive_mean(self: Tensor, output_size: list[int], n: int) -> Tensor:
     if output_size == [1] * n:
         return self.mean(dims, True)
     if n == 2:
-        return ts.ops.aten._adaptive_avg_pool2d(self, output_size)
-    return ts.ops.aten._adaptive_avg_pool3d(self, output_size)
+        return ts._adaptive_avg_pool2d(self, output_size)
+    return ts._adaptive_avg_pool3d(self, output_size)
 
 
 # ------------------------------------------------------------------------------------ one-dimensional pooling
@@ -100,7 +100,7 @@ def _max_pool1d(
     ceil_mode: bool,
 ) -> tuple[Tensor, Tensor]:
     step = [1] + (stride if len(stride) > 0 else kernel_size)
-    values, indices = ts.ops.aten.max_pool2d_with_indices(
+    values, indices = ts.max_pool2d_with_indices(
         self.unsqueeze(-2), [1] + kernel_size, step, [0] + padding, [1] + dilation, ceil_mode
     )
     return values.squeeze(-2), indices.squeeze(-2)
@@ -115,13 +115,13 @@ def _avg_pool1d(
     count_include_pad: bool,
 ) -> Tensor:
     step = [1] + (stride if len(stride) > 0 else kernel_size)
-    return ts.ops.aten.avg_pool2d(
+    return ts.avg_pool2d(
         self.unsqueeze(-2), [1] + kernel_size, step, [0] + padding, ceil_mode, count_include_pad
     ).squeeze(-2)
 
 
 def _adaptive_max_pool1d(self: Tensor, output_size: list[int]) -> tuple[Tensor, Tensor]:
-    values, indices = ts.ops.aten.adaptive_max_pool2d(self.unsqueeze(-2), [1] + output_size)
+    values, indices = ts.adaptive_max_pool2d(self.unsqueeze(-2), [1] + output_size)
     return values.squeeze(-2), indices.squeeze(-2)
 
 

@@ -33,7 +33,7 @@ def of_product(grad: Tensor, x: Tensor, result: Tensor, dim: int) -> Tensor:
     The factor of `grad` for an element is the product of all other elements. If no element is zero, it is
     computed as result / element.
     """
-    if bool(ts.ops.aten._is_any_true(x == 0)):
+    if bool(ts._is_any_true(x == 0)):
         return grad * product_of_others(x, dim).conj()
     return grad * (result / x).conj()
 

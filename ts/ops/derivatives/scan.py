@@ -21,7 +21,7 @@ def of_products(grad: Tensor, x: Tensor, result: Tensor, dim: int) -> Tensor:
     If `x` contains no zero, divide by the elements. Otherwise, the gradient of element i is s[i] times the
     product of all previous elements. Here, s[i] = grad[i] + x[i + 1] * s[i + 1].
     """
-    if not bool(ts.ops.aten._is_any_true(x == 0)):
+    if not bool(ts._is_any_true(x == 0)):
         return sums_from(grad * result.conj(), dim) / x.conj()
     if x.dim() == 0:
         return grad
@@ -108,7 +108,7 @@ def integral(y: Tensor, dx: float, dim: int) -> Tensor:
 
 def cumulative_integral(y: Tensor, dx: float, dim: int) -> Tensor:
     """Return the cumulative integral by the trapezoidal rule for points with distance `dx`."""
-    sums = ts.ops.aten.slice(y, dim, 0, -1) + ts.ops.aten.slice(y, dim, 1)
+    sums = ts.slice(y, dim, 0, -1) + ts.slice(y, dim, 1)
     return (sums * (dx / 2)).cumsum(dim)
 
 

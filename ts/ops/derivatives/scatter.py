@@ -176,5 +176,5 @@ derive(
 )  # fmt: skip
 derive(
     "aten::index_fill.int_Tensor", self="grad.index_fill(dim, index, 0)",
-    value="grad.index_select(dim, ts.ops.aten._unique(index)[0])", result=LINEAR, name="IndexFillBackward1",
+    value="grad.index_select(dim, ts._unique(index)[0])", result=LINEAR, name="IndexFillBackward1",
 )  # fmt: skip

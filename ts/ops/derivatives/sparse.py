@@ -32,7 +32,7 @@ def _sparse_factor_gradient(grad: Tensor, mat1: Tensor, mat2: Tensor) -> Tensor:
     It is a sparse matrix with the indices of `mat1`.
     """
     pattern = mat1.coalesce() if mat1.is_sparse else mat1
-    return ts.ops.aten.sparse_sampled_addmm(pattern, grad, mat2.conj().t(), beta=0)
+    return ts.sparse_sampled_addmm(pattern, grad, mat2.conj().t(), beta=0)
 
 
 def _values_gradient(grad: Tensor, result: Tensor) -> Tensor:
@@ -55,7 +55,7 @@ derive(
 )  # fmt: skip
 derive(
     "aten::values",
-    self="ts.ops.aten._sparse_coo_tensor_unsafe(self.indices(), grad, self.size(), is_coalesced=True)",
+    self="ts._sparse_coo_tensor_unsafe(self.indices(), grad, self.size(), is_coalesced=True)",
 )
 compose("aten::values_copy", "self.values().clone()")
 derive("aten::coalesce aten::_coalesce", self="grad", name="CoalesceBackward0")
@@ -72,8 +72,8 @@ derive("aten::sparse_mask", self="grad if self.is_sparse else grad.to_dense()")
 
 compose(
     "aten::_sparse_mm",
-    "ts.ops.aten._sparse_sparse_matmul(sparse, dense) if (sparse.is_sparse or sparse.is_sparse_csr) and "
-    "(dense.is_sparse or dense.is_sparse_csr) else ts.ops.aten._sparse_addmm("
+    "ts._sparse_sparse_matmul(sparse, dense) if (sparse.is_sparse or sparse.is_sparse_csr) and "
+    "(dense.is_sparse or dense.is_sparse_csr) else ts._sparse_addmm("
     "ts.zeros([sparse.size(0), dense.size(1)], dtype=sparse.dtype), sparse, dense, beta=0)",
 )
 derive(
@@ -83,15 +83,15 @@ derive(
 )  # fmt: skip
 derive(
     "aten::_sparse_sparse_matmul",
-    self="_mask_to_pattern(ts.ops.aten._sparse_sparse_matmul(grad, other.t().conj()), self)",
-    other="_mask_to_pattern(ts.ops.aten._sparse_sparse_matmul(self.t().conj(), grad), other)",
+    self="_mask_to_pattern(ts._sparse_sparse_matmul(grad, other.t().conj()), self)",
+    other="_mask_to_pattern(ts._sparse_sparse_matmul(self.t().conj(), grad), other)",
 )
 derive(
     "aten::sparse_sampled_addmm",
     self="mul_conj(grad, beta)", mat1="mul_conj(grad.mm(mat2.t().conj()), alpha)",
     mat2="mul_conj(grad.t().conj().mm(mat1).t(), alpha)",
 )  # fmt: skip
-compose("aten::smm", "ts.ops.aten._sparse_mm(self, mat2)")
+compose("aten::smm", "ts._sparse_mm(self, mat2)")
 constant(
     "aten::hspmm aten::sspaddmm aten::_sparse_sum_backward aten::_sparse_softmax_backward_data "
     "aten::_sparse_log_softmax_backward_data aten::embedding_sparse_backward aten::_rows_as_sparse "
@@ -106,17 +106,17 @@ compose("aten::_sparse_sum", "self.coalesce().values().sum()")
 compose("aten::_sparse_sum.dtype", "self.coalesce().values().sum(dtype=dtype)")
 derive(
     "aten::_sparse_sum.dim",
-    self="ts.ops.aten._sparse_sum_backward(grad, self, dim)",
+    self="ts._sparse_sum_backward(grad, self, dim)",
     name="SparseSumBackward0",
 )
-compose("aten::_sparse_sum.dim_dtype", "ts.ops.aten._sparse_sum(self.to(dtype), dim)")
+compose("aten::_sparse_sum.dim_dtype", "ts._sparse_sum(self.to(dtype), dim)")
 for _name in ("softmax", "log_softmax"):
     _node = "".join(part.title() for part in _name.split("_"))
     derive(
         f"aten::_sparse_{_name}", name=f"Sparse{_node}Backward0",
-        self=f"ts.ops.aten._sparse_{_name}_backward_data(grad, result, dim, self)",
+        self=f"ts._sparse_{_name}_backward_data(grad, result, dim, self)",
     )  # fmt: skip
     compose(
         f"aten::_sparse_{_name}.int",
-        f"ts.ops.aten._sparse_{_name}(self if dtype is None else self.to(dtype), dim, False)",
+        f"ts._sparse_{_name}(self if dtype is None else self.to(dtype), dim, False)",
     )

@@ -21,7 +21,7 @@ def between(x: Tensor, split_indices: list[int], dim: int) -> list[Tensor]:
     """
     starts = [0] + split_indices
     ends = split_indices + [x.size(dim)]
-    return [ts.ops.aten.slice(x, dim, start, end, 1) for start, end in zip(starts, ends)]
+    return [ts.slice(x, dim, start, end, 1) for start, end in zip(starts, ends)]
 
 
 def check_rank(x: Tensor, name: str, rank: int) -> None:

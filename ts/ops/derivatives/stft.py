@@ -52,7 +52,7 @@ def _stft(
 def _added(frames: Tensor, hop: int) -> Tensor:
     """Add overlapping frames (batch, count, width). Each frame starts `hop` samples after its predecessor."""
     length = (frames.size(1) - 1) * hop + frames.size(2)
-    return ts.ops.aten.unfold_backward(frames, [frames.size(0), length], 1, frames.size(2), hop)
+    return ts.unfold_backward(frames, [frames.size(0), length], 1, frames.size(2), hop)
 
 
 def _istft(

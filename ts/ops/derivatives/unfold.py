@@ -10,7 +10,7 @@ from ts.ops.derivatives.formula_registry import LINEAR, derive
 
 derive(
     "aten::im2col",
-    self="ts.ops.aten.col2im(grad, [self.size(-2), self.size(-1)], kernel_size, dilation, padding, stride)",
+    self="ts.col2im(grad, [self.size(-2), self.size(-1)], kernel_size, dilation, padding, stride)",
     result=LINEAR,
 )
-derive("aten::col2im", self="ts.ops.aten.im2col(grad, kernel_size, dilation, padding, stride)", result=LINEAR)
+derive("aten::col2im", self="ts.im2col(grad, kernel_size, dilation, padding, stride)", result=LINEAR)

@@ -7,14 +7,14 @@ from ts.ops.derivatives.formula_registry import LINEAR, derive
 
 derive(
     "aten::_unsafe_index.Tensor aten::_unsafe_index.Tensor_hacked_twin",
-    self="ts.ops.aten._unsafe_index_put(grad.new_zeros(self.size()), indices, grad, True)",
+    self="ts._unsafe_index_put(grad.new_zeros(self.size()), indices, grad, True)",
     result=LINEAR,
 )
 derive(
     "aten::_index_put_impl aten::_unsafe_index_put aten::_unsafe_index_put.hacked_twin "
     "aten::_index_put_impl_ aten::_index_put_impl_.hacked_twin",
     self="grad if accumulate else grad.index_put(indices, grad.new_zeros([]))",
-    values="ts.ops.aten.index(grad, indices)",
+    values="ts.index(grad, indices)",
     result=LINEAR,
 )
 derive(

@@ -26,7 +26,7 @@ def _scale(scale_factors: list[float] | None, d: int) -> float | None:
 def _declare(name: str, n: int, aligned: bool) -> None:
     names = ["scales"] if n == 1 else [f"scales_{d}" for d in "dhw"[3 - n :]]
     options = ", ".join([*["align_corners"] * aligned, *names])
-    forward = f"ts.ops.aten.{name}"
+    forward = f"ts.{name}"
     derive(
         f"aten::{name}", self=f"{forward}_backward(grad, output_size, self.size(), {options})", result=LINEAR
     )

@@ -35,7 +35,7 @@ def from_slice(
     """
     first = 0 if start is None else start
     last = sizes[dim] if end is None else end
-    return ts.ops.aten.slice_backward(grad, sizes, dim, first, last, step)
+    return ts.slice_backward(grad, sizes, dim, first, last, step)
 
 
 def from_narrow(grad: Tensor, sizes: list[int], dim: int, start: int, length: int) -> Tensor:
@@ -44,10 +44,10 @@ def from_narrow(grad: Tensor, sizes: list[int], dim: int, start: int, length: in
     `sizes` is the shape of the base. `start` may be negative.
     """
     first = start + sizes[dim] if start < 0 else start
-    return ts.ops.aten.slice_backward(grad, sizes, dim, first, first + length, 1)
+    return ts.slice_backward(grad, sizes, dim, first, first + length, 1)
 
 
-derive("aten::select.int", self="ts.ops.aten.select_backward(grad, self.size(), dim, index)", result=LINEAR)
+derive("aten::select.int", self="ts.select_backward(grad, self.size(), dim, index)", result=LINEAR)
 derive("aten::slice.Tensor", self="from_slice(grad, self.size(), dim, start, end, step)", result=LINEAR)
 derive(
     "aten::narrow", self="from_narrow(grad, self.size(), dim, start, length)",
@@ -66,15 +66,15 @@ derive(
 # ---------------------------------------------------------------------------------------- strided views
 
 derive(
-    "aten::unfold", self="ts.ops.aten.unfold_backward(grad, self.size(), dimension, size, step)",
+    "aten::unfold", self="ts.unfold_backward(grad, self.size(), dimension, size, step)",
     result=LINEAR,
 )  # fmt: skip
 derive(
-    "aten::diagonal", self="ts.ops.aten.diagonal_backward(grad, self.size(), offset, dim1, dim2)",
+    "aten::diagonal", self="ts.diagonal_backward(grad, self.size(), offset, dim1, dim2)",
     result=LINEAR,
 )  # fmt: skip
 derive(
-    "aten::linalg_diagonal", A="ts.ops.aten.diagonal_backward(grad, A.size(), offset, dim1, dim2)",
+    "aten::linalg_diagonal", A="ts.diagonal_backward(grad, A.size(), offset, dim1, dim2)",
     result=LINEAR, name="DiagonalBackward0",
 )  # fmt: skip
 
