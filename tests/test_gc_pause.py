@@ -42,6 +42,27 @@ def test_full_collection_finds_garbage():
     assert dropped() is None
 
 
+@pytest.mark.parametrize("optimizes", [False, True])
+def test_temporary_graphs_need_no_collection(optimizes):
+    """Reference counts free the graphs of a compilation: callees, copies, branches that are decided."""
+    unit = ts.jit.CompilationUnit(
+        "def g(x, b: Optional[Tensor]):\n  if b is None:\n    return x.relu()\n  return x + b\n"
+        "def f(x, n: int):\n  for i in range(n):\n    x = g(x, None) + g(x, x)\n"
+        "  if x.dim() == 2:\n    assert n > 0\n    x = x + 1\n  return x\n"
+    )
+    gc.collect()
+    gc.set_debug(gc.DEBUG_SAVEALL)
+    try:
+        with ts.jit.optimized_execution(optimizes):
+            unit.f(ts.ones(2, 2), 3)
+        gc.collect()
+        nodes = [found for found in gc.garbage if type(found).__name__ == "Node"]
+    finally:
+        gc.set_debug(0)
+        gc.garbage.clear()
+    assert not nodes, {node.kind() for node in nodes}
+
+
 def test_collection_after_many_promoted_objects(monkeypatch):
     monkeypatch.setattr(gc_pause, "_threshold", 1_000)
     monkeypatch.setattr(gc_pause, "_promoted_objects", 0)

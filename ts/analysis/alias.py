@@ -80,7 +80,7 @@ class AliasDb:
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
         self._has_one_wildcard = False
-        self._steps: list[tuple[Callable[[Node], None], Node]] = []
+        self._steps: list[tuple[Callable[[AliasDb, Node], None], Node]] = []
         self._collect(graph.block())
         try:
             self._analyse()
@@ -118,7 +118,7 @@ class AliasDb:
                 # A set of locations is a bit mask with one bit per location. With many locations, the masks
                 # are long and each visit takes longer.
                 deadline.charge(_NODE_NS + (len(self._contents) >> 4))
-                visit(node)
+                visit(self, node)
         self._closures = {}
         self._returned = 0
         for value in self._graph.outputs():
@@ -429,27 +429,27 @@ class AliasDb:
             blocks = node.blocks()
             if not blocks:
                 if node.kind() in GROUPS and node.has_attribute("Subgraph"):
-                    steps.append((self._enter_group, node))
+                    steps.append((AliasDb._enter_group, node))
                     self._collect(node["Subgraph"].block())
-                    steps.append((self._leave_group, node))
+                    steps.append((AliasDb._leave_group, node))
                 elif any_mutable(node.outputs()) or any_mutable(node.inputs()):
                     visit = _VISITS.get(node.kind(), AliasDb._visit_operator)
-                    steps.append((visit.__get__(self), node))
+                    steps.append((visit, node))
                 continue
             kind = node.kind()
             if kind == "prim::Loop":
                 if any_mutable(node.outputs()):
-                    steps.append((self._enter_loop, node))
+                    steps.append((AliasDb._enter_loop, node))
                 self._collect(blocks[0])
                 if any_mutable(node.outputs()):
-                    steps.append((self._leave_loop, node))
+                    steps.append((AliasDb._leave_loop, node))
                 continue
             for inner in blocks:
                 self._collect(inner)
             if kind != "prim::If":
-                steps.append((self._visit_unknown, node))
+                steps.append((AliasDb._visit_unknown, node))
             elif any_mutable(node.outputs()):
-                steps.append((self._visit_if, node))
+                steps.append((AliasDb._visit_if, node))
 
     def _visit_if(self, node: Node) -> None:
         for block in node.blocks():

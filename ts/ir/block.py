@@ -245,6 +245,8 @@ class Block:
         self.clear()
         for i in reversed(range(len(self._param._outputs))):
             self._param.erase_output(i)
+        self._param._release()
+        self._return._release()
 
     def find_all_nodes(self, kind: str, recurse: bool = True) -> list[Node]:
         """Return the nodes of a kind in program order, including nested blocks if `recurse`."""

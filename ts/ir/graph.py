@@ -80,6 +80,26 @@ class Graph:
         self.callstack: CallStack = ()
         self.scope = ""
 
+    def free(self) -> None:
+        """Remove all nodes and values, so that reference counts free them. Do not use the graph afterwards.
+
+        Without this, the reference cycles between nodes, values and blocks wait for the garbage collector.
+        Graphs in attributes of nodes, such as the subgraph of a fusion group, are not freed.
+        """
+        blocks = [self._block]
+        while blocks:
+            block = blocks.pop()
+            nodes = [block._param, block._return]
+            while (following := nodes[-1]._next) is not block._return:
+                nodes.append(following)
+            for node in nodes:
+                blocks.extend(node._blocks)
+                node._release()
+            block._with_blocks.clear()
+        self._names.clear()
+        self.stored_copy = self.analyses = None
+        del self._block, self._insert_before
+
     # --- queries of the graph ---
 
     def block(self) -> Block:

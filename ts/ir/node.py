@@ -526,6 +526,16 @@ class Node:
             self._unlink()
         self._destroyed = True
 
+    def _release(self) -> None:
+        """Drop the references to other nodes, values and blocks, when the block or the graph is freed."""
+        self._inputs.clear()
+        self._input_uses.clear()
+        self._outputs.clear()
+        self._blocks.clear()
+        self._block = None
+        self._destroyed = True
+        del self._prev, self._next
+
     def is_before(self, other: Node) -> bool:
         """Return True if this node precedes `other` in program order. Both nodes may be in nested blocks."""
         if self is other:

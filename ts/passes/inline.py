@@ -39,18 +39,25 @@ _everything = False
 
 def inline(graph: Graph) -> bool:
     """Inline all calls of scripted functions and methods."""
-    return not graph.kinds().isdisjoint(_CALLS) and _Inliner(specialize=False).visit(graph.block())
+    return _inline(graph, _Inliner(specialize=False))
 
 
 def inline_as_printed(graph: Graph) -> bool:
     """Inline all calls. As in PyTorch's graph text, simplify the graph of each callee first."""
-    inliner = _Inliner(specialize=False, simplify=True)
-    return not graph.kinds().isdisjoint(_CALLS) and inliner.visit(graph.block())
+    return _inline(graph, _Inliner(specialize=False, simplify=True))
 
 
 def inline_for_execution(graph: Graph) -> bool:
     """Inline function calls, specializing each body to its constant arguments."""
-    return not graph.kinds().isdisjoint(_CALLS) and _Inliner(specialize=True).visit(graph.block())
+    return _inline(graph, _Inliner(specialize=True))
+
+
+def _inline(graph: Graph, inliner: _Inliner) -> bool:
+    if graph.kinds().isdisjoint(_CALLS):
+        return False
+    changed = inliner.visit(graph.block())
+    inliner.free_copies()
+    return changed
 
 
 def set_inline_everything_mode(enabled: bool) -> None:
@@ -83,6 +90,12 @@ class _Inliner:
         self._bodies: dict[tuple[Any, _Constants], Graph | None] = {}
         self._graphs: dict[Any, tuple[Graph, bool]] = {}  # function -> (graph, True if the graph has ifs)
         self._node_budget = _MAX_GRAPH_NODES
+        self._copies: list[Graph] = []  # the graphs in `_bodies` and `_graphs` that belong to no function
+
+    def free_copies(self) -> None:
+        """Free the copies of the callees' graphs."""
+        for graph in self._copies:
+            graph.free()
 
     def visit(self, block: Block, enclosing_callees: tuple[Any, ...] = ()) -> bool:
         """Inline the calls in `block`, except calls of `enclosing_callees`, which would be recursive.
@@ -138,13 +151,18 @@ class _Inliner:
             body, branches = self._graph(callee)
             if branches and not self._simplify:
                 body = _specialized_copy(body, constants)
+                self._copies.append(body)
             self._bodies[key] = None if _calls(body, callee) else body
         return self._bodies[key]
 
     def _graph(self, callee: Any) -> tuple[Graph, bool]:
         if callee not in self._graphs:
             graph = callee.as_compiled()
-            graph = self._simplify_callee(graph.copy(), callee) if self._simplify else graph_to_execute(graph)
+            if self._simplify:
+                graph = self._simplify_callee(graph.copy(), callee)
+                self._copies.append(graph)
+            else:
+                graph = graph_to_execute(graph)
             self._graphs[callee] = graph, graph.find_node("prim::If") is not None
         return self._graphs[callee]
 

@@ -24,7 +24,11 @@ def discard_raising_code(graph: Graph) -> bool:
     """Discard the stored copy if `graph` still contains all nodes that may raise."""
     if graph.stored_copy is not None:
         before, _ = graph.stored_copy
-        graph.stored_copy = (before, _shape(graph)) if _count(before) != _count(graph) else None
+        if _count(before) != _count(graph):
+            graph.stored_copy = before, _shape(graph)
+        else:
+            graph.stored_copy = None
+            before.free()
     return False
 
 

@@ -28,7 +28,7 @@ from ts.runtime.graph_variants import (
     copy_unoptimized,
     has_autocast,
     load_or_compile,
-    lower_graph,
+    lower_temporary_graph,
     prepare_graph,
     run_early_passes,
     run_late_passes,
@@ -277,7 +277,7 @@ def _compile_code(function: ScriptFunction, variant: GraphVariant) -> CompiledCo
             if entry_program is not None:
                 return entry_program.code(), entry_program
             run_late_passes(ready, variant)
-        return lower_graph(ready, name, function.policy, variant)
+        return lower_temporary_graph(ready, name, function.policy, variant)
 
     return within_policy(run, graph, name, function.policy)
 

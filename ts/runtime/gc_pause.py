@@ -6,8 +6,9 @@ The collector does not run within the block:
         compile(...)
 
 Most new objects of a compilation or import stay alive. The collector would scan them repeatedly, for a third
-of the time. After the block, new objects move to the oldest generation without a scan. A full collection runs
-when more than a quarter of all objects moved in this way.
+of the time. After the block, new objects move to the oldest generation without a scan. Temporary graphs are
+not among them, because they are freed by reference counts (`Graph.free`). A full collection frees the graphs
+of unused programs. It runs when the number of objects that moved exceeds the number of all objects.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
-_MIN_OBJECTS_FOR_COLLECTION: Final = 200_000  # promoted objects before a full collection, about 25 MB
+_MIN_OBJECTS_FOR_COLLECTION: Final = 2_000_000  # promoted objects before a full collection, about 250 MB
 # After `_promote_objects` has found objects frozen by the program (`gc.freeze`), this many calls of it do
 # nothing, because counting frozen objects is slow.
 _SKIPPED_CHECKS: Final = 100
@@ -60,7 +61,7 @@ def _promote_objects() -> None:
         if not deadline.is_set():  # a collection would use the time of a call with a limit
             gc.collect()
             _promoted_objects = 0
-            _threshold = max(_MIN_OBJECTS_FOR_COLLECTION, _count_objects() // 4)
+            _threshold = max(_MIN_OBJECTS_FOR_COLLECTION, _count_objects())
             return
     gc.freeze()
     gc.unfreeze()

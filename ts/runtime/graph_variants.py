@@ -94,14 +94,19 @@ def run_late_passes(graph: Graph, variant: GraphVariant) -> None:
     run_pipeline(graph, passes[len(BEFORE_SPECIALIZING) :])
 
 
-def copy_unoptimized(graph: Graph) -> Graph:
-    """Return an unoptimized copy of the graph to execute.
+def unoptimized_graph(graph: Graph) -> Graph:
+    """Return the graph to execute, before optimization.
 
     It includes unused code that may raise, which PyTorch's passes remove.
     """
-    from ts.passes.preserve_raising_code import graph_to_execute
+    from ts.passes.preserve_raising_code import graph_to_execute  # imported here: not for cached code
 
-    return graph_to_execute(graph).copy()
+    return graph_to_execute(graph)
+
+
+def copy_unoptimized(graph: Graph) -> Graph:
+    """Return a copy of `unoptimized_graph(graph)`."""
+    return unoptimized_graph(graph).copy()
 
 
 def load_or_compile(function: ScriptFunction, entry: Entry | None, make: Callable[[], CompiledCode]) -> Any:
@@ -146,9 +151,11 @@ def prepare_program(
         variant = GraphVariant.WRITTEN
 
     def run() -> tuple[Any, SerializedCode]:
+        if variant is GraphVariant.WRITTEN and not has_autocast(graph):
+            return lower_graph(unoptimized_graph(graph), name, policy, variant)
         with Stage("compile: optimise", name):
             ready = transform_graph(graph, variant)
-        return lower_graph(ready, name, policy, variant)
+        return lower_temporary_graph(ready, name, policy, variant)
 
     return within_policy(run, graph, name, policy)
 
@@ -162,6 +169,20 @@ def lower_graph(
     of_ways = partial(prepare_graph, policy=policy)
     with Stage("compile: lower", name):
         return lower_to_program(graph, name, of_parts, select_variant, of_ways)
+
+
+def lower_temporary_graph(
+    graph: Graph, name: str, policy: LoadPolicy, variant: GraphVariant
+) -> tuple[Any, SerializedCode]:
+    """Return the code and the program of a graph, like `lower_graph`, and free the graph."""
+    from ts.fusion.program import KIND as FUSION_GROUP  # imported here, as cached code needs no graph
+
+    try:
+        return lower_graph(graph, name, policy, variant)
+    finally:
+        for node in graph.find_all_nodes(FUSION_GROUP):
+            node["Subgraph"].free()
+        graph.free()
 
 
 def within_policy(

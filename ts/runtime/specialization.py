@@ -32,7 +32,7 @@ from ts.runtime.graph_variants import (
     GraphVariant,
     copy_unoptimized,
     load_or_compile,
-    lower_graph,
+    lower_temporary_graph,
     prepare_graph,
     run_early_passes,
     run_late_passes,
@@ -68,7 +68,7 @@ class Specializer:
         """
         from ts.bytecode.typespec import register_class, result_spec, type_spec
 
-        graph = self._begin()
+        graph = self._unspecialized_graph()
         specs = tuple(type_spec(value.type()) for value in graph.inputs())
         plans = self.plans(specs, result_spec(graph), tested_arguments[:MAX_GUARDED_ARGUMENTS])
         classes = "".join(register_class(value.type()) for value in graph.inputs())
@@ -149,19 +149,24 @@ class Specializer:
             graph = self._begin()
             with Stage("compile: optimise", function.name):
                 if kind is not None and not kind.specialize(graph):
+                    graph.free()
                     raise _NothingToSpecialize
                 run_late_passes(graph, self._variant)
-            return lower_graph(graph, function.name, function.policy, self._variant)
+            return lower_temporary_graph(graph, function.name, function.policy, self._variant)
 
         return within_policy(run, function.as_compiled(), function.name, function.policy)
 
     def _begin(self) -> Graph:
         """Return a copy of the graph before specialization."""
+        return self._unspecialized_graph().copy()
+
+    def _unspecialized_graph(self) -> Graph:
+        """Return the graph before specialization, which the caller must not change."""
         if self._base_graph is None:
             graph = copy_unoptimized(self._function.as_compiled())
             run_early_passes(graph)
             self._base_graph = graph
-        return self._base_graph.copy()
+        return self._base_graph
 
 
 def specializer_of(plans: Specializations) -> Specializer:

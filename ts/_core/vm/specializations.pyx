@@ -8,6 +8,8 @@ In the example, the guarded arguments of f(x, n, b) are x and b. `make([x, b])` 
     specializations = Specializations("f", specs, result, [0, 2], make, make_general)
 """
 
+from gc import collect
+
 from ts._core.tensor.ndarray cimport PyArrayObject, ndim_of
 from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor, is_layered, needs_grad
 from ts._core.value.ivalue cimport TAG_NONE, TAG_OBJECT, box_shallow
@@ -17,6 +19,9 @@ from ts._core.value.build_lock import build_lock
 MAX_SPECIALIZATIONS_PER_FUNCTION = MAX_SPECIALIZATIONS       # exported to Python, for reports
 MAX_GUARDED_ARGUMENTS = MAX_GUARDS                           # exported to Python, for the compiler
 cdef int specialization_count = 0              # number of specializations in the process
+cdef enum:
+    SKIPPED_COLLECTIONS = 1_000    # new specializations that are refused after a collection without effect
+cdef int collections_to_skip = 0
 cdef object check = None           # check(code, specializations) raises an error if the signatures differ
 
 
@@ -75,6 +80,20 @@ cdef int find(Specializations p, const uint32_t *guards) noexcept:
             p.last = index
             return index
     return -1
+
+
+cdef int collect_released() except -1:
+    """If the process has the maximal number of specializations, free those of functions that are no longer used."""
+    global collections_to_skip
+    if specialization_count < MAX_SPECIALIZATIONS_OF_PROCESS:
+        return 0
+    if collections_to_skip:
+        collections_to_skip -= 1
+        return 0
+    collect()
+    if specialization_count >= MAX_SPECIALIZATIONS_OF_PROCESS:
+        collections_to_skip = SKIPPED_COLLECTIONS
+    return 0
 
 
 cdef bint may_specialize(Specializations p, const uint32_t *guards) noexcept:
@@ -176,6 +195,7 @@ cdef class Specializations:
         cdef uint32_t guards[MAX_GUARDS]
         cdef int index
         with build_lock():
+            collect_released()
             read_guards(self, r, guards)
             index = find(self, guards)
             if index < 0 and may_specialize(self, guards):
