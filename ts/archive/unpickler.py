@@ -99,19 +99,21 @@ class Unpickler:
 
     def load(self) -> Any:
         """Run the pickle and return the value."""
-        steps = 0
+        data, actions = self.data, _ACTIONS
         try:
             while True:
-                steps += 1
-                if steps % _STEPS_PER_CHECK == 0:
-                    deadline.charge(_STEPS_PER_CHECK * 200, bytes=_STEPS_PER_CHECK * 50)
-                code = self.read_bytes(1)[0]
-                if code == _STOP:
-                    return self.pop()
-                action = _ACTIONS.get(code)
-                if action is None:
-                    self.fail(f"opcode {bytes([code])!r} is not allowed")
-                action(self)
+                for _ in range(_STEPS_PER_CHECK):
+                    if self.at >= len(data):
+                        self.fail("unexpected end of data")
+                    code = data[self.at]
+                    self.at += 1
+                    if code == _STOP:
+                        return self.pop()
+                    action = actions.get(code)
+                    if action is None:
+                        self.fail(f"opcode {bytes([code])!r} is not allowed")
+                    action(self)
+                deadline.charge(_STEPS_PER_CHECK * 200, bytes=_STEPS_PER_CHECK * 50)
         except RecursionError:
             self.fail("a value is nested too deeply or contains itself")
         except (struct.error, ValueError, TypeError, OverflowError) as error:
@@ -130,9 +132,14 @@ class Unpickler:
         self.at = end
         return chunk
 
-    def read_number(self, form: str) -> Any:
-        """Consume a number in the `struct` format `form`, and return it."""
-        return struct.unpack(form, self.read_bytes(struct.calcsize(form)))[0]
+    def read_int(self, size: int, signed: bool = False) -> int:
+        """Consume a little-endian integer of `size` bytes, and return it."""
+        return int.from_bytes(self.read_bytes(size), "little", signed=signed)
+
+    def read_float(self) -> float:
+        """Consume a big-endian number of 64 bits, and return it."""
+        number: float = struct.unpack(">d", self.read_bytes(8))[0]
+        return number
 
     def line(self) -> str:
         """Consume a UTF-8 line and return it without the newline."""
@@ -181,9 +188,9 @@ class Unpickler:
 
     def put(self, index: int) -> None:
         """Memoize the top of the stack as `index`, and leave it on the stack."""
-        value = self.pop()
-        self.memo[index] = value
-        self.stack.append(value)
+        if not self.stack or self.stack[-1] is _MARK:
+            self.fail("the stack is empty")
+        self.memo[index] = self.stack[-1]
 
     def require_global(self, value: Any) -> Global:
         """Return `value` if it is a Global. Raise ArchiveError for any other object."""
@@ -261,23 +268,18 @@ class Unpickler:
         """Push a little-endian signed integer of `size` bytes."""
         if size < 0:
             self.fail("negative size of an int")
-        self.stack.append(int.from_bytes(self.read_bytes(size), "little", signed=True))
+        self.stack.append(self.read_int(size, signed=True))
 
-    def push_string(self, form: str) -> None:
-        """Push a UTF-8 string whose length has the `struct` format `form`."""
-        self.stack.append(self.read_sized(form).decode("utf-8", "surrogatepass"))
+    def push_string(self, length: int) -> None:
+        """Push a UTF-8 string of `length` bytes."""
+        self.stack.append(self.read_bytes(length).decode("utf-8", "surrogatepass"))
 
-    def push_byte_string(self, form: str) -> None:
-        """Push a Python 2 string, decoded with `encoding` or kept as bytes."""
-        data = self.read_sized(form)
-        self.stack.append(data if self.encoding == "bytes" else data.decode(self.encoding))
-
-    def read_sized(self, form: str) -> bytes:
-        """Read a length in the `struct` format `form`, then read this number of bytes and return them."""
-        size = self.read_number(form)
-        if size < 0:
+    def push_byte_string(self, length: int) -> None:
+        """Push a Python 2 string of `length` bytes, decoded with `encoding` or kept as bytes."""
+        if length < 0:
             self.fail("negative size of a string")
-        return self.read_bytes(size)
+        data = self.read_bytes(length)
+        self.stack.append(data if self.encoding == "bytes" else data.decode(self.encoding))
 
 
 def _pairs(values: list[Any]) -> dict[Any, Any]:
@@ -303,8 +305,8 @@ _STOP: Final = ord(".")
 _ACTIONS: Final[dict[int, _Action]] = {
     0x80: lambda m: m.read_bytes(1),  # PROTO
     0x95: lambda m: m.read_bytes(8),  # FRAME
-    ord("B"): lambda m: m.stack.append(m.read_bytes(m.read_number("<I"))),
-    ord("C"): lambda m: m.stack.append(m.read_bytes(m.read_number("<B"))),
+    ord("B"): lambda m: m.stack.append(m.read_bytes(m.read_int(4))),
+    ord("C"): lambda m: m.stack.append(m.read_bytes(m.read_int(1))),
     ord("c"): lambda m: m.push_global(m.line(), m.line()),  # GLOBAL
     0x93: Unpickler.stack_global,
     ord("("): lambda m: m.stack.append(_MARK),
@@ -313,17 +315,17 @@ _ACTIONS: Final[dict[int, _Action]] = {
     ord("N"): lambda m: m.stack.append(None),
     0x88: lambda m: m.stack.append(True),
     0x89: lambda m: m.stack.append(False),
-    ord("J"): lambda m: m.stack.append(m.read_number("<i")),
-    ord("K"): lambda m: m.stack.append(m.read_number("<B")),
-    ord("M"): lambda m: m.stack.append(m.read_number("<H")),
-    0x8A: lambda m: m.long(m.read_number("<B")),
-    0x8B: lambda m: m.long(m.read_number("<i")),
-    ord("G"): lambda m: m.stack.append(m.read_number(">d")),
-    ord("X"): lambda m: m.push_string("<I"),
-    0x8C: lambda m: m.push_string("<B"),
-    0x8D: lambda m: m.push_string("<Q"),
-    ord("T"): lambda m: m.push_byte_string("<i"),
-    ord("U"): lambda m: m.push_byte_string("<B"),
+    ord("J"): lambda m: m.stack.append(m.read_int(4, signed=True)),
+    ord("K"): lambda m: m.stack.append(m.read_int(1)),
+    ord("M"): lambda m: m.stack.append(m.read_int(2)),
+    0x8A: lambda m: m.long(m.read_int(1)),
+    0x8B: lambda m: m.long(m.read_int(4, signed=True)),
+    ord("G"): lambda m: m.stack.append(m.read_float()),
+    ord("X"): lambda m: m.push_string(m.read_int(4)),
+    0x8C: lambda m: m.push_string(m.read_int(1)),
+    0x8D: lambda m: m.push_string(m.read_int(8)),
+    ord("T"): lambda m: m.push_byte_string(m.read_int(4, signed=True)),
+    ord("U"): lambda m: m.push_byte_string(m.read_int(1)),
     ord(")"): lambda m: m.stack.append(()),
     0x85: lambda m: m.push_tuple(1),
     0x86: lambda m: m.push_tuple(2),
@@ -337,11 +339,11 @@ _ACTIONS: Final[dict[int, _Action]] = {
     ord("d"): lambda m: m.stack.append(_pairs(m.pop_mark())),
     ord("s"): Unpickler.set_item,
     ord("u"): Unpickler.set_items,
-    ord("q"): lambda m: m.put(m.read_number("<B")),
-    ord("r"): lambda m: m.put(m.read_number("<I")),
+    ord("q"): lambda m: m.put(m.read_int(1)),
+    ord("r"): lambda m: m.put(m.read_int(4)),
     0x94: lambda m: m.put(len(m.memo)),  # MEMOIZE
-    ord("h"): lambda m: m.get(m.read_number("<B")),
-    ord("j"): lambda m: m.get(m.read_number("<I")),
+    ord("h"): lambda m: m.get(m.read_int(1)),
+    ord("j"): lambda m: m.get(m.read_int(4)),
     ord("Q"): lambda m: m.stack.append(m.storages(m.pop())),
     0x81: Unpickler.new,
     ord("R"): Unpickler.reduce,
