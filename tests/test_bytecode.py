@@ -8,11 +8,23 @@ from pathlib import Path
 import pytest
 
 import ts.ops.node_schema
+from ts._core.assembler.encoding import encode, optimize
+from ts._core.assembler.instruction import Instruction, Label
+from ts._core.assembler.register_allocation import allocate_registers
 from ts._core.value.spec import SPECS
 from ts._core.vm.code import Code
 from ts.bytecode.disasm import disassemble
 from ts.bytecode.lower import lower
-from ts.bytecode.opcodes import BRANCHES, BY_NAME, NUMBER, OBJECTS_IN, OPCODES, PAIRS, cython_enum, interpreter_source
+from ts.bytecode.opcodes import (
+    BRANCHES,
+    BY_NAME,
+    NUMBER,
+    OBJECTS_IN,
+    OPCODES,
+    PAIRS,
+    cython_enum,
+    interpreter_source,
+)
 from ts.errors import InternalError
 from ts.ir.graph_parser import parse_ir
 
@@ -92,7 +104,9 @@ def test_interpreter_branches():
     assert branches["ADD_F64"] == "        F(r, at.a)[0] = F(r, at.b)[0] + F(r, at.c)[0]\n"
     assert branches["LT_F64"] == "        I(r, at.a)[0] = F(r, at.b)[0] < F(r, at.c)[0]\n"
     assert branches["JUMP_NONE"] == "        if R(r, at.b).tag == TAG_NONE:\n            pc = target(at)\n"
-    assert branches["LOOP_STEP"].startswith("        I(r, at.b)[0] += 1\n        if I(r, at.b)[0] != I(r, at.c)[0]:\n")
+    assert branches["LOOP_STEP"].startswith(
+        "        I(r, at.b)[0] += 1\n        if I(r, at.b)[0] != I(r, at.c)[0]:\n"
+    )
     assert "status = METER_ZERO" in branches["LOOP_STEP"] and "METER_ZERO" not in branches["JUMP_IF"]
     advance = "        at = pc\n        pc += 1\n"
     parts = ("MOD_I64", "ADD_I64", "LOOP_STEP")
@@ -247,3 +261,71 @@ def test_breakpoints_are_shown():
     """Breakpoints appear in the function table of a code, without being functions."""
     unit = ts.jit.CompilationUnit("def f() -> int:\n    breakpoint()\n    return 1\n")
     assert "breaks" in str(unit.f.bytecode)
+
+
+# ---- assembler ---------------------------------------------------------------------------------------------
+
+
+def assembled(
+    code: list[Instruction], classes: str, parameters: int, strings: set[int] | None = None
+) -> list[tuple]:
+    """Return the (opcode name, a, b, c) of assembled instructions without constants."""
+    real_registers, _ = allocate_registers(code, classes, parameters, set(), strings or set())
+    rows, _, _ = encode(optimize(code, real_registers), real_registers, lambda line: line)
+    return [(OPCODES[op].name, *operands) for op, *operands in rows]
+
+
+def test_instructions_name_the_registers_they_read_and_write():
+    call = Instruction("CALL_OPERATOR", 0, register_list=[4, 5, 6], results=1, keeps=(9,))
+    assert (call.reads, call.writes, call.target) == ((4, 5, 9), (6,), None)
+    label = Label()
+    step = Instruction("LOOP_STEP", label, 1, 2)
+    assert (step.reads, step.writes, step.target) == ((1, 2), (1,), label)
+    assert Instruction("", label).name == ""
+    with pytest.raises(KeyError):
+        Instruction("UNKNOWN")
+
+
+def test_copies_are_coalesced_and_jumps_inverted():
+    """The copy of a result needs no instruction, and a jump over a JUMP is inverted."""
+    body, end = Label(), Label()
+    code = [
+        Instruction("JUMP_LT_I64", body, 0, 1),
+        Instruction("JUMP", end),
+        Instruction("", body),
+        Instruction("ADD_I64", 2, 0, 1),
+        Instruction("MOVE", 3, 2),
+        Instruction("RETURN", 3),
+        Instruction("", end),
+        Instruction("RETURN", 1),
+    ]
+    assert assembled(code, "iiii", 2) == [
+        ("JUMP_LE_I64", 3, 1, 0),
+        ("ADD_I64", 0, 0, 1),
+        ("RETURN", 0, 0, 0),
+        ("RETURN", 1, 0, 0),
+    ]
+
+
+def test_objects_are_dropped_on_the_path_that_does_not_read_them():
+    """Strings need no DROP, because they may stay alive until the frame ends."""
+    other = Label()
+
+    def program() -> list[Instruction]:
+        return [
+            Instruction("COPY", 2, 0),
+            Instruction("JUMP_IF", other, 1),
+            Instruction("RETURN", 2),
+            Instruction("", other),
+            Instruction("NOT", 3, 1),
+            Instruction("RETURN", 3),
+        ]
+
+    assert [row[0] for row in assembled(program(), "obob", 2)].count("DROP") == 1
+    assert [row[0] for row in assembled(program(), "obob", 2, strings={0, 2})].count("DROP") == 0
+
+
+def test_unknown_registers_are_rejected():
+    for code in ([Instruction("RETURN", 2)], [Instruction("MOVE", -1, 0)]):
+        with pytest.raises(InternalError, match="unknown register"):
+            allocate_registers(code, "ii", 2, set(), set())

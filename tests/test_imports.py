@@ -34,6 +34,7 @@ MAY_IMPORT = {
     "_core.tensor": "_core.private_mapping _core.shared_memory _core.thread _core.value",
     "_core.dispatch": "_core.thread _core.value _core.tensor",
     "_core.vm": "_core.thread _core.value _core.tensor _core.dispatch",
+    "_core.assembler": "_core.thread _core.vm",
     "_core.autograd": "_core.thread _core.value _core.tensor _core.dispatch _core.vm",
     "_core.dispatch_layers": "_core.thread _core.value _core.tensor _core.dispatch _core.vm _core.autograd",
     "_core.builtin_ops": "_core.thread _core.value _core.tensor _core.dispatch _core.vm",

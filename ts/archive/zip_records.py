@@ -186,7 +186,7 @@ class ZipRecords:
             is_complete = entry.compress_type == zipfile.ZIP_DEFLATED and _inflate(
                 file.read(entry.compress_size), data
             )
-        return is_complete and zlib.crc32(data) == entry.CRC
+        return is_complete and zlib.crc32(data.data) == entry.CRC
 
     def storage(self, name: str, size: int) -> NDArray[np.uint8]:
         """Return the memory of a storage of `size` bytes. It is mapped if possible, and read otherwise."""

@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ts._core.assembler.instruction import Label
 from ts._core.vm.code import Code
 from ts.bytecode import (  # noqa: F401  (these modules register functions for node kinds)
     lower_containers,
@@ -26,7 +27,6 @@ from ts.bytecode import (  # noqa: F401  (these modules register functions for n
     lower_operators,
 )
 from ts.bytecode.assembler import assemble
-from ts.bytecode.instruction import Label
 from ts.bytecode.lower_control_flow import lower_branch
 from ts.bytecode.lowering import LineTable, Lowering, ReplaceFunction, lowers
 from ts.bytecode.serialized_code import SerializedCode

@@ -13,9 +13,8 @@ a call of the operator.
 
 from __future__ import annotations
 
-from ts.bytecode.instruction import SCALARS
 from ts.bytecode.lowering import LOWER_CONTAINER, Lowering, lowers
-from ts.bytecode.typespec import register_class
+from ts.bytecode.typespec import SCALARS, register_class
 from ts.ir.graph import Node, Value
 from ts.ir.types import DictType, ListType
 

@@ -19,8 +19,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from ts._core.assembler.instruction import Label
 from ts.bytecode.deferred_conditions import comparison, is_constant
-from ts.bytecode.instruction import Label
 from ts.bytecode.lowering import Lowering, line_of, lowers
 from ts.bytecode.opcodes import BRANCHES, BY_NAME
 from ts.ir.graph import Block, Node, Value

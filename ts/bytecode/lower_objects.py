@@ -12,12 +12,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ts._core.assembler.instruction import Label
 from ts._core.builtin_ops.module_getitem import ContainerIndex
 from ts._core.value.fitting import is_subtype, present
 from ts._core.vm.code import Method
-from ts.bytecode.instruction import SCALARS, Label
 from ts.bytecode.lowering import Handler, Lowering, lowers
-from ts.bytecode.typespec import register_class, type_spec
+from ts.bytecode.typespec import SCALARS, register_class, type_spec
 from ts.errors import CompilationError
 from ts.ir.graph import Node, Value
 from ts.ir.schema import Argument

@@ -19,10 +19,10 @@ from collections.abc import Sequence
 from itertools import zip_longest
 from typing import Any
 
+from ts._core.assembler.instruction import Instruction, Label
 from ts._core.dispatch.operator import Operator
 from ts._core.vm.python_call import PythonOperator, WarnOperator
 from ts.bytecode.deferred_conditions import operator_of
-from ts.bytecode.instruction import Instruction, Label
 from ts.bytecode.lower_containers import as_float
 from ts.bytecode.lowering import LOWER_CONTAINER, OPERATOR, Lowering, lowers
 from ts.bytecode.opcodes import BY_NAME, BY_OPERATOR, Opcode, register_format

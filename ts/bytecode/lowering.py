@@ -12,14 +12,14 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any, Final, NamedTuple, TypeVar
 
+from ts._core.assembler.instruction import Instruction, Label
 from ts._core.dispatch.operator import Operator
 from ts._core.thread import deadline
 from ts._core.value.ivalue import to_core
 from ts._core.vm.code import Method
 from ts.bytecode.deferred_conditions import DeferredConditions
-from ts.bytecode.instruction import SCALARS, Instruction, Label
 from ts.bytecode.subgraph_functions import Prepare
-from ts.bytecode.typespec import register_class, type_spec
+from ts.bytecode.typespec import SCALARS, register_class, type_spec
 from ts.errors import CompilationError, InternalError
 from ts.ir.graph import Block, Graph, Node, Value
 from ts.ir.schema import FunctionSchema

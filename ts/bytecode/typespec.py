@@ -48,6 +48,7 @@ _CLASS_OF_KIND: dict[str, str] = {
     "OptionalType": "x",
     "UnionType": "x",
 }
+SCALARS = "ifb"  # register classes of numbers
 _OBJECT_KIND_CODE = 17  # KIND_OBJECT of `ts._core.value.spec`: objects that are passed without conversion
 _specs: dict[Type, TypeSpec] = {}
 

@@ -1,0 +1,1 @@
+"""Assembler, which allocates registers and encodes the instructions of a lowered function."""

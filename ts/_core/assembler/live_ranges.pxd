@@ -1,0 +1,48 @@
+"""Live ranges of virtual registers (`live_ranges.pyx`)."""
+
+cimport cython
+
+from ts._core.assembler.instruction cimport Instruction, Label
+
+
+@cython.final
+cdef class LiveRange:
+    """Live ranges and write positions of a virtual register, or of several that share a real register."""
+    cdef list starts, ends            # first and end (exclusive) index of each range, in order
+    cdef list writes                  # indices of the instructions that write the register, in order
+
+    # Return the end of the range around instruction `index`, or -1 if the register is not live there.
+    cdef int end_at(self, int index) except -2
+    # Return the indices of the writes of `self` at which `other` is live, or is written, too.
+    cdef list writes_in(self, LiveRange other)
+    # Merge the live ranges and writes of `other` into this object.
+    cdef int absorb(self, LiveRange other) except -1
+
+
+@cython.final
+cdef class LiveRanges:
+    """Live ranges of all registers of `code`, except those of constants."""
+    cdef list code
+    cdef int parameters
+    cdef frozenset objects
+    # lifetimes   maps a register to its LiveRange
+    # dying       maps an instruction to object registers that it reads or writes, and that are not live after it
+    # dead        maps the start of a path after a conditional jump to object registers that only the other path
+    #             reads
+    cdef list lifetimes
+    cdef dict dying, dead
+    cdef dict jumps                   # label -> number of forward jumps to it
+    # label of a loop head -> registers known to be live there, which grow until a fixed point
+    cdef dict loop_heads
+    cdef list reads                   # for each instruction: registers that it reads, without constants
+    cdef dict alive                   # register that is live at the current instruction -> index of its last read
+
+    cdef int find_jumps(self, set constants) except -1
+    cdef int update_loop_heads(self) except -1
+    cdef bint collect_ranges(self) except -1
+    cdef int record_dying(self, int index, Instruction instruction) except -1
+    cdef int end_ranges(self, int index, frozenset live_at_target) except -1
+    cdef int join_paths(self, int jump_index, Instruction instruction, Label target, frozenset live_at_target) except -1
+
+
+cdef LiveRanges find_live_ranges(list code, int registers, int parameters, set constants, frozenset objects)
