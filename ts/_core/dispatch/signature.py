@@ -11,21 +11,23 @@ Input: a schema in PyTorch's syntax. Output: a `Signature`, for binding Python a
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 from ts.dtypes import DEFAULT_NAMES
 
-# Matches alias annotations, such as "(a!)" in "Tensor(a!)" and "t[](a!)", or "(a -> *)" in "Tensor(a -> *)".
-# It does not match the "(t)" of "Future(t)", which is a type parameter.
-_ALIAS = r"(?<!Future)(?<!RRef)(?<!Await)\(([a-z*|][a-z0-9*|]*)(!?)(?: -> [a-z0-9*|]+)?\)"
-_STRUCTURE = r"""'[^']*'|"[^"]*"|[()\[\],]"""  # strings come first, so that brackets in strings do not match
-_SIZED = r"^(.*)\[(\d+)\](\??)$"
+# This module uses no regular expressions, because the first calls of operators would have to compile them.
+
+_TYPE_PARAMETERS = ("Future", "RRef", "Await")  # their brackets contain a type, as in "Future(t)"
+_ALIAS_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789*|")
 
 
 class Parameter:
-    """One parameter: `int[2]? stride=None` has kind "int[]" and size 2, and is optional."""
+    """One parameter: `int[2]? stride=None` has kind "int[]" and size 2, and is optional.
+
+    Signatures share equal parameters, so the attributes must not be changed.
+    """
 
     def __init__(
         self,
@@ -86,7 +88,8 @@ def arity(schema: str) -> tuple[str, str, int, int]:
     """Return (name, overload, number of arguments, number of results) without parsing types."""
     qualified_name, arguments, results = _split_schema(schema)
     name, _, overload = qualified_name.partition(".")
-    count = sum(1 for declaration in _split(arguments) if declaration not in ("*", "..."))
+    declarations = _split(arguments)
+    count = len(declarations) - declarations.count("*") - declarations.count("...")
     return name, overload, count, len(_split_results(results))
 
 
@@ -103,14 +106,24 @@ def signature(schema: str) -> Signature:
             vararg = True
         else:
             parameters.append(_parameter(declaration, keyword_only))
-    written = {p.alias: i for i, p in enumerate(parameters) if p.written}
-    read = {p.alias: i for i, p in reversed([*enumerate(parameters)]) if p.alias and not p.written}
+    written: dict[str, int] = {}  # alias set -> index of the parameter that is written
+    read: dict[str, int] = {}  # alias set -> index of the first parameter that is only read
+    for i, parameter in enumerate(parameters):
+        if parameter.written:
+            written[parameter.alias] = i
+        elif parameter.alias:
+            read.setdefault(parameter.alias, i)
     returns = tuple(_return(declaration, written, read) for declaration in _split_results(results))
     return Signature(name, overload, tuple(parameters), returns, vararg)
 
 
 def _split_schema(schema: str) -> tuple[str, str, str]:
+    """Return the qualified name, the text of the parameters and the text of the results."""
     qualified_name, _, rest = schema.partition("(")
+    if "'" not in rest and '"' not in rest:
+        arguments, arrow, results = rest.partition(") -> ")
+        if arrow and arguments.count("(") == arguments.count(")"):
+            return qualified_name, arguments, results.strip()
     depth = 1
     for i, c in _brackets_and_commas(rest):
         depth += (c == "(") - (c == ")")
@@ -121,7 +134,11 @@ def _split_schema(schema: str) -> tuple[str, str, str]:
 
 def _split(declarations: str) -> list[str]:
     """Split a parameter or result list at the commas that are outside of brackets and strings."""
-    elements: list[str] = []
+    if "'" not in declarations and '"' not in declarations:
+        elements = declarations.split(", ")
+        if all(map(_is_balanced, elements)):
+            return [stripped for element in elements if (stripped := element.strip())]
+    elements = []
     depth = start = 0
     for i, c in _brackets_and_commas(declarations):
         depth += (c in "([") - (c in ")]")
@@ -132,11 +149,25 @@ def _split(declarations: str) -> list[str]:
     return [*elements, last] if last else elements
 
 
+def _is_balanced(declaration: str) -> bool:
+    """Return whether the declaration has no comma and an equal number of opening and closing brackets."""
+    return (
+        "," not in declaration
+        and declaration.count("(") == declaration.count(")")
+        and declaration.count("[") == declaration.count("]")
+    )
+
+
 def _brackets_and_commas(declarations: str) -> Iterator[tuple[int, str]]:
     """Yield (index, character) of the brackets and commas outside of strings."""
-    for match in re.finditer(_STRUCTURE, declarations):
-        if len(match[0]) == 1:
-            yield match.start(), match[0]
+    quote = ""
+    for i, c in enumerate(declarations):
+        if quote:
+            quote = "" if c == quote else quote
+        elif c in "'\"":
+            quote = c
+        elif c in "()[],":
+            yield i, c
 
 
 def _split_results(results: str) -> list[str]:
@@ -145,6 +176,7 @@ def _split_results(results: str) -> list[str]:
     return [results] if results and results != "..." else []
 
 
+@cache  # many operators have equal declarations, such as "Tensor self"
 def _parameter(declaration: str, keyword_only: bool) -> Parameter:
     declared, has_default, default = declaration.partition("=")
     declared = declared.strip()
@@ -153,8 +185,10 @@ def _parameter(declaration: str, keyword_only: bool) -> Parameter:
     optional = kind.endswith("?")
     kind = kind[:-1] if optional else kind
     size = None
-    if "[" in kind and (sized := re.match(_SIZED, kind)):
-        kind, size = f"{sized[1]}[]", int(sized[2])
+    if "[" in kind:
+        item, _, length = kind.removesuffix("]").rpartition("[")
+        if length.isdigit():
+            kind, size = f"{item}[]", int(length)
     value = _default(default, kind) if has_default else None
     if size is not None and isinstance(value, int):
         value = [value] * size
@@ -181,10 +215,20 @@ def _return(declaration: str, written: dict[str, int], read: dict[str, int]) -> 
 
 
 def _unmarked(type_text: str) -> tuple[str, str, bool]:
-    match = re.search(_ALIAS, type_text) if "(" in type_text else None
-    if match is None:
-        return type_text, "", False
-    return type_text[: match.start()] + type_text[match.end() :], match[1], match[2] == "!"
+    """Return (type without alias annotation, alias set, whether it is written).
+
+    Alias annotations are "(a!)" in "Tensor(a!)" and "t[](a!)", and "(a -> *)" in "Tensor(a -> *)".
+    """
+    start = type_text.find("(")
+    while start >= 0:
+        end = type_text.find(")", start)
+        alias, _, after = type_text[start + 1 : end].partition(" -> ")
+        name = alias.removesuffix("!")
+        is_alias = name and _ALIAS_CHARACTERS.issuperset(name) and _ALIAS_CHARACTERS.issuperset(after)
+        if is_alias and not type_text.endswith(_TYPE_PARAMETERS, 0, start):
+            return type_text[:start] + type_text[end + 1 :], name, name != alias
+        start = type_text.find("(", start + 1)
+    return type_text, "", False
 
 
 def _default(literal: str, kind: str) -> Any:
@@ -193,5 +237,8 @@ def _default(literal: str, kind: str) -> Any:
         return DEFAULT_NAMES[literal]
     if literal in ("cpu", "cuda"):
         return literal
-    value = ast.literal_eval(literal)
+    try:
+        value: Any = int(literal)
+    except ValueError:
+        value = ast.literal_eval(literal)
     return float(value) if kind == "float" else value
