@@ -147,9 +147,21 @@ def __getattr__(name: str) -> Any:
     from ts.runtime.gc_pause import gc_disabled
     from ts.runtime.python_frame_stack import preallocate_frames
 
-    with import_lock(), gc_disabled():
-        value = globals()[name] = preallocate_frames(_find, name)
+    with import_lock():
+        value = _find_imported_operator(name)
+        if value is None:
+            with gc_disabled():
+                value = preallocate_frames(_find, name)
+        globals()[name] = value
     return value
+
+
+def _find_imported_operator(name: str) -> Any:
+    """Return the function of an operator whose family is imported. Return None for all other names."""
+    registry = sys.modules.get("ts.ops.registry")
+    if registry is None or name in _MODULES or name in _NAME_TO_MODULE or name in _NUMBERS:
+        return None
+    return None if name in sys.modules["ts.dtypes"].NAMES else registry.imported_function(name)
 
 
 def _find(name: str) -> Any:

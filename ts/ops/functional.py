@@ -8,6 +8,7 @@ are not operators.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 from ts._core.dispatch.overloads import overloads as operator
@@ -152,6 +153,7 @@ def _over(name: str) -> Function:
 _METHODS = ("lu", "norm", "stft", "unique", "unique_consecutive")
 
 
+@cache
 def tensor_methods() -> dict[str, Function]:
     """Return the tensor methods whose signatures no schema can express."""
     methods = {name: Overridable(_over(name)) for name in _METHODS}

@@ -39,10 +39,10 @@ def namespace_attributes(
     """
 
     def get_attribute(attribute: str) -> Any:
-        operator = namespace(name).get(attribute)
-        if operator is None:
+        operator = f"{name}_{attribute}"
+        if not registry.records(f"aten::{operator}"):
             raise missing_attribute(f"module 'ts.{name}'", attribute, list_attributes)
-        function = attributes[attribute] = registry.function(operator.removeprefix("aten::"))
+        function = attributes[attribute] = registry.function(operator)
         return function
 
     def list_attributes() -> list[str]:

@@ -369,6 +369,16 @@ def function(name: str) -> Any:
     return resolve("overload_set_by_name")(name)
 
 
+def imported_function(name: str) -> Any:
+    """Return the function of `aten::name`, or None for an unknown name or families that are not imported."""
+    from ts.ops.op_index import families_of
+
+    families = families_of(name)
+    if not families or not all(f"ts.ops.{family}" in sys.modules for family in families):
+        return None
+    return function(name)
+
+
 def names() -> Iterator[str]:
     """Return an iterator over operator names with records."""
     load()
