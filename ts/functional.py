@@ -25,7 +25,7 @@ from ts.frontend.compile_directives import boolean_dispatch
 if TYPE_CHECKING:
     from typing import overload
 else:
-    from ts.frontend.overloads import overload
+    from ts.frontend.overloads import declare_overload as overload
 
 __all__ = ["cdist", "lu", "norm", "stft", "tensordot", "unique", "unique_consecutive", "unravel_index"]
 WRITTEN = frozenset(__all__)  # names of Python functions, while all other names of this module are operators

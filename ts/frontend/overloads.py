@@ -19,14 +19,16 @@ from __future__ import annotations
 import ast
 import warnings
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ts.errors import CompilationError, FrontendError
-from ts.frontend import parse
-from ts.frontend.parse import ParsedFunction
-from ts.frontend.signatures import overload_signature
 from ts.frontend.weak_side_table import WeakSideTable
 from ts.module_names import own_name
+
+if TYPE_CHECKING:
+    from ts.frontend.parse import ParsedFunction
+
+# The parser is imported in functions, because modules with overloads are also used without compilation.
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -53,6 +55,11 @@ _methods: dict[str, dict[str, list[Callable[..., Any]]]] = {}
 def overload(function: F) -> F:
     """Declare one signature of a function. The implementation, with the same name, is defined later."""
     _check_body(function)
+    return declare_overload(function)
+
+
+def declare_overload(function: F) -> F:
+    """Declare one signature of a function of `ts`, like `overload`, but without parsing it."""
     _declared.setdefault(_key(function), []).append(function)
     return function
 
@@ -114,6 +121,9 @@ def parse_overload(
     The declaration may omit trailing parameters that have a default and a type in the implementation. A
     default of the implementation is used if it has the type in the declaration.
     """
+    from ts.frontend import parse
+    from ts.frontend.signatures import overload_signature
+
     declared = parse.function_def(declaration, signature_only=True)
     parsed = parse.function_def(implementation)
     declared.self_type = parsed.self_type = self_type
@@ -163,6 +173,8 @@ def _key(function: Callable[..., Any]) -> str:
 
 
 def _check_body(function: Callable[..., Any]) -> None:
+    from ts.frontend import parse
+
     try:
         parsed = parse.function_def(function, signature_only=True)
     except OSError:
@@ -182,6 +194,8 @@ def _check_body(function: Callable[..., Any]) -> None:
 
 
 def _no_implementation(kind: str, function: Callable[..., Any]) -> str:
+    from ts.frontend import parse
+
     name = _key(function)
     try:
         parsed = parse.function_def(function, signature_only=True)

@@ -8,12 +8,18 @@ from __future__ import annotations
 
 import math
 import warnings
+from typing import TYPE_CHECKING
 
 import ts
 from ts._core.tensor.tensor import Tensor
 
+if TYPE_CHECKING:
+    from typing import overload
+else:
+    from ts.frontend.overloads import declare_overload as overload
 
-@ts.jit.overload
+
+@overload
 def interpolate(
     input: Tensor,
     size: int | None = None,
@@ -25,7 +31,7 @@ def interpolate(
 ) -> Tensor: ...
 
 
-@ts.jit.overload
+@overload
 def interpolate(
     input: Tensor,
     size: list[int] | None = None,
@@ -37,7 +43,7 @@ def interpolate(
 ) -> Tensor: ...
 
 
-@ts.jit.overload
+@overload
 def interpolate(
     input: Tensor,
     size: int | None = None,
@@ -49,7 +55,7 @@ def interpolate(
 ) -> Tensor: ...
 
 
-@ts.jit.overload
+@overload
 def interpolate(
     input: Tensor,
     size: list[int] | None = None,
@@ -191,7 +197,7 @@ def _resampled(
     )
 
 
-@ts.jit.overload
+@overload
 def upsample(
     input: Tensor,
     size: int | None = None,
@@ -201,7 +207,7 @@ def upsample(
 ) -> Tensor: ...
 
 
-@ts.jit.overload
+@overload
 def upsample(
     input: Tensor,
     size: list[int] | None = None,
@@ -225,11 +231,11 @@ def upsample(
     return interpolate(input, size, scale_factor, mode, align_corners)
 
 
-@ts.jit.overload
+@overload
 def upsample_nearest(input: Tensor, size: int | None = None, scale_factor: float | None = None) -> Tensor: ...
 
 
-@ts.jit.overload
+@overload
 def upsample_nearest(
     input: Tensor, size: list[int] | None = None, scale_factor: float | None = None
 ) -> Tensor: ...
@@ -240,25 +246,25 @@ def upsample_nearest(input: Tensor, size=None, scale_factor=None) -> Tensor:
     return interpolate(input, size, scale_factor, mode="nearest")
 
 
-@ts.jit.overload
+@overload
 def upsample_bilinear(
     input: Tensor, size: int | None = None, scale_factor: float | None = None
 ) -> Tensor: ...
 
 
-@ts.jit.overload
+@overload
 def upsample_bilinear(
     input: Tensor, size: list[int] | None = None, scale_factor: float | None = None
 ) -> Tensor: ...
 
 
-@ts.jit.overload
+@overload
 def upsample_bilinear(
     input: Tensor, size: int | None = None, scale_factor: list[float] | None = None
 ) -> Tensor: ...
 
 
-@ts.jit.overload
+@overload
 def upsample_bilinear(
     input: Tensor, size: list[int] | None = None, scale_factor: list[float] | None = None
 ) -> Tensor: ...
