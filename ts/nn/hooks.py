@@ -10,21 +10,23 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from ts._core.tensor.hooks import Hooks, RemovableHandle
 from ts._core.thread.context import current_tracer
-from ts.nn.backward_hooks import BackwardHooks, hook_result_node
 
 
-@dataclass(frozen=True)
 class ForwardHook:
     """Hook of `forward`, with flags that determine its arguments and when it is called."""
 
-    function: Callable[..., Any]
-    with_kwargs: bool = False  # the hook also receives the keyword arguments
-    always_call: bool = False  # the hook is called even if `forward` raises an error
+    __slots__ = ("always_call", "function", "with_kwargs")
+
+    def __init__(
+        self, function: Callable[..., Any], with_kwargs: bool = False, always_call: bool = False
+    ) -> None:
+        self.function = function
+        self.with_kwargs = with_kwargs  # the hook also receives the keyword arguments
+        self.always_call = always_call  # the hook is called even if `forward` raises an error
 
 
 # Global hooks, which are called before the hooks of a module.
@@ -115,8 +117,11 @@ def call_forward(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
             if changed is not None:
                 args = changed if isinstance(changed, tuple) else (changed,)
     full, older, before = _backward_hooks_of(module)
-    around = BackwardHooks(module, full, before) if full or before else None
-    if around is not None:
+    around: Any = None
+    if full or before:
+        from ts.nn.backward_hooks import BackwardHooks  # imported here, as few modules have backward hooks
+
+        around = BackwardHooks(module, full, before)
         args = around.enter(args)
     called_keys: set[int] = set()
     try:
@@ -131,6 +136,8 @@ def call_forward(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
         if around is not None:
             result = around.leave(result)
         if older:
+            from ts.nn.backward_hooks import hook_result_node
+
             hook_result_node(module, older, args, result)
     except Exception:
         for key, hook in (*_all_hooks.items(), *module._forward_hooks.items()):
