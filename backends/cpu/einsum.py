@@ -17,19 +17,20 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[Any]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Array = NDArray[Any]
+
 Shape = tuple[int, ...]
 _MAX_CACHED_PLANS = 512
 
 
-@dataclass(frozen=True, slots=True)
-class ContractionOperand:
+class ContractionOperand(NamedTuple):
     """Conversion of an operand to a batch of matrices: dimensions to sum, permutation, shape."""
 
     sums: Shape
@@ -48,8 +49,7 @@ class ContractionOperand:
         return x.swapaxes(-1, -2) if self.turned else x
 
 
-@dataclass(frozen=True, slots=True)
-class Contraction:
+class Contraction(NamedTuple):
     """Contraction of two operands, which have the indices `positions` in the list of remaining operands."""
 
     positions: tuple[int, int]
@@ -59,8 +59,7 @@ class Contraction:
     shape: Shape
 
 
-@dataclass(frozen=True, slots=True)
-class ContractionPath:
+class ContractionPath(NamedTuple):
     """Contractions in the order of execution, and the final permutation."""
 
     pairs: tuple[Contraction, ...]

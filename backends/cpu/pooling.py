@@ -14,16 +14,18 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ts.backends.cpu.kernels.pooling_windows import Table, max_of_windows, mean_of_windows
 
 from ..base import Kernel, default_of
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from ts.ops.pooling_geometry import Windows
 
-Array = NDArray[Any]
+    Array = NDArray[Any]
+
 _MAX_PLANE_ELEMENTS = 1 << 30  # planes with this many elements or more are not supported
 
 

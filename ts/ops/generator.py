@@ -11,17 +11,18 @@ Each line shows a sample and its computation from random words:
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ts import backends
 from ts._core.thread import deadline
 from ts._core.thread.context import TracingScope
-from ts.backends.cpu.kernels import randn
 from ts.backends.cpu.kernels.mt19937 import STATE_BYTES, MersenneTwister, set_default
 from ts.devices import device as Device
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 DEFAULT_SEED = 67280421310721
 _BYTES = STATE_BYTES + 512  # approximate memory of a generator, including its Python objects
@@ -47,6 +48,8 @@ class CpuStream(MersenneTwister):  # type: ignore[misc]
         If `n` is not a multiple of 16, an additional block overwrites the last 16 numbers. With `narrow` (for
         16-bit dtypes), the positions after the last full block consume no uniform numbers before this block.
         """
+        from ts.backends.cpu.kernels import randn  # imported here, because uniform numbers do not need it
+
         normals: NDArray[Any] = randn.block_normals(self, n, double, narrow)
         return normals
 

@@ -13,13 +13,15 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ts._core.tensor.size_guards import evaluate_guard, is_symbol
 from ts.ops.unfold import out_size
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 Sizes = Sequence[int]
 MAX_CACHED_SIZE = 1 << 12  # geometries with more windows are not cached

@@ -11,10 +11,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ts import dtypes
 from ts.ops import common
@@ -33,6 +32,9 @@ from ts.ops.random import (
     round_inwards,
 )
 from ts.ops.registry import op
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 Array = common.Array
 _IN_PLACE: dict[str, Any] = {"variant": "inplace", "where": "m", "nondeterministic": True}

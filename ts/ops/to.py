@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ts import backends, devices, dtypes
-from ts._core.dispatch_layers.batched_tensor import CANNOT_DETACH_VIEW
+from ts._core.late_binding import resolve
 from ts._core.tensor import conversions
 from ts._core.tensor.tensor import Tensor, wrap_array
 from ts._core.tensor.tensor_metadata import detached, is_inference
@@ -200,7 +200,7 @@ def _detach(self: Tensor) -> Tensor:
 )
 def _detach_in_place(self: Tensor) -> Tensor:
     if self._base is not None:
-        raise RuntimeError(CANNOT_DETACH_VIEW)
+        raise RuntimeError(resolve("batched_tensor").CANNOT_DETACH_VIEW)
     if self.requires_grad:
         from ts._core.autograd.history import forget
 
