@@ -1,5 +1,7 @@
 """The emitter: schema matching, names and refinements, without running anything."""
 
+from collections import Counter
+
 import pytest
 
 import ts
@@ -36,6 +38,55 @@ def test_load_takes_the_name(graph):
     scope.set(None, "x", x)
     loaded = scope.find("x").simple
     assert (loaded.debug_name(), x.debug_name()) == ("x", "x.1")
+
+
+def variable_accesses(monkeypatch, text):
+    """Return how many `prim::Load` and `prim::Store` nodes the compilation of a text creates."""
+    created = Counter()
+    create = Graph.create
+
+    def count(graph, kind, *args):
+        created[kind] += 1
+        return create(graph, kind, *args)
+
+    monkeypatch.setattr(Graph, "create", count)
+    compiled(text)
+    return created["prim::Load"], created["prim::Store"]
+
+
+def test_no_accesses_of_known_variables(monkeypatch):
+    """Statements without control flow create no nodes for accesses of variables."""
+    lines = "".join(f"    x = x + {i} * y\n    z = (x, y)\n" for i in range(20))
+    assert variable_accesses(monkeypatch, f"def f(x: int, y: int):\n{lines}    return z\n") == (0, 0)
+
+
+def test_accesses_at_branches(monkeypatch):
+    """A variable is stored once before an `if`, and loaded in its branches without a node."""
+    lines = "    x = x + 1\n" * 20
+    branch = "    if y > 1:\n        z = x + y\n    else:\n        z = x - y\n"
+    loads, stores = variable_accesses(monkeypatch, f"def f(x: int, y: int):\n{lines}{branch}    return x\n")
+    assert loads == 2  # `z` at the end of both branches
+    assert stores == 5  # x, y, `z` in both branches and after the `if`
+
+
+@pytest.mark.parametrize(
+    "text, arguments, result",
+    [
+        ("y = x\nfor i in range(n):\n    y = y + x\n    x = y", (1, 3), (8, 8)),
+        ("y = 0\nwhile y < n and x > 0:\n    y = y + x\n    x = x - 1", (3, 4), (5, 1)),
+        ("y = n\nif x > 0:\n    y = x\n    x = n\nelse:\n    x = y\ny = y + x", (1, 5), (6, 5)),
+        ("y = x\nif x > 0:\n    if n > 0:\n        y = n\n    y = y + y\ny = y - x", (1, 5), (9, 1)),
+        ("y = [x for x in range(n)][-1]\ny = y + x", (1, 4), (4, 1)),
+        ("y = x\ndel x\nx = n\ny = y + x", (1, 4), (5, 4)),
+        ("y = 0\nfor i in range(n):\n    y = y + x\n    if y > 4:\n        x = y\n        break", (2, 9), (6, 6)),
+        ("y: Optional[int] = x\nif y is not None:\n    x = y + n\ny = x if n > 0 else n", (1, 2), (3, 3)),
+    ],
+)
+def test_values_of_variables(text, arguments, result):
+    """A load returns the value of the last executed assignment."""
+    body = "".join(f"    {line}\n" for line in text.split("\n"))
+    f = ts.jit.CompilationUnit(f"def f(x: int, n: int):\n{body}    return y, x\n").f
+    assert f(*arguments) == result
 
 
 def test_first_without_conversions(graph):

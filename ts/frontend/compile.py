@@ -73,7 +73,7 @@ def compile_function(
     from ts.passes.pipelines import FRONTEND, STEPPING, run_pipeline
 
     emitter = Emitter(parsed, compile_callee or _reject_callee)
-    emitter.lines = lines
+    emitter.lines = emitter.scope.inserts_all = lines
     try:
         if schema is not None:
             emit_function(emitter, schema.arguments, schema.returns[0].type)
@@ -151,6 +151,7 @@ def emit_function(em: Emitter, parameters: Sequence[Parameter | Argument], retur
     # The conversion to SSA replaces this placeholder by the returned value.
     placeholder = em.insert("prim::Uninitialized").output().set_type(result)
     graph.register_output(placeholder)
+    em.scope.loaded.resolve()
     return result
 
 

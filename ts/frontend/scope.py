@@ -10,6 +10,11 @@ The statement `x = x + 1` becomes these nodes, until the conversion to SSA remov
 Each block (branch, loop body) has a scope, in which the variables of enclosing blocks are visible. Names of
 modules and functions exist only in the scope, because such objects have no graph value. A loaded value gets
 the name of the variable. An earlier value with this name is renamed, for example to `%x.1`.
+
+A `prim::Load` is inserted only if several assignments may reach it, as in loops and after an `if`. For other
+loads, the scope knows the assigned value (local value numbering). Such a load is only a `Value`, which
+`LoadedValues.resolve` replaces by the assigned value at the end of the function. A `prim::Store` is inserted
+only before a nested block, at the end of a nested block, and before a `prim::Load` of its variable.
 """
 
 from __future__ import annotations
@@ -21,15 +26,66 @@ from ts.frontend.hints import reassignment
 from ts.frontend.schema_matching import convert_to_type
 from ts.frontend.sugared_values.sugared import SimpleValue, SugaredValue
 from ts.ir.graph import Block, Graph
+from ts.ir.node import Node
 from ts.ir.source import SourceRange
 from ts.ir.types import ListType, Type, erase_shape
 from ts.ir.value import Value, is_program_name
 
 
+class LoadedValues:
+    """Values of the loads in one function that have no `prim::Load`.
+
+    Until `resolve` is called, each of them is different from the assigned value: the emitter must not see the
+    node that computes the assigned value, and the loaded value has a number and a name of its own, as in
+    PyTorch.
+    """
+
+    def __init__(self) -> None:
+        # loaded value -> assigned value, or None if only the type of the loaded value is needed
+        self._assigned: dict[Value, Value | None] = {}
+
+    def add(self, loaded: Value, assigned: Value | None) -> None:
+        """Record that `loaded` is the value `assigned`."""
+        self._assigned[loaded] = assigned
+
+    def assigned(self, value: Value) -> Value:
+        """Return the assigned value of a loaded value, and any other value unchanged."""
+        return self._assigned.get(value) or value
+
+    def count(self) -> int:
+        """Return the number of loaded values."""
+        return len(self._assigned)
+
+    def discard_after(self, count: int) -> None:
+        """Discard the loaded values after the first `count`. The nodes that used them are destroyed."""
+        while len(self._assigned) > count:
+            loaded, _ = self._assigned.popitem()
+            loaded.set_debug_name("")
+
+    def resolve(self) -> None:
+        """Replace the uses of each loaded value by the assigned value."""
+        for loaded, assigned in self._assigned.items():
+            if assigned is not None and loaded.has_uses():
+                loaded.replace_all_uses_with(assigned)
+
+
 class Scope:
     """Variables and other names assigned in one block."""
 
-    __slots__ = ("block", "errors", "graph", "parent", "types", "values")
+    __slots__ = (
+        "_load_node",
+        "_not_stored",
+        "assigned",
+        "block",
+        "errors",
+        "graph",
+        "inserts_all",
+        "loaded",
+        "parent",
+        "sees_parent",
+        "types",
+        "values",
+    )
 
     def __init__(self, graph: Graph, block: Block, parent: Scope | None) -> None:
         self.graph = graph
@@ -41,6 +97,21 @@ class Scope:
         # function share this dict, because an `if` in a loop or branch is also the reason why the name is
         # undefined after the loop or branch.
         self.errors: dict[str, tuple[str, SourceRange]] = {} if parent is None else parent.errors
+        self.loaded: LoadedValues = LoadedValues() if parent is None else parent.loaded
+        # Variable that this block assigns -> the assigned value, or None if several assignments may reach the
+        # current position, because a nested block assigns the variable.
+        self.assigned: dict[str, Value | None] = {}
+        # True if the block runs at most once after the code before it, so that the values that `parent` has
+        # assigned are the values of its variables in this block. The body of a loop may run again.
+        owner = block.owning_node()
+        self.sees_parent = owner is not None and owner.kind() == "prim::If"
+        # True if each load and assignment inserts a node. This is the case for the debugger, and for a block
+        # that is copied before the conversion to SSA, because the copy of a load has a number of its own.
+        self.inserts_all: bool = parent is not None and parent.inserts_all
+        self._not_stored: dict[str, Value] = {}  # assigned values for which no `prim::Store` is inserted yet
+        if parent is not None and owner is not None:
+            parent.insert_stores(owner)
+        self._load_node: Node | None = None
 
     # ---- lookup of names -----------------------------------------------------------------------------
 
@@ -59,8 +130,18 @@ class Scope:
 
     def lookup_type(self, name: str) -> Type | SugaredValue | None:
         """Resolve a name like `find`, but return the type of a variable instead of a value."""
-        found = self.find(name)
-        return found if found is None or found.simple is None else found.simple.type()
+        scope: Scope | None = self
+        while scope is not None:
+            value = scope.values.get(name)
+            if value is not None:
+                return value if value.simple is None else value.simple.type()
+            type = scope.types.get(name)
+            if type is not None:
+                # the load gets a number and a name, as in PyTorch, although its value is not used
+                self.loaded.add(self._load_without_node(name, type), None)
+                return type
+            scope = scope.parent
+        return None
 
     def is_defined(self, name: str) -> bool:
         """Return whether the name is defined, without inserting a load."""
@@ -86,6 +167,13 @@ class Scope:
         return f"{message}:\n{range.highlight()}"
 
     def _load(self, name: str, type: Type) -> Value:
+        assigned = None if self.inserts_all else self._assigned_value(name)
+        if assigned is not None and assigned._type is type:
+            value = self._load_without_node(name, type)
+            self.loaded.add(value, assigned)
+            return value
+        if name in self._not_stored:
+            self.store(name, self._not_stored.pop(name))
         node = self.graph.insert_node(self.graph.create("prim::Load"))
         node.set("name", name, "s")
         value = node.output().set_type(type)
@@ -93,7 +181,37 @@ class Scope:
             value.set_debug_name(name)
         return value
 
+    def _load_without_node(self, name: str, type: Type) -> Value:
+        """Return a new value for variable `name`. Its node is not inserted, and is shared by such loads."""
+        if self._load_node is None:
+            self._load_node = self.block.create_unlisted_node("prim::Load")
+        value = self.graph.create_value(self._load_node, type)
+        if is_program_name(name):
+            value.set_debug_name(name)
+        return value
+
+    def _assigned_value(self, name: str) -> Value | None:
+        """Return the value that variable `name` has at the current position, or None if it is unknown."""
+        scope: Scope | None = self
+        while scope is not None:
+            if name in scope.assigned:
+                return scope.assigned[name]
+            scope = scope.parent if scope.sees_parent else None
+        return None
+
     # ---- assignment of names -------------------------------------------------------------------------
+
+    def merge(self, inner: Scope) -> None:
+        """Note that a nested block, which has the scope `inner`, may have assigned its variables."""
+        self.assigned.update(dict.fromkeys(inner.assigned))
+
+    def insert_stores(self, before: Node | None = None) -> None:
+        """Insert the missing `prim::Store` nodes before a node, or by default at the insertion point."""
+        if self._not_stored:
+            with self.graph.inserting_before(before or self.graph.insert_point()):
+                for name, value in self._not_stored.items():
+                    self.store(name, value)
+            self._not_stored.clear()
 
     def store(self, name: str, value: Value) -> None:
         """Insert a `prim::Store`. The caller records the type of the variable."""
@@ -122,6 +240,7 @@ class Scope:
         if value is None:
             assert not isinstance(assigned, Value)
             self.types.pop(name, None)
+            self.assigned[name] = None
             self.values[name] = assigned
             return
         if annotated is not None:
@@ -133,8 +252,10 @@ class Scope:
                     f"but is being assigned to a value of type {value.type().repr_str}",
                     range,
                 )
-        self.store(name, value)
         self.values.pop(name, None)
+        self.assigned[name] = self._not_stored[name] = self.loaded.assigned(value)
+        if self.inserts_all:
+            self.insert_stores()
         self.types[name] = annotated or value.type()
 
     def _check_reassignment(
@@ -186,6 +307,7 @@ class Scope:
         scope: Scope | None = self
         while scope is not None:
             is_removed |= scope.types.pop(name, None) is not None
+            scope.assigned[name] = None
             is_removed |= scope.values.pop(name, None) is not None
             scope = scope.parent
         return is_removed

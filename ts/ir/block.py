@@ -172,6 +172,12 @@ class Block:
         """Create a node of kind `kind` with one output, append it to the block and return it."""
         return self.append_node(self._graph.create(kind, inputs))
 
+    def create_unlisted_node(self, kind: str) -> Node:
+        """Create a node of kind `kind` whose block is this block, but which `nodes()` does not yield."""
+        node = Node(self._graph, kind)
+        node._block = self
+        return node
+
     def clone_from(self, source: Block, value_map: ValueMap | Mapping[Value, Value] | None = None) -> None:
         """Append copies of the inputs, nodes and outputs of `source`.
 

@@ -209,6 +209,17 @@ class Graph:
             self._next_unique += 1
         return node
 
+    def create_value(self, node: Node, type: Type) -> Value:
+        """Return a new value that `node` computes, but that is not in the list of its outputs."""
+        value = Value(node, 0, self._next_unique, type)
+        self._next_unique += 1
+        return value
+
+    def remove_names(self, kind: str) -> None:
+        """Remove the names of all values that nodes of kind `kind` compute."""
+        for value in [value for value in self._names.values() if value._node._kind == kind]:
+            value.set_debug_name("")
+
     def create_clone(
         self, source: Node, value_map: ValueMap | Mapping[Value, Value], copy_blocks: bool = True
     ) -> Node:

@@ -33,17 +33,25 @@ from ts.passes.pass_utils import inline_block_before
 
 _T = TypeVar("_T")
 _CONTINUING: Final = ("prim::BreakStmt", "prim::ContinueStmt")
+# Kinds of nodes that access or carry variables. A graph without them is in SSA form, except for exits.
+_VARIABLES: Final = frozenset(
+    {"prim::Load", "prim::Store", "prim::Loop", "prim::If", "prim::ComprehensionScope", "prim::Line"}
+)
 _SCOPES: Final = ("prim::Closure", "prim::ComprehensionScope")
 
 
 def convert_to_ssa(graph: Graph) -> bool:
     """Convert the emitter's graph to structured SSA form."""
-    _CarryVariables().run(graph.block())
-    continuing = _ContinueLoops(graph)
+    has_variables = not graph.kinds().isdisjoint(_VARIABLES)
+    if has_variables:
+        _CarryVariables().run(graph.block())
+    continuing = _ContinueLoops(graph)  # inserts a constant, which PyTorch's value numbers count
     if not graph.kinds().isdisjoint(_CONTINUING):
         continuing.run(graph.block())
-    _inline_loop_conditions(graph.block())
-    _erase_loads_and_stores(graph.block(), {})
+    if has_variables:
+        _inline_loop_conditions(graph.block())
+        _erase_loads_and_stores(graph.block(), {})
+    graph.remove_names("prim::Load")  # names of loads that the emitter has replaced by assigned values
     exit_transform(graph)
     return True
 

@@ -58,6 +58,7 @@ def emit_closure(em: Emitter, node: ast.FunctionDef) -> None:
     parameters, returns = signature(inner)
     saved = em.declared_return, em.merged_return, em.merged_return_at, em.loop
     em.declared_return, em.merged_return, em.loop = returns, None, None
+    loads = em.scope.loaded.count()
     closure = em.insert("prim::Closure")
     block = closure.add_block()
     with em.in_block(block) as scope:
@@ -67,4 +68,5 @@ def emit_closure(em: Emitter, node: ast.FunctionDef) -> None:
     em.declared_return, em.merged_return, em.merged_return_at, em.loop = saved
     em.exits.discard(block)
     closure.destroy()
+    em.scope.loaded.discard_after(loads)
     em.scope.set(em.range(node), node.name, ClosureValue())

@@ -181,8 +181,11 @@ class Emitter:
         If the additional nodes have side effects, remove them. In PyTorch, the effects occur twice:
         `xs.pop() % 2` pops two elements.
         """
+        self.scope.insert_stores()
+        loads = self.scope.loaded.count()
         marker = self.graph.insert_node(self.graph.create("prim::Marker", (), 0))
         value = emit()
+        self.scope.insert_stores()
         nodes = []
         following = marker.next()
         while following is not self.graph.insert_point():
@@ -192,6 +195,7 @@ class Emitter:
         if any(_has_effects(emitted) for emitted in nodes):
             for emitted in reversed(nodes):
                 emitted.destroy()
+            self.scope.loaded.discard_after(loads)
         return value
 
     def type_of(self, annotation: ast.expr) -> Type:
@@ -281,7 +285,9 @@ class Emitter:
         try:
             with self.graph.inserting_before(block):
                 yield self.scope
+                self.scope.insert_stores()
         finally:
+            outer.merge(self.scope)
             self.scope = outer
 
     # ---- insertion of nodes --------------------------------------------------------------------------

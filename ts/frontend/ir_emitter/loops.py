@@ -80,6 +80,7 @@ def _loop(
     condition_block = node.add_block()
     scope = em.scope
     em.scope = Scope(em.graph, condition_block, scope)
+    em.scope.inserts_all = True
     if test is not None:
         with em.graph.inserting_before(condition_block):
             if em.lines:
@@ -89,6 +90,7 @@ def _loop(
         with em.graph.inserting_before(node):
             proceed = em.constant(True, range)
     condition_block.register_output(proceed)
+    scope.merge(em.scope)
     em.scope = scope
     node.add_input(count)
     iteration = body_block.add_input(type=INT)

@@ -401,5 +401,6 @@ def emit_break(em: Emitter, node: ast.Break | ast.Continue) -> None:
             "we do not support break or continue inside the body of these loops; loop over a list instead",
             range,
         )
+    em.scope.insert_stores()
     em.insert("prim::BreakStmt" if word == "break" else "prim::ContinueStmt", (), 0, range)
     em.exits.add(em.scope.block)
