@@ -33,6 +33,7 @@ cdef class Loops:
     cdef double cost                   # time per element in units of 0.5 ns, from which the number of threads follows
     cdef bint raises_for_integers      # True if a loop for integers may raise a Python exception
     cdef Widened half_data[2]  # `data` arguments of the loops for float16 and bfloat16, set by `add_half_loops`
+    cdef bint mixes_complex            # True if a complex and a real operand are supported
     cdef bint to_float                 # True if integer and bool operands are promoted to the default dtype
     cdef readonly str name
 

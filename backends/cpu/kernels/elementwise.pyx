@@ -17,6 +17,8 @@ cimport numpy as cnp
 from cpython.exc cimport PyErr_Occurred
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF, Py_INCREF
+from libc.float cimport FLT_MAX
+from libc.math cimport fabs
 from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t
 from numpy cimport npy_intp
 
@@ -52,7 +54,7 @@ cdef extern from "broadcast_loops_2d.h" nogil:
 # ---------------------------------------------------------------- loops of a ufunc
 
 cdef class Loops:
-    """Inner loops of a NumPy ufunc whose result has the operands' dtype, or bool for predicates."""
+    """Inner loops of a NumPy ufunc whose result has the operands' dtype, bool for predicates, or a real dtype."""
 
     def __cinit__(self):
         cdef int i
@@ -76,11 +78,23 @@ ELEMENTARY_FUNCTIONS = frozenset(
     power float_power hypot logaddexp logaddexp2 cbrt fmod remainder floor_divide""".split()
 )
 
+# Ufuncs with loops for complex operands that also support a complex and a real operand.
+COMPLEX_ARITHMETIC = frozenset({"add", "subtract", "multiply", "divide", "true_divide", "equal", "not_equal"})
+
 cdef str TYPE_CHARACTERS = "?bBhHiIlLqQfdgFDGOSUVMme"    # indexed by NumPy type number
 
 
 cdef int scalar_type_of_character(str character) except -2:
     return scalar_type_of_number(np.dtype(character).num)
+
+
+cdef int result_kind(int operand, str promotion):
+    """Return the ScalarType of the result of an operator with `promotion`, for operands of ScalarType `operand`."""
+    if promotion == "bool":
+        return BOOL
+    if promotion == "real" and is_complex(operand):
+        return FLOAT if operand == CFLOAT else DOUBLE
+    return operand
 
 
 def ufunc_loops(str name not None, str promotion not None="same", str types=None):
@@ -104,6 +118,7 @@ def ufunc_loops(str name not None, str promotion not None="same", str types=None
     loops.arity = ufunc.nin
     loops.to_float = promotion == "float"
     loops.cost = ELEMENTARY_FUNCTION_COST if name in ELEMENTARY_FUNCTIONS else 1
+    loops.mixes_complex = name in COMPLEX_ARITHMETIC
     loops.raises_for_integers = name == "power"  # NumPy raises ValueError for a negative integer exponent
     for i in range(ufunc.ntypes):
         # Parse the strings of the Python attribute: Cython cannot access the C field `types` in NumPy 2.5.
@@ -111,7 +126,7 @@ def ufunc_loops(str name not None, str promotion not None="same", str types=None
         operand, result = scalar_type_of_character(operands[0]), scalar_type_of_character(results)
         if len(set(operands)) > 1 or not 0 <= operand < SCALAR_TYPES or loops.function[operand] != NULL:
             continue
-        if result != (BOOL if promotion == "bool" else operand):
+        if result != result_kind(operand, promotion):
             continue
         if promotion == "float" and operand not in (HALF, FLOAT, DOUBLE, CFLOAT, CDOUBLE):
             continue
@@ -208,6 +223,19 @@ cdef inline bint store_double(int scalar_type, double value, char *out) noexcept
     else:
         return False
     return True
+
+
+cdef inline bint is_complex(int kind) noexcept nogil:
+    return kind == CFLOAT or kind == CDOUBLE
+
+
+cdef inline bint store_complex(int scalar_type, double value, char *out) noexcept nogil:
+    """Write a real number to `out` as an element of a complex dtype. Return False if it overflows."""
+    if scalar_type == CDOUBLE:
+        (<double *>out)[0], (<double *>out)[1] = value, 0
+        return True
+    (<float *>out)[0], (<float *>out)[1] = <float>value, 0
+    return fabs(value) <= FLT_MAX
 
 
 cdef inline bint is_aligned(PyArrayObject *a) noexcept nogil:
@@ -359,7 +387,13 @@ cdef inline Other read_second_operand(Loops loops, Tensor x, IValue *other, char
     function writes to `scalar_bytes` in the dtype of `x`. NEITHER is an unsupported operand.
     """
     cdef Tensor y
+    cdef double value
     if other.tag != TAG_OBJECT:
+        if is_complex(x.scalar_type):
+            if not loops.mixes_complex or other.tag not in (TAG_INT, TAG_FLOAT):
+                return NEITHER
+            value = other.v.f if other.tag == TAG_FLOAT else <double>other.v.i
+            return NUMBER if store_complex(x.scalar_type, value, scalar_bytes) else NEITHER
         return NEITHER if rejects_bool(loops, other.tag == TAG_BOOL) or not store_number(x.scalar_type, other, scalar_bytes) else NUMBER
     if not isinstance(<object>other.v.o, Tensor):
         return NEITHER
@@ -370,6 +404,10 @@ cdef inline Other read_second_operand(Loops loops, Tensor x, IValue *other, char
         return TENSOR
     if ndim_of(<PyArrayObject *>y.array) != 0 or ndim_of(<PyArrayObject *>x.array) == 0:
         return NEITHER
+    if is_complex(x.scalar_type):
+        if not loops.mixes_complex or not is_floating(y.scalar_type) or not store_element(DOUBLE, y, <char *>&value):
+            return NEITHER
+        return NUMBER if store_complex(x.scalar_type, value, scalar_bytes) else NEITHER
     return NEITHER if rejects_bool(loops, y.scalar_type == BOOL) or not store_element(x.scalar_type, y, scalar_bytes) else NUMBER
 
 
@@ -381,11 +419,25 @@ cdef inline bint is_integral(int kind) noexcept nogil:
     return kind <= INT64 or kind == BOOL
 
 
-cdef int common_kind(Loops loops, Tensor x, IValue *other) except -2:
-    """Return the floating ScalarType to which type promotion converts both operands.
+cdef int complex_kind(Loops loops, Tensor x, Tensor y) noexcept:
+    """Return the complex ScalarType to which type promotion converts a complex and a real tensor, or -1.
 
-    Supported are a floating and an integral tensor, an integral tensor and a float, and, if `loops.to_float`, two
-    integral operands. Return -1 for other operands.
+    The result is -1 for other operands, and if only one of the tensors has no dimensions.
+    """
+    cdef int kind, other
+    kind, other = (x.scalar_type, y.scalar_type) if is_complex(x.scalar_type) else (y.scalar_type, x.scalar_type)
+    if not loops.mixes_complex or not is_complex(kind) or not (is_floating(other) or is_integral(other)):
+        return -1
+    if (ndim_of(<PyArrayObject *>x.array) == 0) != (ndim_of(<PyArrayObject *>y.array) == 0):
+        return -1
+    return CDOUBLE if other == DOUBLE else kind
+
+
+cdef int common_kind(Loops loops, Tensor x, IValue *other) except -2:
+    """Return the floating or complex ScalarType to which type promotion converts both operands.
+
+    Supported are a floating or complex tensor and an integral tensor, a complex and a floating tensor, an integral
+    tensor and a float, and, if `loops.to_float`, two integral operands. Return -1 for other operands.
     """
     cdef Tensor y
     cdef bint to_default
@@ -393,6 +445,8 @@ cdef int common_kind(Loops loops, Tensor x, IValue *other) except -2:
         if not isinstance(<object>other.v.o, Tensor) or (<Tensor>other.v.o).backend != BACKEND_CPU:
             return -1
         y = <Tensor>other.v.o
+        if is_complex(x.scalar_type) or is_complex(y.scalar_type):
+            return complex_kind(loops, x, y)
         if is_floating(x.scalar_type) and is_integral(y.scalar_type):
             return x.scalar_type
         if is_integral(x.scalar_type) and is_floating(y.scalar_type):
@@ -414,7 +468,7 @@ cdef Tensor converted_tensor(Tensor x, int kind):
 
 
 cdef PyObject *binary_mixed(Loops loops, Tensor x, IValue *other) except? NULL:
-    """Compute `x op other` for a float operand and an integer or bool operand.
+    """Compute `x op other` for operands of different categories: a complex, a floating and an integral one.
 
     Both are first converted to one dtype.
     """
@@ -422,7 +476,7 @@ cdef PyObject *binary_mixed(Loops loops, Tensor x, IValue *other) except? NULL:
     cdef Tensor y
     cdef IValue converted
     cdef bint with_bool = x.scalar_type == BOOL or other.tag == TAG_BOOL
-    if not is_floating(kind) or loops.function[kind] == NULL or x.backend != BACKEND_CPU or has_internal_overlap(<PyArrayObject *>x.array):
+    if not (is_floating(kind) or is_complex(kind)) or loops.function[kind] == NULL or x.backend != BACKEND_CPU or has_internal_overlap(<PyArrayObject *>x.array):
         return NULL
     if x.scalar_type != kind:
         x = converted_tensor(x, kind)
