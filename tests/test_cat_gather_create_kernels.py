@@ -288,3 +288,55 @@ def test_indexed_assignment_to_expanded_tensors_warns():
     with pytest.warns(UserWarning, match="Use of index_put_ on expanded tensors is deprecated"):
         x[ts.tensor([0, 1])] = ts.ones(4)
     assert x.tolist() == [[1.0] * 4, [1.0] * 4, [0.0] * 4]
+
+
+FILLED_DTYPES = ["float32", "float64", "int64", "int32", "bool", "uint8", "int8", "int16", "float16", "complex64", "complex128"]
+
+
+@pytest.mark.parametrize("dtype", FILLED_DTYPES)
+def test_tensors_filled_like_views(dtype):
+    kind = getattr(ts, dtype)
+    x = ts.rand(3, 4, 5)
+    views = [x[1:, :2, ::2], x[..., :1], x[0], x[:, 1], x[:0], x[1, 2, 3]]
+    for view in views:
+        for result, value in ((ts.zeros_like(view, dtype=kind), 0), (ts.ones_like(view, dtype=kind), 1), (ts.full_like(view, True, dtype=kind), 1)):
+            assert result.dtype is kind
+            assert result.shape == view.shape
+            assert result.is_contiguous()
+            assert (result == value).all()
+    for view in (x.permute(2, 0, 1), x.permute(1, 0, 2)[:, ::2]):
+        result = ts.full_like(view, 1, dtype=kind)
+        order = sorted(range(3), key=view.stride, reverse=True)
+        assert result.permute(order).is_contiguous()
+        assert ts.full_like(view, 1, dtype=kind, memory_format=ts.contiguous_format).is_contiguous()
+    expanded = ts.rand(2, 1).expand(2, 3)
+    assert ts.zeros_like(expanded).is_contiguous()
+
+
+def test_fill_values_outside_of_the_dtype():
+    assert ts.full((2,), 255, dtype=ts.uint8).tolist() == [255, 255]
+    assert ts.full((2,), -128, dtype=ts.int8).tolist() == [-128, -128]
+    assert ts.full((2,), 2.5, dtype=ts.uint8).tolist() == [2, 2]
+    assert ts.full((2,), 1.5, dtype=ts.complex64).tolist() == [1.5 + 0j, 1.5 + 0j]
+    assert ts.full((1,), 1 + 2j).tolist() == [1 + 2j]
+    for value, dtype in ((1e39, ts.float32), (1e39, ts.complex64)):
+        with pytest.raises(RuntimeError, match="cannot be converted"):
+            ts.full((2,), value, dtype=dtype)
+
+
+def test_ranges_of_floats_and_negative_steps():
+    assert ts.arange(3.0).tolist() == [0.0, 1.0, 2.0]
+    assert ts.arange(1, 2.5).tolist() == [1.0, 2.0]
+    assert ts.arange(2, -1, -1).tolist() == [2, 1, 0]
+    assert ts.arange(5, 0, -2).tolist() == [5, 3, 1]
+    assert ts.arange(1, -1, -0.5).tolist() == [1.0, 0.5, 0.0, -0.5]
+    assert ts.arange(4, dtype=ts.float64).dtype is ts.float64
+    assert ts.arange(0, 1, 0.1).shape == (10,)
+    assert ts.arange(1.0, 1.0).shape == (0,)
+    for start, end, step in ((-3.0, 4.0, 0.3), (10.0, -5.5, -0.7), (0.0, 1e6, 333.3)):
+        numbers = start + np.arange(int(np.ceil((end - start) / step))) * step
+        assert ts.arange(start, end, step, dtype=ts.float64).tolist() == numbers.tolist()
+        assert ts.arange(start, end, step).tolist() == numbers.astype("float32").tolist()
+    for bounds in ((1.0, 0.0), (0.0, 1.0, -0.5), (0, 3, -1), (0.0, math.inf), (0.0, 1.0, 0.0)):
+        with pytest.raises(RuntimeError):
+            ts.arange(*bounds)

@@ -10,7 +10,7 @@ of the new tensor. For other arguments, the operator's Python kernel runs. The o
 cimport numpy as cnp
 from cpython.object cimport PyObject
 from libc.float cimport FLT_MAX
-from libc.math cimport fabs, isfinite
+from libc.math cimport ceil, fabs, isfinite
 from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.string cimport memcmp, memcpy, memset
 from numpy cimport npy_bool, npy_intp
@@ -20,8 +20,8 @@ from ts._core.dispatch.operator cimport Operator, UNSUPPORTED
 from ts.backends.cpu.kernels.parallel_for cimport parallel_copy
 from ts.backends.cpu.kernels.kernel_registry cimport register_kernel
 from ts._core.value.ivalue cimport IValue, TAG_BOOL, TAG_FLOAT, TAG_INT, TAG_NONE, TAG_OBJECT
-from ts._core.tensor.ndarray cimport BOOL, DOUBLE, FLOAT, INT32, INT64
-from ts._core.tensor.ndarray cimport PyArrayObject, data_of, dims_of, flags_of, ndim_of, size_of
+from ts._core.tensor.ndarray cimport BOOL, CFLOAT, DOUBLE, FLOAT, INT8, INT32, INT64, UINT8
+from ts._core.tensor.ndarray cimport PyArrayObject, data_of, dims_of, flags_of, ndim_of, size_of, strides_of
 from ts.backends.cpu.kernels.gil cimport ReleasedGil, leave_gil, take_gil
 from ts.backends.cpu.kernels.kernel cimport (
     MAX_DIMS, contiguous_array_or_null, is_tensor, item_size, new_contiguous, new_like, set_result, set_object_result, scalar_type
@@ -40,6 +40,7 @@ cdef extern from "numpy/arrayobject.h":
 # tensors with more elements are created by the operator's Python kernel, which raises the error if memory is
 # exhausted
 cdef int64_t MAX_ELEMENTS = <int64_t>1 << 40
+cdef int64_t MAX_FLOAT_RANGE_ELEMENTS = 1 << 24    # larger ranges are computed without the GIL by NumPy
 
 
 cdef bint is_cpu(IValue *device) noexcept:
@@ -72,6 +73,12 @@ cdef int read_dtype(IValue *dtype, int missing) except -2:
     elif missing < 0:
         kind = dtypes.get_default_dtype().code
     return kind if has_width(kind) else -1
+
+
+cdef int read_filled_dtype(IValue *dtype, int missing) except -2:
+    """Return the ScalarType like `read_dtype`, also for the additional dtypes of `store_element_bytes`."""
+    cdef int kind = missing if dtype.tag == TAG_NONE else <int>dtype.v.i
+    return kind if kind in (UINT8, INT8, CFLOAT) else read_dtype(dtype, missing)
 
 
 cdef bint read_sizes(IValue *x, npy_intp *dims, int *nd) noexcept:
@@ -126,6 +133,21 @@ cdef bint store_scalar(IValue *scalar, int kind, char *out) noexcept:
     return True
 
 
+cdef bint store_element_bytes(IValue *scalar, int kind, char *out) noexcept:
+    """Write `scalar` like `store_scalar`, which supports fewer dtypes."""
+    if kind == UINT8 or kind == INT8:
+        if scalar.tag != TAG_INT and scalar.tag != TAG_BOOL:
+            return False
+        if not (0 <= scalar.v.i <= 255 if kind == UINT8 else -128 <= scalar.v.i <= 127):
+            return False
+        out[0] = <char>scalar.v.i
+        return True
+    if kind == CFLOAT:
+        (<float *>out)[1] = 0
+        return store_scalar(scalar, FLOAT, out)
+    return store_scalar(scalar, kind, out)
+
+
 cdef extern from "simd.h" nogil:
     void simd_fill_four(four_bytes *out, npy_intp n, int32_t value)
     void simd_fill_eight(eight_bytes *out, npy_intp n, int64_t value)
@@ -159,7 +181,7 @@ cdef int create_full(
     cdef char value[8]
     cdef object result
     cdef PyArrayObject *a
-    if kind < 0 or not store_scalar(scalar, kind, value):
+    if kind < 0 or not store_element_bytes(scalar, kind, value):
         return UNSUPPORTED
     result = new_contiguous(nd, dims, kind)
     a = <PyArrayObject *>result
@@ -180,7 +202,7 @@ cdef int create_by_sizes(Operator op, IValue *r, const int32_t *at, int sizes_at
         return UNSUPPORTED
     if not read_sizes(&r[at[sizes_at]], dims, &nd):
         return UNSUPPORTED
-    return create_full(op, r, at, nd, dims, read_dtype(&r[at[dtype_at]], missing), scalar)
+    return create_full(op, r, at, nd, dims, read_filled_dtype(&r[at[dtype_at]], missing), scalar)
 
 
 cdef int zeros(Operator op, IValue *r, const int32_t *at) except -1:
@@ -220,14 +242,30 @@ cdef int new_full(Operator op, IValue *r, const int32_t *at) except -1:
     return create_with_dtype_of(op, r, at, 3, &r[at[2]])
 
 
+cdef bint has_row_major_strides(PyArrayObject *a) noexcept:
+    """Return whether no dimension has a larger stride than its predecessor, and all strides are positive.
+
+    A tensor that is created with the format of `a` is then contiguous, also if `a` is not.
+    """
+    cdef int d
+    for d in range(1, ndim_of(a)):
+        if strides_of(a)[d] > strides_of(a)[d - 1]:
+            return False
+    return ndim_of(a) == 0 or strides_of(a)[ndim_of(a) - 1] > 0
+
+
 cdef int create_like(Operator op, IValue *r, const int32_t *at, int dtype_at, IValue *scalar) except -1:
     cdef PyArrayObject *a = contiguous_array_or_null(&r[at[0]])
     cdef IValue *format = &r[at[dtype_at + 4]]
+    if a == NULL and is_tensor(&r[at[0]]) and (<Tensor>r[at[0]].v.o).backend == BACKEND_CPU:
+        a = <PyArrayObject *>(<Tensor>r[at[0]].v.o).array
+        if not has_row_major_strides(a):
+            return UNSUPPORTED
     if a == NULL or not is_plain_cpu(&r[at[dtype_at + 1]], &r[at[dtype_at + 2]], &r[at[dtype_at + 3]]):
         return UNSUPPORTED
     if format.tag != TAG_NONE and format.v.i > 1:
         return UNSUPPORTED
-    return create_full(op, r, at, ndim_of(a), dims_of(a), read_dtype(&r[at[dtype_at]], scalar_type(&r[at[0]])), scalar)
+    return create_full(op, r, at, ndim_of(a), dims_of(a), read_filled_dtype(&r[at[dtype_at]], scalar_type(&r[at[0]])), scalar)
 
 
 cdef int zeros_like(Operator op, IValue *r, const int32_t *at) except -1:
@@ -260,32 +298,65 @@ cdef int zero_(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int arange(Operator op, IValue *r, const int32_t *at) except -1:
-    """Create an int64 range from `start` (default 0) to `end` (exclusive) with a positive `step` (default 1)."""
-    cdef int64_t start = 0, end, step = 1
-    cdef int options = op.nargs - 4, i
-    cdef npy_intp n, k
-    cdef int64_t *out
-    cdef object result
-    if r[at[options]].tag != TAG_NONE and r[at[options]].v.i != INT64:
-        return UNSUPPORTED
-    for i in range(options):
-        if r[at[i]].tag != TAG_INT:
-            return UNSUPPORTED
-    end = r[at[0 if options == 1 else 1]].v.i
-    if options >= 2:
-        start = r[at[0]].v.i
-    if options == 3:
-        step = r[at[2]].v.i
-    if not -MAX_ELEMENTS < start <= end < MAX_ELEMENTS or not 0 < step < MAX_ELEMENTS:
-        return UNSUPPORTED
+    """Create a range from `start` (default 0) to `end` (exclusive) with `step` (default 1)."""
+    cdef int options = op.nargs - 4, kind, i
+    cdef bint is_integral = True
+    cdef IValue *number
     if not is_plain_cpu(&r[at[options + 1]], &r[at[options + 2]], &r[at[options + 3]]):
         return UNSUPPORTED
-    n = (end - start + step - 1) // step
+    for i in range(options):
+        number = &r[at[i]]
+        if number.tag == TAG_FLOAT:
+            is_integral = False
+        elif number.tag != TAG_INT:
+            return UNSUPPORTED
+    kind = read_dtype(&r[at[options]], INT64 if is_integral else -1)
+    if kind == INT64 and is_integral:
+        return integer_range(op, r, at, options)
+    return float_range(op, r, at, options, kind) if kind == FLOAT or kind == DOUBLE else UNSUPPORTED
+
+
+cdef int integer_range(Operator op, IValue *r, const int32_t *at, int options) except -1:
+    cdef int64_t start = 0 if options == 1 else r[at[0]].v.i, end = r[at[options > 1]].v.i
+    cdef int64_t step = r[at[2]].v.i if options == 3 else 1
+    cdef npy_intp n, k
+    cdef int64_t *out
+    if not (-MAX_ELEMENTS < start < MAX_ELEMENTS and -MAX_ELEMENTS < end < MAX_ELEMENTS and -MAX_ELEMENTS < step < MAX_ELEMENTS):
+        return UNSUPPORTED
+    if step == 0 or (end < start if step > 0 else end > start):
+        return UNSUPPORTED
+    n = (end - start + step - 1) // step if step > 0 else (start - end - step - 1) // -step
     result = new_contiguous(1, &n, INT64)
     out = <int64_t *>data_of(<PyArrayObject *>result)
     for k in range(n):
         out[k] = start + k * step
     return set_result(&r[at[op.nargs]], result, INT64)
+
+
+cdef inline double number_value(IValue *x) noexcept:
+    return x.v.f if x.tag == TAG_FLOAT else <double>x.v.i
+
+
+cdef int float_range(Operator op, IValue *r, const int32_t *at, int options, int kind) except -1:
+    """Create a float32 or float64 range, whose elements are computed in double precision."""
+    cdef double start = 0 if options == 1 else number_value(&r[at[0]]), end = number_value(&r[at[options > 1]])
+    cdef double step = number_value(&r[at[2]]) if options == 3 else 1, count
+    cdef npy_intp n, k
+    cdef void *out
+    if step == 0 or not (fabs(start) < MAX_ELEMENTS and fabs(end) < MAX_ELEMENTS and fabs(step) < MAX_ELEMENTS):
+        return UNSUPPORTED
+    count = ceil((end - start) / step)
+    if not 0 <= count <= MAX_FLOAT_RANGE_ELEMENTS or (end < start if step > 0 else end > start):
+        return UNSUPPORTED
+    n = <npy_intp>count
+    result = new_contiguous(1, &n, kind)
+    out = data_of(<PyArrayObject *>result)
+    for k in range(n):
+        if kind == FLOAT:
+            (<float *>out)[k] = <float>(start + k * step)
+        else:
+            (<double *>out)[k] = start + k * step
+    return set_result(&r[at[op.nargs]], result, kind)
 
 
 cdef int create_from_list(Operator op, IValue *r, const int32_t *at) except -1:
