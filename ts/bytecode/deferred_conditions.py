@@ -11,13 +11,22 @@ The length of a `range` is deferred to the loop that counts its elements.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from ts._core.builtin_ops.properties import names_with
 from ts.bytecode.opcodes import BRANCHES, BY_NAME, BY_OPERATOR
 from ts.bytecode.typespec import register_class
 from ts.errors import InternalError
 from ts.ir.graph import Block, Node, Value
+
+_COMPARISONS: Final = names_with("comparison")
+# kinds of the nodes whose lowering may be deferred
+_DEFERRABLE: Final = _COMPARISONS | {
+    "prim::If",
+    "aten::__not__",
+    "aten::__range_length",
+    "aten::__derive_index",
+}
 
 
 def operator_of(node: Node) -> Any:
@@ -37,7 +46,7 @@ def is_constant(value: Value) -> bool:
 
 def comparison(node: Node) -> str | None:
     """Return the opcode name of `node` if it is a comparison that a conditional jump can test, else None."""
-    if node.kind() not in names_with("comparison"):
+    if node.kind() not in _COMPARISONS:
         return None
     operator = operator_of(node)
     row = BY_OPERATOR.get(operator.key)
@@ -65,7 +74,7 @@ class DeferredConditions:
 
     def is_deferred(self, node: Node) -> bool:
         """Return whether the lowering of a node is deferred to the branch or loop that uses it."""
-        if node in self.computed:
+        if node.kind() not in _DEFERRABLE or node in self.computed:
             return False
         deferred = self._deferred.get(node)
         if deferred is None:

@@ -89,9 +89,10 @@ def _lower_operator(low: Lowering, node: Node) -> None:
 def _declared_types(operator: Any, inputs: Sequence[Value]) -> list[Type]:
     """Return the result types of an operator call, with Any for types that are known only at run time."""
     types = [returned.type for returned in operator.schema.returns]
-    # an argument None does not determine the type variables of the schema
-    if any(isinstance(value.type(), NoneType) for value in inputs):
-        types = [ANY if type.has_free_variables() else type for type in types]
+    for i, type in enumerate(types):
+        # an argument None does not determine the type variables of the schema
+        if type.has_free_variables() and any(isinstance(value.type(), NoneType) for value in inputs):
+            types[i] = ANY
     return types + [ANY] * (operator.nrets - len(types))
 
 
@@ -143,12 +144,14 @@ def _lower_mixed(low: Lowering, operator: Any, node: Node) -> bool:
     Return False, without emitting code, for other operators.
     """
     inputs, opcode = node.inputs(), BY_OPERATOR.get(f"{operator.name}.float")
+    if opcode is None or len(inputs) != 2:
+        return False
     converts = operator.overload in MIXED or (
         not operator.overload
         and {v.type() for v in inputs} == {INT, FLOAT}
         and [x.type for x in operator.schema.returns] == [FLOAT]
     )
-    if not converts or opcode is None or len(inputs) != 2:
+    if not converts:
         return False
     return _lower_by_opcode(low, opcode.name, [as_float(low, v) for v in inputs], node)
 

@@ -83,8 +83,9 @@ class Registers:
         """Return the register that an instruction writes to define `value`. Create it at the first call."""
         register = self.values.get(value)
         if register is None:
-            register = self.values[value] = self.new(register_class(value.type()))
-            if value.type().kind() == "StringType":
+            type = value.type()
+            register = self.values[value] = self.new(register_class(type))
+            if type is STR:
                 self.strings.add(register)
         return register
 
@@ -261,8 +262,11 @@ class Lowering:
         results: int = 0,
     ) -> None:
         """Append an instruction with the current source line."""
-        keeps = (*[handler.register for handler in self.active_handlers], *self.lines.stop_point[1])
-        line = self.lines.position()
+        lines = self.lines
+        keeps = lines.stop_point[1]
+        if self.active_handlers:
+            keeps += tuple(handler.register for handler in self.active_handlers)
+        line = lines.position()
         self.code.append(Instruction(name, a, b, c, register_list, results, line, self.depth, keeps))
         self.terminated = name in ("RETURN", "RAISE")
 
