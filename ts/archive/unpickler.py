@@ -99,14 +99,11 @@ class Unpickler:
 
     def load(self) -> Any:
         """Run the pickle and return the value."""
-        data, actions = self.data, _ACTIONS
+        actions = _ACTIONS
         try:
             while True:
                 for _ in range(_STEPS_PER_CHECK):
-                    if self.at >= len(data):
-                        self.fail("unexpected end of data")
-                    code = data[self.at]
-                    self.at += 1
+                    code = self.read_byte()
                     if code == _STOP:
                         return self.pop()
                     action = actions.get(code)
@@ -131,6 +128,14 @@ class Unpickler:
         chunk = self.data[self.at : end]
         self.at = end
         return chunk
+
+    def read_byte(self) -> int:
+        """Consume a byte, and return it as a number."""
+        if self.at >= len(self.data):
+            self.fail("unexpected end of data")
+        byte = self.data[self.at]
+        self.at += 1
+        return byte
 
     def read_int(self, size: int, signed: bool = False) -> int:
         """Consume a little-endian integer of `size` bytes, and return it."""
@@ -306,7 +311,7 @@ _ACTIONS: Final[dict[int, _Action]] = {
     0x80: lambda m: m.read_bytes(1),  # PROTO
     0x95: lambda m: m.read_bytes(8),  # FRAME
     ord("B"): lambda m: m.stack.append(m.read_bytes(m.read_int(4))),
-    ord("C"): lambda m: m.stack.append(m.read_bytes(m.read_int(1))),
+    ord("C"): lambda m: m.stack.append(m.read_bytes(m.read_byte())),
     ord("c"): lambda m: m.push_global(m.line(), m.line()),  # GLOBAL
     0x93: Unpickler.stack_global,
     ord("("): lambda m: m.stack.append(_MARK),
@@ -316,16 +321,16 @@ _ACTIONS: Final[dict[int, _Action]] = {
     0x88: lambda m: m.stack.append(True),
     0x89: lambda m: m.stack.append(False),
     ord("J"): lambda m: m.stack.append(m.read_int(4, signed=True)),
-    ord("K"): lambda m: m.stack.append(m.read_int(1)),
+    ord("K"): lambda m: m.stack.append(m.read_byte()),
     ord("M"): lambda m: m.stack.append(m.read_int(2)),
-    0x8A: lambda m: m.long(m.read_int(1)),
+    0x8A: lambda m: m.long(m.read_byte()),
     0x8B: lambda m: m.long(m.read_int(4, signed=True)),
     ord("G"): lambda m: m.stack.append(m.read_float()),
     ord("X"): lambda m: m.push_string(m.read_int(4)),
-    0x8C: lambda m: m.push_string(m.read_int(1)),
+    0x8C: lambda m: m.push_string(m.read_byte()),
     0x8D: lambda m: m.push_string(m.read_int(8)),
     ord("T"): lambda m: m.push_byte_string(m.read_int(4, signed=True)),
-    ord("U"): lambda m: m.push_byte_string(m.read_int(1)),
+    ord("U"): lambda m: m.push_byte_string(m.read_byte()),
     ord(")"): lambda m: m.stack.append(()),
     0x85: lambda m: m.push_tuple(1),
     0x86: lambda m: m.push_tuple(2),
@@ -339,10 +344,10 @@ _ACTIONS: Final[dict[int, _Action]] = {
     ord("d"): lambda m: m.stack.append(_pairs(m.pop_mark())),
     ord("s"): Unpickler.set_item,
     ord("u"): Unpickler.set_items,
-    ord("q"): lambda m: m.put(m.read_int(1)),
+    ord("q"): lambda m: m.put(m.read_byte()),
     ord("r"): lambda m: m.put(m.read_int(4)),
     0x94: lambda m: m.put(len(m.memo)),  # MEMOIZE
-    ord("h"): lambda m: m.get(m.read_int(1)),
+    ord("h"): lambda m: m.get(m.read_byte()),
     ord("j"): lambda m: m.get(m.read_int(4)),
     ord("Q"): lambda m: m.stack.append(m.storages(m.pop())),
     0x81: Unpickler.new,
