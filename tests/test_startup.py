@@ -43,6 +43,11 @@ TO_COMPILE = (
     "ts.ir.schema", "ts.ir.source", "ts.ir.types", "ts.ops.node_schema", "ts.passes.preserve_raising_code", "ts.passes.pipelines",
     "ts.runtime.objects",
 )  # fmt: skip
+# Modules that a process does not need to load an archive.
+NOT_TO_LOAD = (
+    "ts.analysis.alias", "ts.bytecode.lower", "ts.ir.graph_parser", "ts.ir.graph_printer", "ts.ir.python_print", "ts.passes.dce",
+    "ts.passes.freezing", "ts.passes.inline", "ts.passes.subgraph_rewrite", "ts.runtime.executor", "ts.runtime.frozen_modules",
+)  # fmt: skip
 
 
 def in_process(code, *arguments, **variables):
@@ -85,7 +90,17 @@ def test_modules_imported_with_cached_code(line):
     assert not among(second, NEVER + TO_COMPILE)
 
 
-@pytest.mark.parametrize("name", NEVER + TO_COMPILE)
+def test_modules_imported_by_loading(tmp_path):
+    """A process that loads an archive imports no passes, except as dependencies of the first compilation."""
+    path = tmp_path / "net.pt"
+    in_process(f"import ts; ts.jit.save(ts.jit.script(ts.nn.ReLU()), {str(path)!r})")
+    load = f"import ts; module = ts.jit.load({str(path)!r})"
+    assert not among(in_process(load + IMPORTED).split(), NOT_TO_LOAD)
+    with_call = f"{load}; assert module(ts.ones(1)).item() == 1.0; assert module.code and module.graph{IMPORTED}"
+    assert "ts.ir.python_print" in in_process(with_call).split()
+
+
+@pytest.mark.parametrize("name", NEVER + TO_COMPILE + NOT_TO_LOAD)
 def test_listed_modules_exist(name):
     """The module names used in these tests can be imported."""
     result = in_process(f"import importlib; importlib.import_module({name!r})")

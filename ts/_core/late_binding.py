@@ -70,6 +70,8 @@ _PROVIDERS: Final = {
     "object_has_interface": "ts.runtime.objects:has_interface",
     "object_order": "ts.runtime.objects:order_of",
     "module_of_object": "ts.runtime.module:module_of",
+    "frozen_module": "ts.runtime.frozen_modules:frozen_module",
+    "copy_object": "ts.runtime.deepcopy:deep_copy",
     "save_script_value": "ts.archive.script_values:save_script_value",
     # the compiler of functions and classes
     "annotations": "ts.frontend.annotations",

@@ -21,7 +21,6 @@ from ts.archive.module_reader import read
 from ts.archive.zip_records import Location
 from ts.devices import device
 from ts.frontend.load_policy import UNRESTRICTED, LoadPolicy
-from ts.passes.inline import inline
 from ts.runtime.function import ScriptFunction
 from ts.runtime.gc_pause import gc_disabled
 from ts.runtime.limits import limits
@@ -117,6 +116,8 @@ def export_opnames(m: Any) -> list[str]:
         raise TypeError(
             f"export_opnames: expected a scripted module, got an object of type {type(m).__name__}"
         )
+    from ts.passes.inline import inline  # imported here: loading and calling cached code do not need it
+
     names = set()
     for module in m.modules():
         for method in module._concrete.type.methods.values():

@@ -1,7 +1,7 @@
 """Construction of frozen modules with new types, objects and methods.
 
-Input: a `FrozenModule`, the result of `ts.passes.freezing`. Output: a script object of a new class.
-`ts.runtime.module.module_of` returns the module of the object.
+Input: a `FrozenModule`, the result of `ts.passes.freezing`. Output: the module of a script object of a new
+class.
 """
 
 from __future__ import annotations
@@ -17,11 +17,12 @@ from ts.ir.graph import Graph
 from ts.ir.schema import Argument, FunctionSchema
 from ts.ir.types import ModuleType
 from ts.passes.freezing.freeze import FrozenModule
+from ts.runtime.module import ScriptModule, module_of
 
 
-def frozen_object(frozen: FrozenModule) -> Object:
-    """Return the script object for a frozen module."""
-    return _FrozenModuleBuilder(frozen).run()
+def frozen_module(frozen: FrozenModule) -> ScriptModule:
+    """Return the scripted module for a frozen module."""
+    return module_of(_FrozenModuleBuilder(frozen).run())
 
 
 class _FrozenModuleBuilder:

@@ -40,9 +40,7 @@ from ts.ir.types import ModuleType
 from ts.module_names import own_name
 from ts.nn.modules.module import Module
 from ts.nn.parameter import Parameter
-from ts.passes.freezing import freeze
 from ts.runtime.deepcopy import deep_copy
-from ts.runtime.frozen_modules import frozen_object
 from ts.runtime.function import compile_function
 from ts.runtime.jit_enabled import enabled
 from ts.runtime.module_handle import ModuleHandle
@@ -663,9 +661,6 @@ def module_of(handle: Object) -> ScriptModule:
         concrete = handle.cls.type.concrete
         children = {name: object_get(handle, handle.cls.slot(name)) for name in concrete.submodules}
         return RecursiveScriptModule(concrete, handle, children)
-
-
-freeze.install(lambda frozen: module_of(frozen_object(frozen)), lambda value: deep_copy(value, {}))
 
 
 def method_names(module: ScriptModule) -> list[str]:

@@ -19,9 +19,6 @@ from typing import TYPE_CHECKING, Any
 
 from ts.ir.types import ModuleType
 from ts.nn.modules.module import Module
-from ts.passes.freezing.freeze import freeze_module
-from ts.passes.pass_utils import run_on_methods
-from ts.passes.subgraph_rewrite import rewrite
 from ts.runtime.script_method import ScriptMethod
 
 if TYPE_CHECKING:
@@ -159,10 +156,15 @@ def freeze_handle(
     preserveParameters: bool = False,
 ) -> ModuleHandle:
     """Freeze the module of a handle. Return the handle of the frozen module (see `ts.passes.freezing`)."""
+    from ts.passes.freezing.freeze import freeze_module  # imported here, as few programs freeze modules
+
     frozen = freeze_module(wrap_handle(module), preservedAttrs, freezeInterfaces, preserveParameters)
     return ModuleHandle(frozen)
 
 
 def rewrite_methods(pattern: str, replacement: str, handle: ModuleHandle) -> None:
     """Replace the occurrences of a graph pattern in all methods, as `ts.passes.subgraph_rewrite` does."""
+    from ts.passes.pass_utils import run_on_methods  # imported here, as few programs rewrite graphs
+    from ts.passes.subgraph_rewrite import rewrite
+
     run_on_methods(handle, lambda graph: rewrite(pattern, replacement, graph))

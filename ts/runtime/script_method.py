@@ -16,7 +16,6 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from ts.ir.graph import Graph
-from ts.ir.python_print import to_source
 from ts.ir.schema import FunctionSchema
 from ts.runtime.function import ScriptFunction
 from ts.runtime.jit_enabled import enabled
@@ -99,6 +98,8 @@ class ScriptMethod:
     @property
     def code_with_constants(self) -> tuple[str, ConstMap]:
         """Source text of the graph, and the constants that the text refers to (`CONSTANTS.c0`, ...)."""
+        from ts.ir.python_print import to_source  # imported here: loading and calling do not need it
+
         constants: list[Any] = []
         source = to_source(self.graph, self.name, self.schema, constants, method=True)
         return source, ConstMap(constants)

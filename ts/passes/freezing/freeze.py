@@ -25,6 +25,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from ts._core.late_binding import resolve
 from ts._core.value.ivalue import object_get
 from ts._core.value.objects import Object
 from ts.analysis.effects import may_return_self
@@ -70,20 +71,6 @@ class FrozenModule:
     owners: dict[Value, Object] = field(default_factory=dict)  # graph value that is a module -> module object
 
 
-_assemble: Callable[[FrozenModule], Any] | None = None
-_copy_object: Callable[[Any], Any] | None = None
-
-
-def install(assemble: Callable[[FrozenModule], Any], copy_object: Callable[[Any], Any]) -> None:
-    """Register functions of the runtime.
-
-    `assemble` creates the frozen module, and `copy_object` copies an object of a script class.
-    """
-    global _assemble, _copy_object
-    _assemble = assemble
-    _copy_object = copy_object
-
-
 def freeze_module(
     module: Any,
     preserved_attrs: Iterable[str] = (),
@@ -95,9 +82,8 @@ def freeze_module(
     Raise RuntimeError for unknown names, for modules that return themselves, and if a method writes to a
     container that shares memory with another attribute.
     """
-    assert _assemble is not None
     freezer = _Freezer(module.archived(), freeze_interfaces, preserve_parameters)
-    return _assemble(freezer.run(list(preserved_attrs)))
+    return resolve("frozen_module")(freezer.run(list(preserved_attrs)))
 
 
 class _Freezer:
@@ -357,9 +343,8 @@ class _Freezer:
         type: Type = owner.cls.type.attributes[name]
         value = object_get(owner, owner.cls.slot(name), not isinstance(type, ClassType))
         if isinstance(value, Object):  # one copy for all graphs, since a method may assign its attributes
-            assert _copy_object is not None
             copied = self.copies.get(id(value))
-            value = self.copies[id(value)] = _copy_object(value) if copied is None else copied
+            value = self.copies[id(value)] = resolve("copy_object")(value, {}) if copied is None else copied
         value = _detach(value)
         with graph.inserting_before(self._find_insertion_point(graph, order)):
             # for these declared types, the type of the value may be more precise
