@@ -3,6 +3,7 @@
 import pytest
 
 import ts
+from ts.ir.graph import Graph
 
 
 def divided():
@@ -51,3 +52,23 @@ def h(xs: List[int], ys: List[int]):
         with pytest.raises(RuntimeError, match="out of range"):
             function([1, 2, 3], [1, 2])
     assert unit.h([1, 2, 3], [1, 2]) == 3
+
+
+def test_copy_only_before_a_removal(monkeypatch):
+    """The compiler copies the graph only if it removes a node that may raise an error."""
+    copied = []
+    copy = Graph.copy
+    monkeypatch.setattr(Graph, "copy", lambda graph: copied.append(graph) or copy(graph))
+    used = ts.jit.CompilationUnit("def f(xs: List[int], b: int):\n    y = b + 1\n    return xs[0] // b\n").f
+    assert used.graph.find_node("aten::floordiv") and not copied
+    assert divided().graph and len(copied) == 1
+
+
+def test_unused_loop():
+    """A loop without results runs if a node in its body may raise an error."""
+    source = "def f(a: int, bs: List[int]):\n    for b in bs:\n        q = a // b\n    return a\n"
+    f = ts.jit.CompilationUnit(source).f
+    assert f.graph.find_node("prim::Loop") is None
+    assert f(6, [3]) == 6
+    with pytest.raises(RuntimeError, match="division"):
+        f(1, [1, 0])

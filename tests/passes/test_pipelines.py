@@ -9,7 +9,7 @@ from tests.passes.test_golden import read_cases
 from ts.analysis.alias import AliasDb
 from ts.ir.graph_parser import parse_ir
 from ts.passes.licm import hoist_loop_invariants
-from ts.passes.pass_utils import preserves
+from ts.passes.pass_utils import preserves, treats
 from ts.passes.peephole import simplify
 from ts.passes.pipelines import DIFFERENTIATE, FRONTEND, OPTIMIZE, run_pipeline
 
@@ -74,6 +74,21 @@ def test_passes_are_skipped_on_unchanged_graphs():
     assert run_pipeline(graph, (remove, nothing), until_unchanged=True)
     assert not graph.find_all_nodes("aten::neg")
     assert runs == ["remove", "nothing"] * 2 + ["remove"]
+
+
+def test_passes_are_skipped_without_treated_kinds():
+    """A pass that treats some kinds of nodes runs only if the graph has such a node."""
+    runs = []
+
+    def record(graph):
+        runs.append(graph)
+        return False
+
+    graph = parse_ir(TEXT)
+    run_pipeline(graph, (treats("prim::If", "prim::Loop")(record),))
+    assert not runs
+    run_pipeline(graph, (treats("prim::If", "aten::neg")(record),))
+    assert runs == [graph]
 
 
 # `simplify` reorders constant operands without reporting it as a change.

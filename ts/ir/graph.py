@@ -372,6 +372,10 @@ class Graph:
         """Return the number of value ids that are allocated so far. Each new value increases this number."""
         return self._next_unique
 
+    def skip_numbers(self, count: int) -> None:
+        """Give the next `count` value ids to no value."""
+        self._next_unique += count
+
     # --- the insertion point ---
 
     def insert_point(self) -> Node:

@@ -18,12 +18,13 @@ from __future__ import annotations
 
 from ts.ir.graph import Block, Graph, Node, Value
 from ts.ir.types import BOOL, INT, Type
-from ts.passes.pass_utils import INT64_MAX, LoopKind, constant_value, loop_kind
+from ts.passes.pass_utils import INT64_MAX, LoopKind, constant_value, loop_kind, treats
 
 
+@treats("prim::Loop")
 def canonicalize_modified_loops(graph: Graph) -> bool:
     """Convert loops with a trip count and a condition to loops with a condition only."""
-    return "prim::Loop" in graph.kinds() and _visit(graph, graph.block())
+    return _visit(graph, graph.block())
 
 
 def _visit(graph: Graph, block: Block) -> bool:

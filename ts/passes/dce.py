@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from itertools import chain
 from typing import Final
 
 from ts.analysis.alias import AliasDb
@@ -16,7 +17,8 @@ from ts.analysis.effects import STRUCTURAL, has_side_effects, may_raise
 from ts.analysis.mutation import writes_to_inputs, written_inputs
 from ts.ir.graph import Block, Graph, Node, Value
 from ts.passes.pass_logging import optimization_allowed, update
-from ts.passes.pass_utils import BODY_INPUTS, LOOP_INPUTS
+from ts.passes.pass_utils import BODY_INPUTS, LOOP_INPUTS, walk_nodes
+from ts.passes.preserve_raising_code import store_copy
 
 
 def eliminate_dead_code(graph: Graph) -> bool:
@@ -45,7 +47,10 @@ _BY_OUTPUT: Final = frozenset({"prim::Param", "prim::If", "prim::Loop"})
 
 
 class _Eliminator:
-    """Mark-and-sweep elimination, starting from the graph's outputs and side effects."""
+    """Elimination by the numbers of uses, or by mark-and-sweep in graphs with loops or unused writes.
+
+    Marking starts from the graph's outputs and side effects.
+    """
 
     def __init__(self, graph: Graph, keep_failing: bool) -> None:
         self._graph = graph
@@ -55,8 +60,18 @@ class _Eliminator:
         self._added: list[Value] = []  # live values whose producers are not yet marked
         self._pending: list[Value] = []
         self._changed = False
+        self._has_unused_writers = False
 
     def run(self) -> bool:
+        if "prim::Loop" in self._graph.kinds():  # a carried value that only computes itself has uses
+            self._mark_and_sweep()
+            return self._changed
+        self._remove_unused(self._graph.block())
+        if self._has_unused_writers:
+            self._mark_and_sweep()
+        return self._changed
+
+    def _mark_and_sweep(self) -> None:
         writers: list[Node] = []
         self._mark_effects(self._graph.block(), writers)
         self._mark_values(self._graph.outputs())
@@ -64,7 +79,40 @@ class _Eliminator:
         if writers:
             self._mark_writers(writers)
         self._sweep(self._graph.block())
-        return self._changed
+
+    # -- removal of unused nodes in graphs without loops -----------------------------------------------
+
+    def _remove_unused(self, block: Block) -> None:
+        """Remove the nodes without uses in reverse order, so that their inputs lose uses before their nodes.
+
+        Nodes that write to their inputs remain, and set `_has_unused_writers`, because other nodes may read
+        the memory.
+        """
+        for node in block.reverse_nodes():
+            if node.blocks():
+                if node.kind() == "prim::If":
+                    self._remove_if_outputs(node)
+                for inner in node.blocks():
+                    self._remove_unused(inner)
+            if node.has_uses() or self._has_effect(node):
+                continue
+            if not all(inner.is_empty() for inner in node.blocks()):
+                continue
+            if node.kind() not in STRUCTURAL and writes_to_inputs(node):
+                self._has_unused_writers = True
+            else:
+                self._destroy(node)
+
+    def _has_effect(self, node: Node) -> bool:
+        return has_side_effects(node) or (self._keep_failing and may_raise(node))
+
+    def _destroy(self, node: Node) -> None:
+        if optimization_allowed("dce"):
+            update("dce", "{} will be removed", node)
+            if _contains_raising_code(node):
+                store_copy(self._graph)
+            node.destroy()
+            self._changed = True
 
     # -- marking of live nodes and values --------------------------------------------------------------
 
@@ -73,7 +121,7 @@ class _Eliminator:
             kind = node.kind()
             if kind == "prim::Constant":
                 continue
-            if has_side_effects(node) or (self._keep_failing and may_raise(node)):
+            if self._has_effect(node):
                 self._mark_node(node)
             elif kind not in STRUCTURAL:
                 if writes_to_inputs(node):
@@ -202,11 +250,7 @@ class _Eliminator:
         """Remove unmarked nodes in reverse order, so that uses are removed before their definitions."""
         for node in block.reverse_nodes():
             if node not in self._live_nodes:
-                if not optimization_allowed("dce"):
-                    continue
-                update("dce", "{} will be removed", node)
-                node.destroy()
-                self._changed = True
+                self._destroy(node)
                 continue
             blocks = node.blocks()
             if not blocks:
@@ -232,6 +276,10 @@ class _Eliminator:
             if not node.outputs()[i].has_uses() and not body.inputs()[i + BODY_INPUTS].has_uses():
                 remove_carried(node, i)
                 self._changed = True
+
+
+def _contains_raising_code(node: Node) -> bool:
+    return may_raise(node) or any(map(may_raise, chain.from_iterable(map(walk_nodes, node.blocks()))))
 
 
 def remove_carried(loop: Node, i: int) -> None:

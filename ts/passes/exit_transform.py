@@ -43,6 +43,9 @@ def exit_transform(graph: Graph) -> bool:
     if exits.has_with:
         _blocks_of_with(graph.block())
         exits = _Exits(graph)
+    if exits.count == 1 and graph.return_node().prev().kind() == "prim::ReturnStmt":
+        _return_at_end(graph)
+        return True
     # Create both transformers even if there are no exits, because they insert constants, and PyTorch's value
     # numbers count these constants.
     continuations = _ExitTransformer(graph, "prim::LoopContinuation", exits.nodes_with_exits)
@@ -58,18 +61,29 @@ def exit_transform(graph: Graph) -> bool:
     return True
 
 
+def _return_at_end(graph: Graph) -> None:
+    """Remove the only exit of `graph`, a `return` at its end."""
+    # Without this shortcut, the two transformers insert three values each, which value numbers count
+    graph.skip_numbers(2 * 3)
+    statement = graph.return_node().prev()
+    _replace_outputs(graph.block(), statement.inputs())
+    statement.destroy()
+    _Merger().run(graph.block())
+
+
 class _Exits:
     """Early exits of a graph. The transformation skips ifs and loops without an early exit.
 
     `nodes_with_exits` are the nodes that contain an exit or an exception. `has_loop_exit` is True if the
     graph contains a `prim::LoopContinuation` or an exception. `has_with` is True if the graph contains a
-    `with`.
+    `with`. `count` is the number of exits and exceptions.
     """
 
     def __init__(self, graph: Graph) -> None:
         self.nodes_with_exits: set[Node] = set()
         self.has_loop_exit = False
         self.has_with = False
+        self.count = 0
         self._collect_block(graph.block())
 
     def _collect_block(self, block: Block) -> bool:
@@ -86,6 +100,7 @@ class _Exits:
             kind = node.kind()
             if kind in _EXITS:
                 has_exit = True
+                self.count += 1
                 self.has_loop_exit |= kind != "prim::ReturnStmt"
             elif kind == "prim::Enter":
                 self.has_with = True

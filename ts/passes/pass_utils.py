@@ -114,6 +114,19 @@ def preserves(*analyses: Callable[[Graph], Any]) -> Callable[[Run], Run]:
     return mark
 
 
+def treats(*kinds: str) -> Callable[[Run], Run]:
+    """Return a decorator that states which kinds of nodes a pass changes, directly or by their context.
+
+    A pipeline skips the pass if a graph has none of these `kinds`.
+    """
+
+    def mark(run: Run) -> Run:
+        run.treated_kinds = frozenset(kinds)  # type: ignore[attr-defined]
+        return run
+
+    return mark
+
+
 class LoopKind(Enum):
     """Kinds of loops: FOR has a trip count, WHILE a condition, MODIFIED both (`for` with `break`)."""
 

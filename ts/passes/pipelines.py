@@ -42,7 +42,7 @@ from ts.passes.lift_closures import lift_closures
 from ts.passes.lower_tuples import bypass_tuples, lower_simple_tuples
 from ts.passes.normalize_ops import normalize_ops
 from ts.passes.peephole import simplify
-from ts.passes.preserve_raising_code import discard_raising_code, store_raising_code
+from ts.passes.preserve_raising_code import finish_watching, watch_raising_code
 from ts.passes.scalarize_loops import version_element_loops
 from ts.passes.unwrap_numbers import unwrap_numbers
 
@@ -55,12 +55,12 @@ FRONTEND: Final[Sequence[Pass]] = (
     replace_empty_list_literals,
     canonicalize_modified_loops,
     normalize_ops,
-    store_raising_code,
+    watch_raising_code,
     lower_simple_tuples,
     constant_propagation_immutable_types,
     constant_pooling,
     canonicalize_outputs,
-    discard_raising_code,
+    finish_watching,
 )
 
 
@@ -115,8 +115,9 @@ def run_pipeline(
 
     If `until_unchanged`, repeat until no pass changes the graph. Return whether a pass changed it.
 
-    A pass is skipped if its last run changed nothing and the graph is still the same. `check` determines
-    whether the graph is verified after each pass. The default is the variable `TS_JIT_VERIFY`.
+    A pass is skipped if its last run changed nothing and the graph is still the same, or if the graph has no
+    node of the kinds that the pass treats (`pass_utils.treats`). `check` determines whether the graph is
+    verified after each pass. The default is the variable `TS_JIT_VERIFY`.
     """
     unchanged_versions: dict[Pass, int] = {}
     has_changed, repeats = False, True
@@ -125,7 +126,7 @@ def run_pipeline(
         while repeats:
             repeats = False
             for run in passes:
-                if unchanged_versions.get(run) == graph.version:
+                if unchanged_versions.get(run) == graph.version or not _has_treated_kinds(graph, run):
                     continue
                 if run_pass(graph, run, check):
                     has_changed, repeats = True, until_unchanged
@@ -134,6 +135,11 @@ def run_pipeline(
     finally:
         graph.analyses = None
     return has_changed
+
+
+def _has_treated_kinds(graph: Graph, run: Pass) -> bool:
+    kinds = getattr(run, "treated_kinds", None)
+    return kinds is None or not graph.kinds().isdisjoint(kinds) or pass_logging.is_configured()
 
 
 def run_pass(graph: Graph, run: Pass, check: bool | None = None) -> bool:

@@ -2,33 +2,42 @@
 
 For example, `fn.graph` does not contain an unused `aten::floordiv(%a, %b)`, but a call raises if %b is 0.
 
-`store_raising_code` stores a copy of the graph before the frontend's passes. If a pass removes a node that
-may raise, the stored copy is executed (`graph_to_execute(graph)`). If the program then edits the graph, the
-edited graph is executed.
+Dead code elimination stores a copy of the graph before it removes the first node that may raise, if
+`watch_raising_code` ran before. The stored copy is executed (`graph_to_execute(graph)`). If the program then
+edits the graph, the edited graph is executed.
 """
 
 from __future__ import annotations
 
-from ts.analysis.effects import FAILING, may_raise
+from typing import Final
+
+from ts.analysis.effects import FAILING
 from ts.ir.graph import Graph
+from ts.passes.pass_utils import treats
+
+_WATCHED: Final = object()  # value of `Graph.stored_copy` before a node that may raise is removed
 
 
-def store_raising_code(graph: Graph) -> bool:
-    """Store a copy of `graph` if it contains nodes that may raise. `graph` does not change."""
-    if _count(graph):
-        graph.stored_copy = graph.copy(), None
+@treats(*FAILING)
+def watch_raising_code(graph: Graph) -> bool:
+    """Let `store_copy` store a copy of `graph`. `graph` does not change."""
+    graph.stored_copy = _WATCHED
     return False
 
 
-def discard_raising_code(graph: Graph) -> bool:
-    """Discard the stored copy if `graph` still contains all nodes that may raise."""
-    if graph.stored_copy is not None:
-        before, _ = graph.stored_copy
-        if _count(before) != _count(graph):
-            graph.stored_copy = before, _shape(graph)
-        else:
-            graph.stored_copy = None
-            before.free()
+def store_copy(graph: Graph) -> None:
+    """Store a copy of a watched `graph`, from which a node that may raise will be removed."""
+    if graph.stored_copy is _WATCHED:
+        graph.stored_copy = graph.copy(), None
+
+
+@treats(*FAILING)
+def finish_watching(graph: Graph) -> bool:
+    """Record the shape of `graph`, which detects edits, if a copy is stored."""
+    if graph.stored_copy is _WATCHED:
+        graph.stored_copy = None
+    elif graph.stored_copy is not None:
+        graph.stored_copy = graph.stored_copy[0], _shape(graph)
     return False
 
 
@@ -63,7 +72,3 @@ def _shape(graph: Graph) -> int:
             for node in nodes
         )
     )
-
-
-def _count(graph: Graph) -> int:
-    return 0 if graph.kinds().isdisjoint(FAILING) else sum(map(may_raise, graph.all_nodes()))
