@@ -512,15 +512,22 @@ def _child_nodes(node: ast.AST) -> list[Any]:
 
 
 def _check_expression(node: ast.expr, parsed: ParsedFunction) -> None:
-    deadline.charge(_CHECK_NS)
     kind = type(node)
     if kind not in _EXPRESSIONS:
         raise _unsupported(node, parsed)
     check_form = _EXPRESSION_CHECKS.get(kind)
     if check_form is not None:
         check_form(node, parsed)
-    for child in _child_nodes(node):
-        _check_expression(child, parsed)
+    children = _child_nodes(node)
+    deadline.charge(_CHECK_NS * (1 + len(children)))
+    for child in children:
+        # most nodes are leaves, for which a recursive call would take much of the time
+        if type(child) is ast.Name:
+            _check_name(child, parsed)
+        elif type(child) is ast.Constant:
+            _check_constant(child, parsed)
+        else:
+            _check_expression(child, parsed)
 
 
 def _check_name(node: ast.Name, parsed: ParsedFunction) -> None:

@@ -95,7 +95,7 @@ class Emitter:
     def __init__(self, parsed: ParsedFunction, compile_callee: CompileCallee) -> None:
         self.parsed = parsed
         self.resolver = parsed.resolver
-        self.range = parsed.range
+        self.range = parsed.ranges.of
         self.graph = Graph()
         self.scope = Scope(self.graph, self.graph.block(), None)
         self.compile_callee = compile_callee
