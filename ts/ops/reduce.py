@@ -376,6 +376,7 @@ for _name in ("argmax", "argmin"):
 
     @op(
         f"aten::{_name}(Tensor self, int? dim=None, bool keepdim=False) -> Tensor",
+        layout="contiguous",
         dtype_errors={"c": f"{_name}(): does not support complex input"},
         **SAME_DTYPE_OUT,
         copies_sizes=True,
@@ -435,6 +436,7 @@ for _name, _role, _row, _out_names in (
         f"aten::{_name}.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
         out=f"dim_{_name}",
         out_names=_out_names,
+        layout=("contiguous", "contiguous"),
         out_dtype_error=EXPECTED_DTYPE_ERROR,
         element_role=_role,
     )

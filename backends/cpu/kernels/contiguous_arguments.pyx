@@ -13,6 +13,7 @@ from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor, wrap_cpu
 from ts._core.value.container cimport List, list_item, list_new, list_slot
 from ts._core.value.ivalue cimport IValue, TAG_NONE, TAG_OBJECT, TENSOR_SPEC, list_spec
 from ts._core.value.ivalue cimport copy_value, move_value, release, set_object
+from ts.backends.cpu.kernels.channels_last cimport is_channels_last
 from ts.backends.cpu.kernels.kernel cimport CONTIGUOUS_FLAGS, is_tensor
 from ts.backends.cpu.kernels.kernel_registry cimport CONTIGUOUS, register_fallback
 from ts.backends.cpu.kernels.tensor_iterator cimport contiguous_copy
@@ -55,15 +56,26 @@ cdef ArgumentContiguity worst_contiguity(ArgumentContiguity contiguity, IValue *
     return max(contiguity, classify_contiguity(x)) if is_tensor(x) else contiguity
 
 
-cdef bint has_layout_rule(Operator op):
+# Layout rules whose result is channels-last if one of the arguments is channels-last, and otherwise contiguous.
+CHANNELS_RULES = frozenset({"channels", "channels_1d", "all_channels", "any_channels"})
+
+
+cdef bint has_layout_rule(Operator op, bint has_channels_last):
     """Return whether the strides of the operator's result can depend on the strides of its arguments.
 
     The strides can depend on them if the operator record has a layout rule other than "contiguous", or no layout rule.
+    Rules for channels-last results matter only if `has_channels_last`: an argument is channels-last.
     """
     for rule in op.record.layout:
-        if rule != "contiguous":
+        if rule != "contiguous" and (has_channels_last or rule not in CHANNELS_RULES):
             return True
     return not op.record.layout
+
+
+cdef bint is_channels_last_tensor(IValue *x) noexcept:
+    if not is_tensor(x) or (<Tensor>x.v.o).backend != BACKEND_CPU:
+        return False
+    return is_channels_last(<PyArrayObject *>(<Tensor>x.v.o).array)
 
 
 cdef Tensor contiguous_tensor(IValue *x):
@@ -112,16 +124,19 @@ cdef int run_with_contiguous_inputs(Operator op, IValue *r, const int32_t *at) e
     cdef List xs
     cdef Py_ssize_t k
     cdef int i, j, n = op.nargs
+    cdef bint has_channels_last = False
     if n + op.nrets > MAX_REGISTERS or op.record.variant:
         return call_python_kernel(op, r, at)
     for i in range(n):
         xs = tensor_list(&r[at[i]])
         if xs is None:
             contiguity = worst_contiguity(contiguity, &r[at[i]])
+            has_channels_last = has_channels_last or is_channels_last_tensor(&r[at[i]])
         else:
             for k in range(xs.size):
                 contiguity = worst_contiguity(contiguity, list_slot(<PyObject *>xs, k))
-    if contiguity == ALREADY_CONTIGUOUS or contiguity == NOT_COPYABLE or (contiguity == PERMUTED and has_layout_rule(op)):
+                has_channels_last = has_channels_last or is_channels_last_tensor(list_slot(<PyObject *>xs, k))
+    if contiguity == ALREADY_CONTIGUOUS or contiguity == NOT_COPYABLE or (contiguity == PERMUTED and has_layout_rule(op, has_channels_last)):
         return call_python_kernel(op, r, at)
     for i in range(n + op.nrets):
         q[i].tag = TAG_NONE

@@ -195,8 +195,9 @@ NAMES: Final[dict[str, str]] = {
     "view": """
         aten::chunk aten::mT aten::moveaxis.int aten::movedim.int aten::narrow aten::numpy_T
         aten::select.int aten::slice.Tensor aten::split aten::split.Tensor aten::split.sizes
-        aten::split_with_sizes aten::swapaxes aten::swapdims aten::t aten::transpose.int aten::unsqueeze
-        chunk narrow permute select slice split squeeze squeeze_dim t transpose unbind unsqueeze
+        aten::split_with_sizes aten::swapaxes aten::swapdims aten::t aten::transpose.int aten::unfold
+        aten::unsqueeze chunk narrow permute select slice split squeeze squeeze_dim t transpose unbind
+        unsqueeze
     """,
 }
 

@@ -16,20 +16,26 @@ from libc.stdlib cimport free, malloc
 from numpy cimport npy_intp
 
 from ts._core.dispatch.operator cimport Operator, UNSUPPORTED
-from ts._core.tensor.ndarray cimport FLOAT, INT64, PyArrayObject, data_of, dims_of, ndim_of, size_of
+from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, INT64, PyArrayObject, data_of, dims_of, flags_of, ndim_of, size_of
 from ts._core.value.container cimport List, list_item
 from ts._core.value.ivalue cimport IValue, TAG_INT, TAG_OBJECT
 from ts.backends.cpu.kernels.gil cimport ReleasedGil, leave_gil, take_gil
-from ts.backends.cpu.kernels.kernel cimport float_array, new_contiguous, set_result, scalar_type
-from ts.backends.cpu.kernels.channels_last cimport is_channels_last
+from ts.backends.cpu.kernels.kernel cimport CONTIGUOUS_FLAGS, is_tensor, new_contiguous, set_result, scalar_type
+from ts.backends.cpu.kernels.channels_last cimport is_channels_last, new_channels_last
 from ts.backends.cpu.kernels.plane_mean cimport are_ones, mean_of_planes
 from ts.backends.cpu.kernels.pooling_windows cimport PoolTask, Windows, pool_in_parallel, real
+from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor
+from ts.backends.cpu.kernels.tensor_iterator cimport contiguous_copy
 from ts.backends.cpu.kernels.kernel_registry cimport CONTIGUOUS, FLOAT32_CONTIGUOUS, register_kernel
 
 
 cnp.import_array()
 
+cdef extern from "numpy/arrayobject.h":
+    int copy_array "PyArray_CopyInto"(PyArrayObject *to, PyArrayObject *source) except -1
+
 cdef enum:
+    MAX_COPIED_ELEMENTS = 1 << 16         # larger channels-last images are left to the operator's Python kernel
     MAX_SIZE = 1 << 30                    # maximal kernel size, stride, padding and dilation in each dimension
     MAX_WINDOWS = 1 << 20                 # maximal number of windows per dimension
 
@@ -74,15 +80,43 @@ cdef bint is_empty_list(IValue *x):
     return x.tag == TAG_OBJECT and type(<object>x.v.o) is List and (<List>x.v.o).size == 0
 
 
+cdef object planes_array(IValue *x, int n, bint *channels_last):
+    """Return a contiguous array of a floating CPU tensor with `n` spatial dimensions, or None.
+
+    A batch of channels-last images is copied, and `channels_last` is set: the result must be channels-last, too.
+    """
+    cdef PyArrayObject *a
+    channels_last[0] = False
+    if not is_tensor(x) or (<Tensor>x.v.o).backend != BACKEND_CPU:
+        return None
+    if scalar_type(x) != FLOAT and scalar_type(x) != DOUBLE:
+        return None
+    a = <PyArrayObject *>(<Tensor>x.v.o).array
+    if ndim_of(a) >= (3 if n == 1 else 4) and is_channels_last(a):
+        if n != 2 or ndim_of(a) != 4 or size_of(a) > MAX_COPIED_ELEMENTS:
+            return None
+        channels_last[0] = True
+        return contiguous_copy(a)
+    return <object>a if flags_of(a) & CONTIGUOUS_FLAGS == CONTIGUOUS_FLAGS else None
+
+
+cdef object copy_channels_last(object array, int kind):
+    """Copy an array of images to a channels-last array."""
+    cdef PyArrayObject *a = <PyArrayObject *>array
+    cdef object result = new_channels_last(ndim_of(a), dims_of(a), kind)
+    copy_array(<PyArrayObject *>result, a)
+    return result
+
+
 cdef bint read_planes(PoolGeometry *p, PyArrayObject *a, int n):
     """Read the number of planes and their sizes. Missing spatial dimensions get size 1.
 
-    Return False if this module does not support the tensor's rank or layout.
+    Return False if this module does not support the tensor's rank.
     """
     cdef int d, nd = ndim_of(a)
     if nd != n + 1 and nd != n + 2:
         return False
-    if size_of(a) == 0 or (nd >= (3 if n == 1 else 4) and is_channels_last(a)):
+    if size_of(a) == 0:
         return False
     p.n, p.nd, p.planes = n, nd, 1
     for d in range(nd - n):
@@ -179,7 +213,7 @@ cdef PoolTask new_task(PoolGeometry *p, int kind, PyArrayObject *a) noexcept:
 
 # ---------------------------------------------------------------- maxima
 
-cdef int store_maxima(Operator op, IValue *r, const int32_t *at, PyArrayObject *a, PoolGeometry *p, bint with_values_only) except -1:
+cdef int store_maxima(Operator op, IValue *r, const int32_t *at, PyArrayObject *a, PoolGeometry *p, bint channels_last, bint with_values_only) except -1:
     cdef int kind = scalar_type(&r[at[0]]), done
     cdef PoolTask task = new_task(p, kind, a)
     cdef ReleasedGil gil_state
@@ -195,6 +229,9 @@ cdef int store_maxima(Operator op, IValue *r, const int32_t *at, PyArrayObject *
     free(p.memory)
     if done < 0:
         raise MemoryError()
+    if channels_last:
+        result = copy_channels_last(result, kind)
+        where = None if where is None else copy_channels_last(where, INT64)
     set_result(&r[at[op.nargs]], result, kind)
     if where is not None:
         set_result(&r[at[op.nargs + 1]], where, INT64)
@@ -202,9 +239,11 @@ cdef int store_maxima(Operator op, IValue *r, const int32_t *at, PyArrayObject *
 
 
 cdef int max_pool(Operator op, IValue *r, const int32_t *at, int n) except -1:
-    cdef PyArrayObject *a = float_array(&r[at[0]])
+    cdef bint channels_last
+    cdef object array = planes_array(&r[at[0]], n, &channels_last)
+    cdef PyArrayObject *a = <PyArrayObject *>array
     cdef PoolGeometry p
-    if a == NULL:
+    if array is None:
         return UNSUPPORTED
     if not read_planes(&p, a, n) or not read_sizes(&r[at[1]], n, 1, p.kernel) or not read_sizes(&r[at[3]], n, 0, p.padding):
         return UNSUPPORTED
@@ -212,7 +251,7 @@ cdef int max_pool(Operator op, IValue *r, const int32_t *at, int n) except -1:
         return UNSUPPORTED
     if not read_sizes(&r[at[4]], n, 1, p.windows.dilation) or not set_sliding_windows(&p, r[at[5]].v.i != 0):
         return UNSUPPORTED
-    return store_maxima(op, r, at, a, &p, op.nrets == 1)
+    return store_maxima(op, r, at, a, &p, channels_last, op.nrets == 1)
 
 
 cdef int max_pool1d(Operator op, IValue *r, const int32_t *at) except -1:
@@ -249,7 +288,7 @@ cdef void count_window_elements(PoolGeometry *p, Divisor divisor, int64_t fixed_
                 o += 1
 
 
-cdef int store_means(Operator op, IValue *r, const int32_t *at, PyArrayObject *a, PoolGeometry *p, Divisor divisor, int64_t fixed_divisor) except -1:
+cdef int store_means(Operator op, IValue *r, const int32_t *at, PyArrayObject *a, PoolGeometry *p, bint channels_last, Divisor divisor, int64_t fixed_divisor) except -1:
     cdef int kind = scalar_type(&r[at[0]]), done
     cdef PoolTask task = new_task(p, kind, a)
     cdef ReleasedGil gil_state
@@ -271,15 +310,17 @@ cdef int store_means(Operator op, IValue *r, const int32_t *at, PyArrayObject *a
     free(p.memory)
     if done < 0:
         raise MemoryError()
-    return set_result(&r[at[op.nargs]], result, kind)
+    return set_result(&r[at[op.nargs]], copy_channels_last(result, kind) if channels_last else result, kind)
 
 
 cdef int avg_pool(Operator op, IValue *r, const int32_t *at, int n) except -1:
-    cdef PyArrayObject *a = float_array(&r[at[0]])
+    cdef bint channels_last
+    cdef object array = planes_array(&r[at[0]], n, &channels_last)
+    cdef PyArrayObject *a = <PyArrayObject *>array
     cdef bint overridden = op.nargs > 6 and r[at[6]].tag == TAG_INT
     cdef PoolGeometry p
     cdef int d
-    if a == NULL:
+    if array is None:
         return UNSUPPORTED
     if not read_planes(&p, a, n) or not read_sizes(&r[at[1]], n, 1, p.kernel) or not read_sizes(&r[at[3]], n, 0, p.padding):
         return UNSUPPORTED
@@ -291,7 +332,7 @@ cdef int avg_pool(Operator op, IValue *r, const int32_t *at, int n) except -1:
     if (overridden and r[at[6]].v.i == 0) or not set_sliding_windows(&p, r[at[4]].v.i != 0):
         return UNSUPPORTED
     return store_means(
-        op, r, at, a, &p, FIXED if overridden else WITH_PADDING if r[at[5]].v.i else WITHOUT_PADDING, r[at[6]].v.i if overridden else 0
+        op, r, at, a, &p, channels_last, FIXED if overridden else WITH_PADDING if r[at[5]].v.i else WITHOUT_PADDING, r[at[6]].v.i if overridden else 0
     )
 
 
@@ -308,13 +349,15 @@ cdef int avg_pool3d(Operator op, IValue *r, const int32_t *at) except -1:
 # ---------------------------------------------------------------- adaptive pooling
 
 cdef int adaptive_pool(Operator op, IValue *r, const int32_t *at, int n, bint maxima) except -1:
-    cdef PyArrayObject *a = float_array(&r[at[0]])
+    cdef bint channels_last
+    cdef object array = planes_array(&r[at[0]], n, &channels_last)
+    cdef PyArrayObject *a = <PyArrayObject *>array
     cdef PoolGeometry p
-    if a == NULL:
+    if array is None:
         return UNSUPPORTED
     if not read_planes(&p, a, n) or not read_sizes(&r[at[1]], n, 1, p.windows.output_size) or not set_adaptive_windows(&p):
         return UNSUPPORTED
-    return store_maxima(op, r, at, a, &p, False) if maxima else store_means(op, r, at, a, &p, WITHOUT_PADDING, 0)
+    return store_maxima(op, r, at, a, &p, channels_last, False) if maxima else store_means(op, r, at, a, &p, channels_last, WITHOUT_PADDING, 0)
 
 
 cdef int adaptive_avg_pool1d(Operator op, IValue *r, const int32_t *at) except -1:

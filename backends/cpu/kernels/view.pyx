@@ -27,6 +27,9 @@ from ts.backends.cpu.kernels.kernel cimport MAX_DIMS
 
 cnp.import_array()
 
+cdef enum:
+    MAX_UNUSED_STEP = 1 << 16          # maximal step of `unfold` if there is only one window
+
 
 cdef int run_view(ReadView read, Operator op, IValue *r, const int32_t *at) except -1:
     """Store a view of the first argument. `read` computes the view's geometry from the other arguments."""
@@ -96,6 +99,25 @@ cdef bint view_narrow(View *v, IValue **others, int result_index, int result_cou
     v.offset = start * v.strides[axis]
     v.dims[axis] = length
     return True
+
+
+cdef bint view_unfold(View *v, IValue **others, int result_index, int result_count) noexcept:
+    cdef int axis = wrap_dim(others[0].v.i, v.nd)
+    cdef int64_t size = others[1].v.i, step = others[2].v.i, count
+    if axis < 0 or v.nd + 1 > MAX_DIMS or not 0 <= size <= v.dims[axis] or step <= 0:
+        return False
+    count = (v.dims[axis] - size) // step + 1
+    v.dims[v.nd], v.strides[v.nd] = size, v.strides[axis]
+    if count == 1 and step > MAX_UNUSED_STEP:  # the product with the stride might overflow
+        return False
+    v.strides[axis] *= step
+    v.dims[axis] = count
+    v.nd += 1
+    return True
+
+
+cdef int unfold(Operator op, IValue *r, const int32_t *at) except -1:
+    return run_view(view_unfold, op, r, at)
 
 
 cdef int select(Operator op, IValue *r, const int32_t *at) except -1:
@@ -370,6 +392,7 @@ cdef int squeeze_dim(Operator op, IValue *r, const int32_t *at) except -1:
 register_kernel("select", select)
 register_kernel("slice", slice_part)
 register_kernel("narrow", narrow)
+register_kernel("aten::unfold", unfold)
 register_kernel("split", split)
 register_kernel("chunk", chunk)
 register_kernel("unbind", unbind)
