@@ -235,7 +235,8 @@ def profile(frame, event, arg):
 
 sys.setprofile(profile)
 try:
-    ts.ones(2).mul(2)  # first one family of operators, then all, as a method is asked for
+    ts.ones(2).mul(2)  # imports some families of operators
+    dir(ts)  # imports all
     raise AssertionError
 except KeyboardInterrupt:
     pass
@@ -243,6 +244,35 @@ assert ts.ones(2).uniform_().shape == (2,) and ts.ones(2).mul(2).tolist() == [2,
 """
     for added in (3, 30, 300, 900, 2000):
         subprocess.run([sys.executable, "-c", program, str(added)], check=True, timeout=120)
+
+
+def test_out_variants_are_created_on_first_use():
+    """A call without `out` creates no operators of `out=` variants, which later calls and errors include."""
+    program = """
+import ts
+from ts.ops import registry
+
+x = ts.tensor([[3.0, 1.0]])
+values, indices = ts.sort(x, dim=1)
+out = registry.find("aten::sort.values")
+print("_operator" in vars(out), values.tolist())
+y, i = ts.empty(0), ts.empty(0, dtype=ts.int64)
+ts.sort(x, dim=1, out=(y, i))
+print("_operator" in vars(out), y.tolist(), i.tolist())
+print(ts.sort(x, dim=1, values=y, indices=i).values is y, ts.sort(input=x, axis=1, descending=True).indices.tolist())
+print(ts.hypot(x, x, out=None).shape == x.shape, ts.ops.aten.sin.out(x, out=y) is y)
+for call in (lambda: ts.hypot(x, x, foo=1), lambda: ts.hypot(x, "a")):
+    try:
+        call()
+    except TypeError as error:
+        print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == [
+        "False [[1.0, 3.0]]", "True [[1.0, 3.0]] [[1, 0]]", "True [[0, 1]]", "True True",
+        "hypot() got an unexpected keyword argument 'foo'",
+        "hypot(): argument 'other' (position 2) must be Tensor, not str",
+    ]  # fmt: skip
 
 
 def test_each_dispatch_key_has_one_handler():

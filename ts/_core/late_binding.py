@@ -22,6 +22,7 @@ _PROVIDERS: Final = {
     "operator_registry": "ts.ops.registry",
     "announce_methods": "ts.ops.lazy_methods:announce",
     "operator_overloads": "ts.ops.registry:lookup",
+    "operators_for_python": "ts.ops.registry:lookup_for_python",
     "type_promotion": "ts.ops.common",
     "functional": "ts.functional",
     "higher_order_operators": "ts._higher_order_ops:operators",

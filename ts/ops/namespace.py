@@ -26,7 +26,7 @@ class OpOverload:
         self.overloadpacket = packet
         self.operator = operator
         self._overloadname = operator.overload or "default"
-        self._call = _callable(packet.qualified_name, lambda name: (operator,))
+        self._call = _callable(packet.qualified_name, (operator,))
         _overloads_by_call[id(self._call)] = self
         self.__name__ = f"{packet.__name__}.{self._overloadname}"
         self.__qualname__ = self._name = operator.key
@@ -123,7 +123,7 @@ class Packet:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call the first overload that accepts the arguments."""
-        result = _callable(self.qualified_name, registry.lookup)(*args, **kwargs)
+        result = _callable(self.qualified_name)(*args, **kwargs)
         return _in_lists(result, registry.lookup(self.qualified_name)) if type(result) is tuple else result
 
     def __str__(self) -> str:
@@ -158,10 +158,10 @@ def _in_lists(result: Any, operators: Any) -> Any:
     return list(result)
 
 
-def _callable(name: str, lookup: Any) -> Any:
+def _callable(name: str, overloads: tuple[Any, ...] | None = None) -> Any:
     from ts._core.dispatch.overloads import OverloadSet
 
-    return OverloadSet(name, lookup)
+    return OverloadSet(name, overloads)
 
 
 class Namespace:

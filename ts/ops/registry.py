@@ -208,7 +208,7 @@ def _method(name: str) -> Any:
     if method is None:
         method = resolve("torch_functions").tensor_methods().get(name)
         if method is None:
-            method = OverloadSet(f"aten::{name}", lookup)
+            method = OverloadSet(f"aten::{name}")
             if name in ("where", "polygamma"):
                 method = _with_tensor_second(method)
         method = _methods.setdefault(name, method)
@@ -327,13 +327,25 @@ def lookup(name: str) -> tuple[Any, ...]:
     """Return the operators called `name`, in the order in which overload resolution tries them."""
     operators = _operators.get(name)
     if operators is None:
-        overloads = [record.operator for record in records(name)]
-        first = {overload: i for i, overload in enumerate(_orders.get(name, "").split())}
-        overloads = sorted(
-            [*overloads, *prims.named(name)], key=lambda o: first.get(o.overload or "-", len(first))
-        )
-        operators = _operators.setdefault(name, tuple(overloads))
+        overloads = [*(record.operator for record in records(name)), *prims.named(name)]
+        operators = _operators.setdefault(name, _in_order(name, overloads))
     return operators
+
+
+def lookup_for_python(name: str) -> tuple[Any, ...]:
+    """Return the operators called `name` that calls from Python without the argument `out` may select.
+
+    These are the operators with records, except `out=` variants, or the built-in operators if there are no
+    such records. The other operators are not created.
+    """
+    overloads = [record.operator for record in records(name) if record.variant != "out"]
+    return _in_order(name, overloads) if overloads else lookup(name)
+
+
+def _in_order(name: str, overloads: list[Operator]) -> tuple[Operator, ...]:
+    """Sort overloads in the order in which overload resolution tries them."""
+    first = {overload: i for i, overload in enumerate(_orders.get(name, "").split())}
+    return tuple(sorted(overloads, key=lambda o: first.get(o.overload or "-", len(first))))
 
 
 def schemas(name: str) -> list[FunctionSchema]:

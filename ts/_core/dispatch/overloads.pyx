@@ -3,7 +3,7 @@
 Input: Python arguments. Output: the result of the first overload in the registry that accepts the arguments.
 Examples of calls:
 
-    add = OverloadSet("aten::add", registry.lookup)
+    add = OverloadSet("aten::add")
     add(x, y), add(x, 2, alpha=3), add(input=x, other=y, out=z)
     x.view(2, 3)                 positional ints are collected for the int[] parameter
     add(x, "a")                  TypeError: add(): argument 'other' (position 2) must be Tensor, not str
@@ -66,19 +66,20 @@ _ALIASES = {
 
 @cython.final
 cdef class OverloadSet:
-    """All overloads of an operator as one Python callable."""
+    """All overloads of an operator as one Python callable, or only the given overloads."""
     cdef readonly str name             # qualified name, such as "aten::add"
     cdef readonly str __name__
-    cdef object lookup
-    cdef list binders
+    cdef tuple only                    # the given overloads, or None for all overloads in the registry
+    cdef list binders                  # overloads in the order of overload resolution
+    cdef bint has_out_variants         # True if `binders` includes the `out=` variants
     cdef bint any_numbers
     cdef set names                     # parameter names that any overload has, except `out`
     cdef void *vectorcall              # address of `call`, for the vectorcall protocol
 
-    def __cinit__(self, str name not None, lookup):
+    def __cinit__(self, str name not None, tuple overloads=None):
         self.name = name
+        self.only = overloads
         self.__name__ = name.rpartition("::")[2]
-        self.lookup = lookup
         self.vectorcall = <void *>call
 
     @property
@@ -87,7 +88,7 @@ cdef class OverloadSet:
 
     def operators(self):
         """Return the overloads in the order of overload resolution."""
-        self.load()
+        self.load_out_variants()
         return [(<Binder>b).op for b in self.binders]
 
     def __repr__(self):
@@ -116,6 +117,8 @@ cdef class OverloadSet:
             # result.
             if kwargs.get("requires_grad") is True and "requires_grad" not in self.names:
                 return self.run(args, {k: v for k, v in kwargs.items() if k != "requires_grad"})._marked(True)
+            if not self.has_out_variants and self.has_unknown_name(kwargs):
+                self.load_out_variants()
             kwargs = self.renamed(kwargs)
             if "out" in kwargs and not self.names.isdisjoint(_OPTIONS):
                 kwargs = suited_to_output(kwargs, self.binders)
@@ -128,6 +131,9 @@ cdef class OverloadSet:
                 values = bind(b, args, kwargs, True, None)
                 if values is not None:
                     return as_python(b, b.op.call_list(convert_first_number(values)))
+        if not self.has_out_variants:
+            self.load_out_variants()
+            return self.run(args, kwargs)
         factors = by_name(self.binders, args, kwargs)
         if factors is not None:
             return self.run(factors[0], factors[1])
@@ -140,7 +146,7 @@ cdef class OverloadSet:
         """Return (overload for the call, converted arguments, original arguments)."""
         cdef Binder b
         cdef list values
-        self.load()
+        self.load_out_variants()
         kwargs = self.renamed(kwargs)
         for numbers in range(2 if self.any_numbers else 1):
             for b in self.binders:
@@ -166,11 +172,28 @@ cdef class OverloadSet:
                     return False
         return True
 
+    cdef bint has_unknown_name(self, dict kwargs) except -1:
+        """Return whether no overload in `binders` has one of the keyword arguments."""
+        return any([name not in self.names and _ALIASES.get(name) not in self.names for name in kwargs])
+
     def load(self):
-        """Look up the overloads. If any overload has an operator record, ignore overloads without one."""
-        if self.binders is not None:
-            return
-        operators = self.lookup(self.name)
+        """Look up the overloads except the `out=` variants, unless this was done before.
+
+        An `out=` variant has a required keyword argument. Most programs never call it, so `load_out_variants` looks it
+        up at the first call with an unknown keyword argument.
+        """
+        if self.binders is None:
+            self.read_overloads(self.only or resolve("operators_for_python")(self.name))
+
+    cdef int load_out_variants(self) except -1:
+        """Look up all overloads, unless this was done before."""
+        if not self.has_out_variants:
+            self.read_overloads(self.only or resolve("operator_overloads")(self.name))
+            self.has_out_variants = True
+        return 0
+
+    cdef int read_overloads(self, operators) except -1:
+        """Set the binders. If any overload has an operator record, ignore overloads without one."""
         if not operators:
             raise AttributeError(f"unknown operator {self.name}")
         chosen = [op for op in operators if op.record is not None] or list(operators)
@@ -181,6 +204,7 @@ cdef class OverloadSet:
         self.any_numbers = any([(<Binder>b).numbers for b in binders])
         self.names = {(<Slot>s).name for b in binders for s in (<Binder>b).slots} - {"out"}
         self.binders = binders
+        return 0
 
     def renamed(self, dict kwargs not None):
         """Return the keyword arguments under the parameter names of the schemas.
@@ -355,7 +379,7 @@ cdef PyObject *call(OverloadSet self, PyObject *const *args, size_t count, PyObj
 
 def _install_vectorcall():
     """Enable the vectorcall and method-descriptor protocols for OverloadSet."""
-    cdef OverloadSet probe = OverloadSet("", None)
+    cdef OverloadSet probe = OverloadSet("")
     cdef PyTypeObject *cls = <PyTypeObject *>OverloadSet
     cls.tp_vectorcall_offset = <char *>&probe.vectorcall - <char *><void *>probe
     cls.tp_flags |= Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_METHOD_DESCRIPTOR
@@ -418,7 +442,7 @@ def overloads(str name not None):
         name = f"aten::{name}"
     result = _sets.get(name)
     if result is None:
-        result = OverloadSet(name, resolve("operator_overloads"))
+        result = OverloadSet(name)
         result.load()
         result = _sets.setdefault(name, result)
     return result
