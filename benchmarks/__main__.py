@@ -23,7 +23,8 @@ from benchmarks.timing import Case, measure, table
 GROUPS = (
     "scalar_programs", "tensor_element_loops", "dispatch", "autograd_overhead", "pointwise",
     "elementary_functions", "matmul", "layers", "operators", "small_models",
-    "new_shapes_and_first_calls", "models", "large_models", "training", "examples", "export", "startup",
+    "new_shapes_and_first_calls", "first_calls", "models", "large_models", "training", "examples", "export",
+    "startup",
 )  # fmt: skip
 # groups that run only if they are named on the command line
 WHERE_NAMED = ("cuda", "opcodes", "row_fusion", "rpc", "thread_pool")
