@@ -51,7 +51,7 @@ cdef class Label:
 
 
 cdef class Instruction:
-    def __cinit__(
+    def __init__(
         self, str name not None, a=0, b=0, c=0, register_list=(), Py_ssize_t results=0, line=None, int depth=0, tuple keeps not None=()
     ):
         """Create an instruction with opcode `name`, or the mark of label `a` if `name` is "".

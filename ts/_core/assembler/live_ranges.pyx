@@ -64,8 +64,17 @@ cdef class LiveRange:
         self.starts, self.ends, self.writes = [], [], []
 
     cdef int end_at(self, int index) except -2:
-        cdef Py_ssize_t i = bisect_right(self.starts, index) - 1
+        cdef Py_ssize_t i = len(self.starts) - 1
+        if i >= 0 and <int>self.starts[i] > index:  # the range is usually the last one
+            i = bisect_right(self.starts, index) - 1
         return <int>self.ends[i] if i >= 0 and <int>self.ends[i] > index else -1
+
+    cdef bint precedes(self, LiveRange other) noexcept:
+        cdef Py_ssize_t ranges = len(self.ends), writes = len(self.writes)
+        cdef int last = <int>self.ends[ranges - 1] if ranges else -1
+        if writes:
+            last = max(last, <int>self.writes[writes - 1] + 1)
+        return (not other.starts or last <= <int>other.starts[0]) and (not other.writes or last <= <int>other.writes[0])
 
     cdef list writes_in(self, LiveRange other):
         cdef list conflicts = [], writes = self.writes
@@ -89,6 +98,11 @@ cdef class LiveRange:
     cdef int absorb(self, LiveRange other) except -1:
         cdef Py_ssize_t i, first, last
         cdef int start, end
+        if self.precedes(other):
+            self.starts += other.starts
+            self.ends += other.ends
+            self.writes += other.writes
+            return 0
         for i in range(len(other.starts)):
             start, end = other.starts[i], other.ends[i]
             first, last = bisect_left(self.ends, start), bisect_right(self.starts, end)
@@ -101,41 +115,44 @@ cdef class LiveRange:
         return 0
 
 
-cdef LiveRanges find_live_ranges(list code, int registers, int parameters, set constants, frozenset objects):
-    """Return the live ranges of the registers 0, 1, ..., `registers` - 1 of `code`.
+cdef LiveRanges find_live_ranges(list code, int parameters, bytearray is_constant, frozenset objects):
+    """Return the live ranges of the registers of `code`. `is_constant` has one byte for each register.
 
     The first `parameters` registers are written before the code runs. `objects` are the registers that are
     reported in `dying` and `dead`.
     """
     cdef LiveRanges ranges = LiveRanges.__new__(LiveRanges)
     cdef LiveRange lifetime
-    ranges.code, ranges.parameters, ranges.objects = code, parameters, objects
+    ranges.code, ranges.parameters, ranges.is_constant, ranges.objects = code, parameters, is_constant, objects
     ranges.jumps, ranges.loop_heads = {}, {}
-    ranges.lifetimes = [None] * registers
-    ranges.find_jumps(constants)
+    ranges.find_jumps()
     if ranges.loop_heads:
         ranges.update_loop_heads()
     while ranges.collect_ranges():
         ranges.update_loop_heads()
     for lifetime in ranges.lifetimes:
-        lifetime.starts.reverse()
-        lifetime.ends.reverse()
-        lifetime.writes.reverse()
+        if lifetime is not None:
+            lifetime.starts.reverse()
+            lifetime.ends.reverse()
+            lifetime.writes.reverse()
     return ranges
 
 
 cdef class LiveRanges:
-    cdef int find_jumps(self, set constants) except -1:
+    cdef LiveRange lifetime_of(self, int register):
+        """Return the live ranges of a register. Create the object at the first call."""
+        cdef LiveRange lifetime = self.lifetimes[register]
+        if lifetime is None:
+            lifetime = self.lifetimes[register] = LiveRange()
+        return lifetime
+
+    cdef int find_jumps(self) except -1:
         cdef set passed_labels = set()
         cdef Instruction instruction
         cdef Label target
-        cdef int register
-        self.reads = []
         for instruction in self.code:
-            for register in (*instruction.reads, *instruction.writes):
-                if not 0 <= register < len(self.lifetimes):
-                    raise InternalError(f"{instruction.name} uses the unknown register {register}", "register allocation")
-            self.reads.append([register for register in instruction.reads if register not in constants])
+            self.check_registers(instruction, instruction.reads)
+            self.check_registers(instruction, instruction.writes)
             if instruction.op == LABEL:
                 passed_labels.add(instruction.a)
                 continue
@@ -146,6 +163,13 @@ cdef class LiveRanges:
                 self.loop_heads[target] = NO_REGISTERS
             else:
                 self.jumps[target] = self.jumps.get(target, 0) + 1
+        return 0
+
+    cdef int check_registers(self, Instruction instruction, tuple registers) except -1:
+        cdef int register
+        for register in registers:
+            if not 0 <= register < len(self.is_constant):
+                raise InternalError(f"{instruction.name} uses the unknown register {register}", "register allocation")
         return 0
 
     cdef int update_loop_heads(self) except -1:
@@ -167,7 +191,7 @@ cdef class LiveRanges:
             if target is not None:
                 alive |= labels.alive_at(target)
             alive.difference_update(instruction.writes)
-            alive.update(<list>self.reads[index])
+            alive.update([register for register in instruction.reads if not self.is_constant[<int>register]])
         return 0
 
     cdef bint collect_ranges(self) except -1:
@@ -182,8 +206,7 @@ cdef class LiveRanges:
         cdef LiveRange lifetime
         cdef int index, register
         self.alive, self.dying, self.dead = alive, {}, {}
-        for register in range(len(self.lifetimes)):
-            self.lifetimes[register] = LiveRange()
+        self.lifetimes = [None] * len(self.is_constant)
         for index in range(len(self.code) - 1, -1, -1):
             charge_steps(index)
             instruction = self.code[index]
@@ -197,26 +220,30 @@ cdef class LiveRanges:
                 self.join_paths(index, instruction, target, labels.alive_at(target))
             self.record_dying(index, instruction)
             for register in instruction.writes:
-                lifetime = self.lifetimes[register]
+                lifetime = self.lifetime_of(register)
                 lifetime.writes.append(index)
                 end = alive.pop(register, None)
                 if end is not None:
                     lifetime.starts.append(index)
                     lifetime.ends.append(end)
-            for register in <list>self.reads[index]:
-                alive.setdefault(register, index)
+            for register in instruction.reads:
+                if not self.is_constant[register]:
+                    alive.setdefault(register, index)
         for register in range(self.parameters):
-            (<LiveRange>self.lifetimes[register]).writes.append(-1)
+            self.lifetime_of(register).writes.append(-1)
         # no register is live before index -1, at which the ranges of the parameters begin
         self.end_ranges(-2, NO_REGISTERS)
         return labels.changed
 
     cdef int record_dying(self, int index, Instruction instruction) except -1:
         """Record in `dying` the object registers of an instruction that are dead after it."""
-        cdef list dying = [r for r in instruction.writes if r in self.objects and r not in self.alive]
-        dying += [r for r in instruction.reads if r in self.objects and r not in self.alive]
-        if dying:
-            self.dying[index] = dying
+        cdef list dying = None
+        for registers in (instruction.writes, instruction.reads):
+            for register in <tuple>registers:
+                if register not in self.alive and register in self.objects:
+                    if dying is None:
+                        dying = self.dying[index] = []
+                    dying.append(register)
         return 0
 
     cdef int end_ranges(self, int index, frozenset live_at_target) except -1:
@@ -227,7 +254,7 @@ cdef class LiveRanges:
         cdef dict alive = self.alive
         cdef LiveRange lifetime
         for register in alive.keys() - live_at_target:
-            lifetime = self.lifetimes[register]
+            lifetime = self.lifetime_of(register)
             lifetime.starts.append(index + 1)
             lifetime.ends.append(alive.pop(register))
         for register in live_at_target.difference(alive):

@@ -19,7 +19,7 @@ from heapq import heappop, heappush
 from ts._core.assembler.instruction cimport LABEL, Instruction, is_terminator
 from ts._core.assembler.live_ranges cimport LiveRange, LiveRanges, find_live_ranges
 from ts._core.thread.deadline cimport charge_time, timed
-from ts._core.vm.opcodes cimport COPY, MOVE, RAISE, RETURN, TAKE
+from ts._core.vm.opcodes cimport COPY, DROP, MOVE, RAISE, RETURN, TAKE
 
 cdef enum:
     STEP_NS = 1_000              # nanoseconds counted by `ts.limits` for each instruction or copy that is visited
@@ -48,7 +48,7 @@ cdef class RegisterAllocator:
     cdef list code
     cdef str classes
     cdef int parameters
-    cdef set constants
+    cdef bytearray is_constant        # for each virtual register: 1 if it contains a constant, else 0
     # registers of objects that are released after their last use. Strings may stay until the frame ends.
     cdef frozenset objects
     cdef dict dying, dead             # see `LiveRanges`
@@ -63,11 +63,14 @@ cdef class RegisterAllocator:
 
     def __cinit__(self, list code, str classes, int parameters, set constants, set strings):
         cdef LiveRanges live_ranges
-        self.code, self.classes, self.parameters, self.constants = code, classes, parameters, constants
+        self.code, self.classes, self.parameters = code, classes, parameters
+        self.is_constant = bytearray(len(classes))
+        for register in constants:
+            self.is_constant[register] = 1
         self.objects = frozenset([
-            r for r, kind in enumerate(classes) if (kind == "o" or kind == "x") and r not in constants and r not in strings
+            r for r, kind in enumerate(classes) if (kind == "o" or kind == "x") and not self.is_constant[<int>r] and r not in strings
         ])
-        live_ranges = find_live_ranges(code, len(classes), parameters, constants, self.objects)
+        live_ranges = find_live_ranges(code, parameters, self.is_constant, self.objects)
         self.dying, self.dead, self.lifetimes = live_ranges.dying, live_ranges.dead, live_ranges.lifetimes
         self.leader = list(range(len(classes)))
         self.real = list(classes[:parameters])
@@ -90,7 +93,7 @@ cdef class RegisterAllocator:
         cdef Instruction copy
         cdef LiveRange larger, smaller
         cdef int a, b
-        cdef list copies = [copy for copy in self.code if is_copy(copy) and copy.b not in self.constants]
+        cdef list copies = [copy for copy in self.code if is_copy(copy) and not self.is_constant[<int>copy.b]]
         copies.sort(key=depth_of, reverse=True)
         for copy in copies:
             if timed:
@@ -132,15 +135,25 @@ cdef class RegisterAllocator:
         for index, instruction in enumerate(self.code):
             if timed:
                 charge_time(STEP_NS)
-            for register in (*instruction.writes, *instruction.reads):
-                if <int>self.real_registers[register] >= 0 or register in self.constants:
-                    continue
-                group = self.find(register)
-                color = color_of.get(group)
-                if color is None:
-                    self.release(index)
-                    color = color_of[group] = self.first_free(index, group)
-                self.real_registers[register] = color
+            for register in instruction.writes:
+                self.color_register(register, index, color_of)
+            for register in instruction.reads:
+                self.color_register(register, index, color_of)
+        return 0
+
+    cdef int color_register(self, int register, int index, dict color_of) except -1:
+        """Set the real register of a virtual register that instruction `index` uses, unless it is set already.
+
+        `color_of` maps groups to real registers.
+        """
+        if <int>self.real_registers[register] >= 0 or self.is_constant[register]:
+            return 0
+        group = self.find(register)
+        color = color_of.get(group)
+        if color is None:
+            self.release(index)
+            color = color_of[group] = self.first_free(index, group)
+        self.real_registers[register] = color
         return 0
 
     cdef int release(self, int index) except -1:
@@ -168,7 +181,9 @@ cdef class RegisterAllocator:
         while candidates:
             color = heappop(candidates)
             occupied_ranges = self.occupied_ranges[color]
-            if not lifetime.writes_in(occupied_ranges) and not occupied_ranges.writes_in(lifetime):
+            if occupied_ranges.precedes(lifetime) or not (
+                lifetime.writes_in(occupied_ranges) or occupied_ranges.writes_in(lifetime)
+            ):
                 occupied_ranges.absorb(lifetime)
                 break
             rejected.append(color)
@@ -176,7 +191,8 @@ cdef class RegisterAllocator:
             color = len(self.real)
             self.real.append(kind)
             self.occupied_ranges.append(lifetime)
-        for candidate in (*rejected, color):
+        rejected.append(color)
+        for candidate in rejected:
             self.occupy(candidate, index, candidates)
         return color
 
@@ -197,9 +213,11 @@ cdef class RegisterAllocator:
                 code.append(instruction)
                 pending = self.dead_at(index, self.dead.get(instruction.a))
                 continue
-            pending += self.dead_at(index, self.dead.get(index))
-            code += self.drops(pending, instruction, instruction)
-            pending = []
+            if self.dead:
+                pending += self.dead_at(index, self.dead.get(index))
+            if pending:
+                code += self.drops(pending, instruction, instruction)
+                pending = []
             code.append(instruction)
             if index in self.dying and instruction.jump_target() is None and not is_terminator(instruction.op):
                 following = self.code[min(index + 1, len(self.code) - 1)]
@@ -208,40 +226,59 @@ cdef class RegisterAllocator:
         self.code[:] = code
         return 0
 
-    cdef set real_registers_of(self, object registers):
-        """Return the real registers of virtual registers."""
-        return {self.real_registers[register] for register in registers}
-
     cdef list dead_at(self, int index, set registers):
         """Return the real registers of `registers` that are free at the instruction `index`.
 
         A real register is free if the instruction does not read it and the register holds no live value
         there.
         """
-        if not registers:
-            return []
-        cdef Instruction instruction = self.code[index]
-        dead = self.real_registers_of(registers) - self.real_registers_of(instruction.reads)
-        return self.free_at(index, dead)
+        cdef list dead = []
+        cdef int register
+        if registers:
+            for register in registers:
+                self.add_dead(dead, register, index, (<Instruction>self.code[index]).reads)
+            dead.sort()
+        return dead
 
-    cdef list free_at(self, int index, set registers):
-        """Return the real registers among `registers` that hold no live value after instruction `index`, sorted."""
-        return sorted([r for r in registers if r >= 0 and (<LiveRange>self.occupied_ranges[r]).end_at(index) < 0])
+    cdef int add_dead(self, list dead, int register, int index, tuple used) except -1:
+        """Add the real register of `register` to `dead` if it holds no live value after instruction `index`.
+
+        Real registers that are in the list already, or that belong to one of the virtual registers `used`,
+        are not added.
+        """
+        cdef int real = self.real_registers[register]
+        if real >= 0 and (<LiveRange>self.occupied_ranges[real]).end_at(index) < 0:
+            if real not in dead and not self.is_assigned_to(real, used):
+                dead.append(real)
+        return 0
+
+    cdef bint is_assigned_to(self, int real, tuple registers) except -1:
+        """Return whether one of the virtual registers `registers` has the real register `real`."""
+        cdef int register
+        for register in registers:
+            if <int>self.real_registers[register] == real:
+                return True
+        return False
 
     cdef list dead_registers_at(self, int index, Instruction instruction):
         """Return the real registers to drop after `instruction`.
 
         Change the opcode of a COPY from a dying register to TAKE, which needs no DROP.
         """
-        cdef set dying = set(self.dying[index])
-        written_registers = self.real_registers_of([r for r in instruction.writes if r not in dying])
+        cdef list dying = self.dying[index], dead = []
+        cdef tuple written = tuple([r for r in instruction.writes if r not in dying])
+        cdef int register, source = -1, real
         if instruction.op == COPY and instruction.b in dying:
-            source = self.real_registers[instruction.b]
-            if self.free_at(index, {source}):
-                if source != self.real_registers[instruction.a]:
+            real = self.real_registers[instruction.b]
+            if (<LiveRange>self.occupied_ranges[real]).end_at(index) < 0:
+                source = instruction.b
+                if real != <int>self.real_registers[instruction.a]:
                     instruction.op = TAKE
-                dying.discard(instruction.b)
-        return self.free_at(index, self.real_registers_of(dying) - written_registers)
+        for register in dying:
+            if register != source:
+                self.add_dead(dead, register, index, written)
+        dead.sort()
+        return dead
 
     cdef list drops(self, list registers, Instruction instruction, Instruction following):
         """Return a DROP for each of `registers`, except those that `following` makes unnecessary.
@@ -249,10 +286,14 @@ cdef class RegisterAllocator:
         The instruction `following` makes a DROP unnecessary if it ends the frame, or overwrites the register
         without reading it.
         """
-        if not registers or following.op == RETURN or following.op == RAISE:
-            return []
-        overwritten = self.real_registers_of(following.writes) - self.real_registers_of(following.reads)
-        return [drop(register, instruction) for register in registers if register not in overwritten]
+        cdef list result = []
+        cdef int real
+        if following.op == RETURN or following.op == RAISE:
+            return result
+        for real in registers:
+            if not self.is_assigned_to(real, following.writes) or self.is_assigned_to(real, following.reads):
+                result.append(drop(real, instruction))
+        return result
 
 
 cpdef int depth_of(Instruction instruction) except -1:
@@ -261,4 +302,9 @@ cpdef int depth_of(Instruction instruction) except -1:
 
 cdef Instruction drop(int register, Instruction instruction):
     """Return a DROP of a real register, encoded as `~register` to distinguish it from virtual registers."""
-    return Instruction("DROP", ~register, line=instruction.line)
+    cdef Instruction created = Instruction.__new__(Instruction)
+    created.op = DROP
+    created.a, created.b, created.c = ~register, 0, 0
+    created.reads = created.writes = created.register_list = ()
+    created.line = instruction.line
+    return created
