@@ -149,14 +149,14 @@ def _im2col(
     check_nonempty_dims(self, 2)
     kernel, step, gap, pad = (per_dim(v, 2) for v in (kernel_size, stride, dilation, padding))
     _check_blocks(kernel, gap, pad, step)
-    cols = im2col(xp, x, kernel, step, [(p, p) for p in pad], gap)
-    window_counts = cols.shape[-2:]
+    window_counts = tuple(out_size(*v) for v in zip(x.shape[2:], kernel, step, pad, gap, strict=True))
     if min(window_counts) < 1:
         raise RuntimeError(
             f"Given input with spatial size {tuple(x.shape[2:])}, kernel_size={kernel}, dilation={gap}, "
             f"padding={pad}, calculated shape of the array of sliding blocks as {window_counts}, but its "
             "components must be at least one."
         )
+    cols = im2col(xp, x, kernel, step, [(p, p) for p in pad], gap)
     result = cols.copy().reshape(x.shape[0], x.shape[1] * math.prod(kernel), math.prod(window_counts))
     return result[0] if x is not self else result
 

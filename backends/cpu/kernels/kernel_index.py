@@ -97,6 +97,9 @@ NAMES: Final[dict[str, str]] = {
     "grid_sample": """
         aten::grid_sampler aten::grid_sampler_2d
     """,
+    "im2col": """
+        aten::im2col
+    """,
     "index_backward": """
         aten::_log_softmax_backward_data aten::_softmax_backward_data aten::adaptive_max_pool2d_backward
         aten::adaptive_max_pool3d_backward aten::embedding_dense_backward
@@ -186,8 +189,14 @@ NAMES: Final[dict[str, str]] = {
     "stft": """
         aten::istft aten::stft aten::stft.center
     """,
+    "symmetric_eigen": """
+        aten::_linalg_eigh aten::linalg_eigh aten::linalg_eigvalsh
+    """,
     "tril_triu": """
         aten::eye aten::eye.m aten::tril aten::tril_indices aten::triu aten::triu_indices
+    """,
+    "unique": """
+        aten::_unique aten::_unique2
     """,
     "vectors": """
         aten::cross aten::dot aten::ger aten::linalg_cross aten::mv aten::outer aten::vdot
