@@ -55,6 +55,7 @@ FAMILIES = {
     "in place": (8, lambda n: repeated("y = x + {i}", "y.add_(x)", "x = x * y[{i}]", n=n, arguments="x: Tensor", returns="Tensor")),
     "tensors": (12, lambda n: repeated("x = x + {i} * x", n=n, arguments="x: Tensor", returns="Tensor")),
     "views": (8, lambda n: function("l = [x]", *["x = x.view(-1)", "l.append(x)", "x[0] = 1.0"] * n, arguments="x: Tensor", returns="Tensor")),
+    "equal views": (12, lambda n: function(*["y = y + x[0]"] * n, arguments="x: Tensor, y: Tensor", returns="Tensor", result="y")),
     "with": (8, lambda n: repeated("with torch.no_grad():", "    x = x + 1", n=n, arguments="x: Tensor", returns="Tensor")),
     "calls": (10, lambda n: "def g(x: int) -> int:\n    return x * 2\n" + repeated("x = g(x) + {i}", n=n)),
 }  # fmt: skip

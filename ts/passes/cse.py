@@ -23,7 +23,7 @@ from ts.ir.graph import Block, Graph, Node
 from ts.passes.constant_propagation import constant_key
 from ts.passes.pass_logging import optimization_allowed, update
 
-_NodesByKey = dict[tuple[Any, ...], list[Node]]
+_NodeByKey = dict[tuple[Any, ...], Node]
 
 
 def eliminate_common_subexpressions(graph: Graph) -> bool:
@@ -39,10 +39,11 @@ class _Eliminator:
         self._graph = graph
         self._written = True  # False if it is known that no node of the graph writes to memory
         self._aliases: AliasDb | None = None
+        self._escaping: set[Node] = set()  # nodes that replace a node whose memory escapes
 
-    def visit(self, block: Block, outer: list[_NodesByKey]) -> bool:
+    def visit(self, block: Block, outer: list[_NodeByKey]) -> bool:
         changed = False
-        seen: _NodesByKey = {}
+        seen: _NodeByKey = {}
         scopes = [seen, *outer]
         # Dict from key to an earlier node that reads a number or string from a mutable object. Nodes with
         # equal keys read the same item. A node that writes clears the dict.
@@ -67,13 +68,15 @@ class _Eliminator:
             for scope in scopes if existing is node else ():
                 if key in scope:
                     may_share = self._may_share(node)
-                    equal_node = self._find(node, scope[key]) if may_share else None
-                    if equal_node is not None or not may_share:
-                        existing = equal_node or node
+                    if may_share and self._may_share(scope[key]) and self._equal(node, scope[key]):
+                        existing = scope[key]
+                    if existing is not node or not may_share:
                         break
             if existing is node:
-                if may_share:
-                    seen.setdefault(key, []).append(node)
+                # One node per key suffices: if the earlier node may share memory but cannot replace `node`,
+                # both escape, and the earlier node can replace the same nodes as `node`.
+                if may_share and (key not in seen or not self._may_share(seen[key])):
+                    seen[key] = node
             elif optimization_allowed("cse"):
                 update("cse", "Replacing {}", node)
                 node.replace_all_uses_with(existing)
@@ -82,13 +85,6 @@ class _Eliminator:
                 if only_reads:
                     attribute_reads[key] = existing
         return changed
-
-    def _find(self, node: Node, candidates: list[Node]) -> Node | None:
-        """Return a node among `candidates` that can replace `node`, or None."""
-        for candidate in candidates:
-            if self._may_share(candidate) and self._equal(node, candidate):
-                return candidate
-        return None
 
     def _may_share(self, node: Node) -> bool:
         """Return whether no node of the graph writes to the inputs and outputs of `node`."""
@@ -104,15 +100,22 @@ class _Eliminator:
     def _equal(self, node: Node, existing: Node) -> bool:
         """Return whether `existing`, a node with the key of `node`, can replace `node`.
 
-        A replacement is impossible if both nodes allocate new memory that escapes from the function.
+        No node writes to inputs and outputs of both nodes. A replacement is impossible if both nodes allocate
+        new memory that escapes from the function.
         """
-        if any_mutable(node.outputs()):
-            return self._alias_db().safe_to_change_aliasing_relationship(node.outputs(), existing.outputs())
+        if not any_mutable(node.outputs()) or not self._escapes(node):
+            return True
+        if self._escapes(existing):
+            return False
+        self._escaping.add(existing)  # because it gets the uses of `node`
         return True
+
+    def _escapes(self, node: Node) -> bool:
+        return node in self._escaping or any(map(self._alias_db().escapes, node.outputs()))
 
     def _alias_db(self) -> AliasDb:
         # The alias analysis stays valid after a replacement, because `node` and `existing` have the same
-        # aliases.
+        # aliases. Only their escape may differ (`_escaping`).
         if self._aliases is None:
             self._aliases = self._graph.analysis(AliasDb)
         return self._aliases
