@@ -41,6 +41,7 @@ from ts.passes.pass_utils import (
     constant_value,
     inline_block_before,
 )
+from ts.passes.rewriter import Rewriter, RuleSet
 
 _NEVER_FOLDED: Final = frozenset(
     {
@@ -73,13 +74,16 @@ def constant_propagation_immutable_types(graph: Graph) -> bool:
     return fold_immutable_constants(graph) and (eliminate_dead_code(graph) or True)
 
 
-def fold_constants(graph: Graph) -> bool:
+def fold_constants(graph: Graph, rules: RuleSet | None = None) -> bool:
     """Fold nodes with constant inputs, except lists and tensors that the graph returns.
 
     Each run must return new lists and tensors. In a graph with autocast blocks, no list or tensor is folded,
     because tensor dtypes are known only at run time. The pass `dce` removes dead nodes later.
+
+    `rules` are applied to each node before it is folded. A folded `if` can make rules match later nodes. In a
+    chain of such nodes, this needs one traversal, but alternating passes would need one for each node.
     """
-    return _fold(graph, not autocast_blocks(graph))
+    return _fold(graph, not autocast_blocks(graph), rules=rules)
 
 
 def fold_immutable_constants(graph: Graph) -> bool:
@@ -90,8 +94,10 @@ def fold_immutable_constants(graph: Graph) -> bool:
     return _fold(graph, False)
 
 
-def _fold(graph: Graph, mutable: bool, shares_results: bool = False) -> bool:
+def _fold(graph: Graph, mutable: bool, shares_results: bool = False, rules: RuleSet | None = None) -> bool:
     propagator = _Propagator(graph, mutable, shares_results)
+    if rules is not None:
+        propagator.rewriter = Rewriter(graph, rules)
     propagator.visit_block(graph.block())
     return propagator.changed
 
@@ -103,12 +109,17 @@ class _Propagator:
         self._shares_results = shares_results  # whether all runs may return the same list or tensor object
         self._aliases: AliasDb | None = None  # created on first use, because most values need no analysis
         self.changed = False
+        self.rewriter: Rewriter | None = None  # rewriter that is applied to each node before it is folded
 
     def visit_block(self, block: Block) -> None:
         for node in block.nodes():
             kind = node.kind()
             if kind == "prim::Constant":
                 continue
+            if self.rewriter is not None and self.rewriter.rewrite(node):
+                self.changed = True
+                if not node.in_block():
+                    continue
             if kind == "prim::If":
                 self._visit_if(node)
             elif kind == "prim::Loop":

@@ -20,6 +20,7 @@ from ts._core.builtin_ops import properties
 from ts.ir.graph import Graph, Node, Value
 from ts.ir.types import BOOL
 from ts.ops.registry import field_by_name
+from ts.passes.constant_propagation import fold_constants
 from ts.passes.dce import eliminate_dead_code
 from ts.passes.pass_utils import NOT_CONSTANT, constant_value
 from ts.passes.peephole_list_idioms import LIST_RULES
@@ -43,6 +44,11 @@ def simplify(graph: Graph, folds_conv_dims: bool = False) -> bool:
     constant is wrong for inputs without a batch dimension.
     """
     return (_ALL if folds_conv_dims else _SIMPLIFY).apply(graph)
+
+
+def simplify_and_fold_constants(graph: Graph) -> bool:
+    """Apply the rules of `simplify` to each node and fold constants, in one traversal in program order."""
+    return fold_constants(graph, _SIMPLIFY)
 
 
 # -- functions of the rules ----------------------------------------------------------------------------

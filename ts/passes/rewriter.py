@@ -105,6 +105,16 @@ class Rewriter:
             self._next.clear()
         return changed
 
+    def rewrite(self, node: Node) -> bool:
+        """Apply the first rule that matches `node`, and return whether a rule matched."""
+        if node.kind() not in self._rules.by_kind or not (
+            node.has_uses() or not self._rules.leaves_dead_nodes
+        ):
+            return False
+        has_changed = self._visit(node)
+        self._next.clear()
+        return has_changed
+
     # -- methods that rules call -----------------------------------------------------------------------
 
     @property

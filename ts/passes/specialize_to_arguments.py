@@ -30,11 +30,10 @@ from ts.analysis.mutation import writes_to_inputs
 from ts.ir.graph import Graph, Node, Value
 from ts.ir.types import NONE, TENSOR, TensorType, Type
 from ts.passes.constant_evaluation import NOT_EVALUATED
-from ts.passes.constant_propagation import fold_constants
 from ts.passes.dce import eliminate_dead_code
 from ts.passes.erase_shapes import erase_shape_information
 from ts.passes.pass_logging import optimization_allowed, update
-from ts.passes.peephole import simplify
+from ts.passes.peephole import simplify, simplify_and_fold_constants
 from ts.passes.peephole_types import ARGUMENT_QUERIES, TENSOR_QUERIES, may_query_types
 from ts.passes.shape_analysis import RANK_BY_SIZES, Analysis, is_elementwise, tensors_in
 
@@ -108,10 +107,10 @@ def specialize_to_input_types(graph: Graph) -> bool:
 def _fold_queries(graph: Graph) -> bool:
     """Replace type queries that the known types determine by constants, and remove untaken branches."""
     changed = simplify(graph)
-    fold_constants(graph)
+    simplify_and_fold_constants(graph)
     while simplify(graph):
         changed = True
-        fold_constants(graph)
+        simplify_and_fold_constants(graph)
     return changed
 
 
