@@ -60,6 +60,7 @@ _PROVIDERS: Final = {
     "tensor_factories": "ts._core.tensor.factories",
     "detached_tensor": "ts._core.tensor.tensor_metadata:detached",
     "cuda_array_interface": "ts._core.tensor.interop:cuda_array_interface",
+    "storage": "ts._core.tensor.storage",
     "shared_storage": "ts._core.tensor.sharing",
     "tensor_text": "ts._core.tensor.printing:tensor_text",
     "script_text": "ts.runtime.tensor_str:script_text",

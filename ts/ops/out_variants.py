@@ -20,7 +20,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from ts._core.tensor import storage, strides
+from ts._core.late_binding import resolve
+from ts._core.tensor import strides
 from ts._core.thread.warnings import warn
 from ts.ops import common
 
@@ -208,7 +209,7 @@ def resized_output(target: Any, result: Any, resize_rule: str = LIKE_RESULT) -> 
             "t.resize_(0)."
         )
     item = target.dtype.itemsize
-    return storage.resized(target, shape, [step * item for step in order])
+    return resolve("storage").resized(target, shape, [step * item for step in order])
 
 
 # ------------------------------------------------------------------------------------ derived `out=` variants

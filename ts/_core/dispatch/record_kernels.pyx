@@ -34,7 +34,6 @@ from ts._core.tensor.tensor_metadata cimport count_together, memory_of
 from ts._core.thread.context cimport PROFILING, context_flags, current_transform
 
 from ts import devices, dtypes
-from ts._core.dispatch.numpy_error_translation import reworded
 from ts._core.dispatch.result_tuples import results_class
 from ts._core.late_binding import resolve
 from ts._core.tensor import conversions
@@ -249,6 +248,7 @@ cdef object run_on(Operator op, list args, int backend, int device):
     try:
         result = bound[0].run(kernel, values, device)
     except (ValueError, LookupError, TypeError, MemoryError, ArithmeticError) as error:
+        from ts._core.dispatch.numpy_error_translation import reworded  # imported here, as few calls fail
         better = reworded(error, op.name)
         if better is None:
             raise

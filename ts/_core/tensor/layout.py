@@ -11,15 +11,18 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ts import dtypes
 from ts._core.late_binding import resolve
-from ts._core.tensor import storage, strides
+from ts._core.tensor import strides
 from ts._core.tensor.python_operators import operator
 from ts._core.tensor.tensor import Tensor, rebind_array
 from ts._core.tensor.tensor_metadata import check_storage, tensor_with_memory, version, written
 from ts._core.tensor.tensor_type import define_methods
+
+if TYPE_CHECKING:
+    from ts._core.tensor.storage import TypedStorage, UntypedStorage
 
 
 def _check_strided(self: Tensor) -> None:
@@ -31,29 +34,33 @@ def _check_strided(self: Tensor) -> None:
 def storage_offset(self: Tensor) -> int:
     """Return the offset of the first element in the storage, counted in elements."""
     _check_strided(self)
-    elements: int = storage.offset(self.array) // self.dtype.itemsize
+    elements: int = resolve("storage").offset(self.array) // self.dtype.itemsize
     return elements
 
 
-def untyped_storage(self: Tensor) -> storage.UntypedStorage:
+def untyped_storage(self: Tensor) -> UntypedStorage:
     """Return the storage of the tensor, which its views share."""
     check_storage(self)
     _check_strided(self)
-    return storage.UntypedStorage.of(self.array)
+    result: UntypedStorage = resolve("storage").UntypedStorage.of(self.array)
+    return result
 
 
-def typed_storage(self: Tensor) -> storage.TypedStorage:
+def typed_storage(self: Tensor) -> TypedStorage:
     """Return the memory as a deprecated `TypedStorage`, with PyTorch's warning."""
     check_storage(self)
     _check_strided(self)
-    return storage.typed(self)
+    result: TypedStorage = resolve("storage").typed(self)
+    return result
 
 
-def _typed_storage(self: Tensor) -> storage.TypedStorage:
+def _typed_storage(self: Tensor) -> TypedStorage:
     """Return the memory as a `TypedStorage`, without a warning."""
     check_storage(self)
     _check_strided(self)
-    return storage.TypedStorage(storage.UntypedStorage.of(self.array), self.dtype)
+    storage = resolve("storage")
+    result: TypedStorage = storage.TypedStorage(storage.UntypedStorage.of(self.array), self.dtype)
+    return result
 
 
 def is_contiguous(self: Tensor, memory_format: Any = dtypes.contiguous_format) -> bool:
@@ -121,6 +128,7 @@ def set_(
     self: Tensor, source: Any = None, storage_offset: int = 0, size: Any = None, stride: Any = None
 ) -> Tensor:
     """Replace the tensor's memory by that of another tensor or storage, or by an empty storage."""
+    storage = resolve("storage")
     if isinstance(source, storage.TypedStorage):
         source = source.untyped()
     if not isinstance(source, storage.UntypedStorage):
@@ -161,7 +169,8 @@ def share_memory_(self: Tensor) -> Tensor:
 def is_shared(self: Tensor) -> bool:
     """Return whether the memory is shared with other processes."""
     _check_strided(self)
-    return storage.UntypedStorage.of(self.array).is_shared()
+    result: bool = resolve("storage").UntypedStorage.of(self.array).is_shared()
+    return result
 
 
 define_methods(

@@ -22,7 +22,6 @@ import numpy as np
 
 from ts import devices, dtypes
 from ts._core.late_binding import resolve
-from ts._core.shared_memory import find_filename, is_shared_array, map_path
 from ts._core.tensor.tensor import Tensor, backend_of, report_exposed_array, wrap_array
 
 Array = Any  # array of any backend: numpy.ndarray, cupy.ndarray, MetaArray ...
@@ -189,6 +188,8 @@ class UntypedStorage:
         if not isinstance(filename, str):
             raise TypeError(f"argument 1 must be str, not {type(filename).__name__}")
         result = cls.__new__(cls)
+        from ts._core.shared_memory import map_path  # imported here, because few programs map files
+
         result.bytes = map_path(filename, operator.index(nbytes), bool(shared))
         return result
 
@@ -197,6 +198,8 @@ class UntypedStorage:
     @property
     def filename(self) -> str | None:
         """Return the path of the file mapped as the storage's shared memory, or None without such a file."""
+        from ts._core.shared_memory import find_filename
+
         return find_filename(self.bytes) if isinstance(self.bytes, np.ndarray) else None
 
     @property
@@ -240,6 +243,8 @@ class UntypedStorage:
 
     def is_shared(self) -> bool:
         """Return whether other processes can access the memory: it is a mapped file or GPU memory."""
+        from ts._core.shared_memory import is_shared_array
+
         array = self.bytes
         return is_shared_array(array) if isinstance(array, np.ndarray) else not is_meta(array)
 
