@@ -67,6 +67,11 @@ def declare_overload(function: F) -> F:
 def overload_method(function: F) -> F:
     """Declare one signature of a method. The implementation is defined later in the class."""
     _check_body(function)
+    return declare_overload_method(function)
+
+
+def declare_overload_method(function: F) -> F:
+    """Declare one signature of a method of `ts`, like `overload_method`, but without parsing it."""
     owner, _, name = function.__qualname__.rpartition(".")
     _methods.setdefault(f"{own_name(function.__module__)}.{owner}", {}).setdefault(name, []).append(function)
     return function

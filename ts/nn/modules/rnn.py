@@ -19,7 +19,7 @@ from ts.nn.utils.rnn import PackedSequence
 if TYPE_CHECKING:
     from typing import overload as overload_method
 else:
-    from ts.frontend.overloads import overload_method
+    from ts.frontend.overloads import declare_overload_method as overload_method
 
 _GATES = {"LSTM": 4, "GRU": 3, "RNN_TANH": 1, "RNN_RELU": 1}
 
