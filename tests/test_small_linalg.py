@@ -140,6 +140,17 @@ def test_lu_factors(dtype, shape):
         assert float(lower.abs().max()) <= 1  # partial pivoting bounds the elements of L by 1
         if shape[-1] == shape[-2]:
             assert ts.equal(ts.linalg.lu_factor(x)[0], packed)
+        for result, other in zip(ts.linalg.lu(x), (p, lower, upper), strict=True):
+            assert result.dtype == dtype
+            assert result.is_contiguous()
+            assert np.allclose(result.numpy(), other.numpy(), rtol=1e-4, atol=1e-5)
+
+
+def test_lu_of_singular_matrices():
+    p, lower, upper = ts.linalg.lu(ts.tensor(SINGULAR))
+    assert (p @ lower @ upper).tolist() == SINGULAR
+    assert upper[1, 1].item() == 0
+    assert ts.autograd.gradcheck(lambda x: ts.linalg.lu(x)[1:], (ts.eye(3, dtype=ts.float64) + 1).requires_grad_())
 
 
 def test_batch_dimensions_broadcast():

@@ -173,8 +173,8 @@ NAMES: Final[dict[str, str]] = {
     "small_linalg": """
         aten::_cholesky_solve_helper aten::cholesky aten::cholesky_inverse aten::cholesky_solve
         aten::inverse aten::linalg_cholesky aten::linalg_cholesky_ex aten::linalg_inv aten::linalg_inv_ex
-        aten::linalg_lu_factor aten::linalg_lu_factor_ex aten::linalg_solve aten::linalg_solve_ex
-        aten::linalg_solve_triangular
+        aten::linalg_lu aten::linalg_lu_factor aten::linalg_lu_factor_ex aten::linalg_solve
+        aten::linalg_solve_ex aten::linalg_solve_triangular
     """,
     "sort_topk_median": """
         aten::argsort aten::argsort.stable aten::kthvalue aten::median aten::median.dim aten::msort

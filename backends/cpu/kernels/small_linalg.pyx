@@ -5,7 +5,7 @@ registers of the results, with matrices stored by columns as in PyTorch. The ope
 
     linalg_cholesky, linalg_cholesky_ex, cholesky        cholesky_solve, cholesky_inverse
     linalg_inv, linalg_inv_ex, inverse                   linalg_solve, linalg_solve_ex
-    linalg_lu_factor, linalg_lu_factor_ex                linalg_solve_triangular
+    linalg_lu, linalg_lu_factor, linalg_lu_factor_ex     linalg_solve_triangular
 
 For these sizes, the calls of LAPACK by NumPy take longer than the arithmetic. If a pivot is zero or not finite,
 or the shapes are invalid, the operator's Python kernel computes the error codes or raises the error.
@@ -454,6 +454,79 @@ cdef int lu_factor(Operator op, IValue *r, const int32_t *at) except -1:
     return set_result(&r[at[op.nargs]], result, batch.kind)
 
 
+cdef bint unpack_factors(
+    MatrixBatch *batch, PyArrayObject *a, floating *permutation, floating *lower, floating *upper
+) noexcept nogil:
+    """Write P, L and U of each matrix P L U by rows. The outputs must be zero. Return False if a matrix is singular."""
+    cdef floating lu[MAX_ORDER * MAX_ORDER]
+    cdef int pivots[MAX_ORDER]
+    cdef int order[MAX_ORDER]          # row number in the matrix for each row of L
+    cdef npy_intp rows = last_dim(a, 2), columns = last_dim(a, 1), k = min(rows, columns), matrix, i, j
+    for matrix in range(batch.count):
+        read_matrix[floating](matrix_address(batch, a, 2, matrix), matrix_strides(a), rows, columns, lu)
+        if not factor_lu[floating](lu, rows, columns, pivots):
+            return False
+        for i in range(rows):
+            order[i] = <int>i
+        for i in range(k):
+            order[i], order[pivots[i] - 1] = order[pivots[i] - 1], order[i]
+        for i in range(rows):
+            permutation[order[i] * rows + i] = 1
+            for j in range(min(i, k)):
+                lower[i * k + j] = lu[j * rows + i]
+            if i < k:
+                lower[i * k + i] = 1
+                for j in range(i, columns):
+                    upper[i * columns + j] = lu[j * rows + i]
+        permutation += rows * rows
+        lower += rows * k
+        upper += k * columns
+    return True
+
+
+cdef object new_zero_matrices(MatrixBatch *batch, npy_intp rows, npy_intp columns):
+    """Allocate a contiguous array of zeros of shape (*batch, rows, columns)."""
+    cdef npy_intp dims[MAX_DIMS]
+    cdef int d
+    for d in range(batch.n):
+        dims[d] = batch.dims[d]
+    dims[batch.n], dims[batch.n + 1] = rows, columns
+    return new_zeros(batch.n + 2, dims, batch.kind)
+
+
+cdef int lu(Operator op, IValue *r, const int32_t *at) except -1:
+    """Run linalg_lu, whose results are the permutation matrix, L and U."""
+    cdef PyArrayObject *a = readable_floats(&r[at[0]])
+    cdef MatrixBatch batch
+    cdef ReleasedGil gil_state
+    cdef npy_intp rows, columns
+    cdef bint is_valid
+    cdef char *p
+    cdef char *l
+    cdef char *u
+    if a == NULL or ndim_of(a) < 2 or not r[at[1]].v.i:
+        return UNSUPPORTED
+    rows, columns = last_dim(a, 2), last_dim(a, 1)
+    if rows > MAX_ORDER or columns > MAX_ORDER or not read_batch(&batch, scalar_type(&r[at[0]]), a, NULL, 0):
+        return UNSUPPORTED
+    permutation = new_zero_matrices(&batch, rows, rows)
+    lower = new_zero_matrices(&batch, rows, min(rows, columns))
+    upper = new_zero_matrices(&batch, min(rows, columns), columns)
+    p, l = data_of(<PyArrayObject *>permutation), data_of(<PyArrayObject *>lower)
+    u = data_of(<PyArrayObject *>upper)
+    gil_state = leave_gil(size_of(a) * columns, r, at, op.nargs)
+    if batch.kind == FLOAT:
+        is_valid = unpack_factors[float](&batch, a, <float *>p, <float *>l, <float *>u)
+    else:
+        is_valid = unpack_factors[double](&batch, a, <double *>p, <double *>l, <double *>u)
+    take_gil(gil_state)
+    if not is_valid:
+        return UNSUPPORTED
+    set_result(&r[at[op.nargs + 2]], upper, batch.kind)
+    set_result(&r[at[op.nargs + 1]], lower, batch.kind)
+    return set_result(&r[at[op.nargs]], permutation, batch.kind)
+
+
 register_kernel("aten::linalg_cholesky", cholesky)
 register_kernel("aten::cholesky", cholesky)
 register_kernel("aten::linalg_cholesky_ex", cholesky)
@@ -466,5 +539,6 @@ register_kernel("aten::inverse", inv)
 register_kernel("aten::linalg_inv_ex", inv_ex)
 register_kernel("aten::linalg_solve", solve)
 register_kernel("aten::linalg_solve_ex", solve)
+register_kernel("aten::linalg_lu", lu)
 register_kernel("aten::linalg_lu_factor", lu_factor)
 register_kernel("aten::linalg_lu_factor_ex", lu_factor)
