@@ -45,6 +45,29 @@ cdef dict TAG_OF_CLASS = {"i": TAG_INT, "f": TAG_FLOAT, "b": TAG_BOOL, "o": TAG_
 cdef TypeSpec FUTURE = TypeSpec(KIND_FUTURE, (ANY_SPEC,), "Future")
 
 
+cdef enum:
+    JUMP_TARGET = 0                     # value in SCALES of an operand that is a jump target
+
+
+# For each operand of each opcode, the number of bytes by which the encoding multiplies the operand: the size of a
+# register for register numbers, and 1 for other numbers.
+cdef int[OPCODE_COUNT][3] SCALES
+
+
+cdef int fill_scales() except -1:
+    cdef int op, i
+    for op in range(OPCODE_COUNT):
+        for i, format in enumerate(OPCODE_INFO[op].format.decode().split()):
+            if format in ("<", ">"):
+                SCALES[op][i] = JUMP_TARGET
+            else:
+                SCALES[op][i] = 1 if format in ("-", "#", "T", "O", "F", "P") else sizeof(IValue)
+    return 0
+
+
+fill_scales()
+
+
 cdef class Code:
     def __cinit__(
         self,
@@ -203,21 +226,18 @@ cdef class Code:
 
     cdef int fill_instructions(self) except -1:
         """Encode the verified instructions as the array that the interpreter reads (instruction encoding)."""
-        cdef int i
+        cdef int i, k, op
+        cdef int32_t operand
         cdef int32_t operands[3]
         self.instructions = <Instruction *>calloc(self.size, sizeof(Instruction))
         if self.instructions == NULL:
             raise MemoryError()
         for i, row in enumerate(self.rows):
-            formats = OPCODE_INFO[<int>row[0]].format.decode().split()
+            op = row[0]
             for k in range(3):
-                operand, format = row[k + 1], formats[k]
-                if format in "<>":
-                    operand = (operand - i) * <int>sizeof(Instruction)
-                elif format not in ("-", "#", "T", "O", "F", "P"):
-                    operand = operand * <int>sizeof(IValue)
-                operands[k] = operand
-            self.instructions[i] = Instruction(row[0], operands[0], operands[1], operands[2])
+                operand = row[k + 1]
+                operands[k] = (operand - i) * <int>sizeof(Instruction) if SCALES[op][k] == JUMP_TARGET else operand * SCALES[op][k]
+            self.instructions[i] = Instruction(op, operands[0], operands[1], operands[2])
         for i in range(self.size - 2, -1, -1):
             self.instructions[i].op = pair_of(self.instructions[i].op, self.instructions[i + 1].op)
 

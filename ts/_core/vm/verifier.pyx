@@ -59,11 +59,14 @@ cdef tuple FLOATS = (6, 7)  # ScalarTypes whose elements can be loaded into floa
 cdef tuple INTS = (0, 1, 2, 3, 4, 11)
 cdef tuple STORED_INTS = (4,)
 
-# Lists with one item for each opcode: its name (NAMES), the formats of its operands (FORMATS), and True if
-# all operands are numbers or jump targets (PLAIN).
+# Lists with one item for each opcode: its name (NAMES), the formats of its operands (FORMATS), the formats
+# without the marks of written registers (CLASSES), whether it jumps (JUMPS), and whether all operands are
+# numbers or jump targets (PLAIN).
 cdef list NAMES = [OPCODE_INFO[i].name.decode() for i in range(OPCODE_COUNT)]
 cdef list FORMATS = [tuple(OPCODE_INFO[i].format.decode().split()) for i in range(OPCODE_COUNT)]
-cdef list PLAIN = [all([f.lstrip("=+") in ("i", "f", "b", "s", "<", ">", "#", "-") for f in row]) for row in FORMATS]
+cdef list CLASSES = [tuple([format.lstrip("=+") for format in row]) for row in FORMATS]
+cdef list JUMPS = [row[0] in ("<", ">") for row in FORMATS]
+cdef list PLAIN = [all([f in ("i", "f", "b", "s", "<", ">", "#", "-") for f in row]) for row in CLASSES]
 
 
 class VerificationError(Exception):
@@ -132,7 +135,7 @@ cdef class Verifier:
             raise VerificationError(f"instruction {i}: unknown opcode {op}")
         for k in range(3):
             format, operand = (<tuple>FORMATS[op])[k], row[k + 1]
-            operand_format = format.lstrip("=+")
+            operand_format = (<tuple>CLASSES[op])[k]
             what = ""
             if format == "-" or format == "#":
                 continue
@@ -191,7 +194,7 @@ cdef class Verifier:
         cdef int op
         cdef set changed = {0}
         for row in self.rows:
-            if FORMATS[row[0]][0] in "<>":
+            if JUMPS[row[0]]:
                 starts[row[1]] = ()
         starts[0] = self.state(at)
         while changed:
@@ -206,7 +209,7 @@ cdef class Verifier:
                             break
                     except VerificationError as error:
                         raise self.fault(i, error) from None
-                if FORMATS[op][0] in "<>" and self.meet(starts, self.rows[i][1], at):
+                if JUMPS[op] and self.meet(starts, self.rows[i][1], at):
                     changed.add(self.rows[i][1])
                 if op in TERMINATORS:
                     break
