@@ -21,7 +21,7 @@ from ts.ir.graph import Block, Node, Value
 
 _COMPARISONS: Final = names_with("comparison")
 # kinds of the nodes whose lowering may be deferred
-_DEFERRABLE: Final = _COMPARISONS | {
+DEFERRABLE: Final = _COMPARISONS | {
     "prim::If",
     "aten::__not__",
     "aten::__range_length",
@@ -74,7 +74,7 @@ class DeferredConditions:
 
     def is_deferred(self, node: Node) -> bool:
         """Return whether the lowering of a node is deferred to the branch or loop that uses it."""
-        if node.kind() not in _DEFERRABLE or node in self.computed:
+        if node.kind() not in DEFERRABLE or node in self.computed:
             return False
         deferred = self._deferred.get(node)
         if deferred is None:

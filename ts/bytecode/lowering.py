@@ -17,7 +17,7 @@ from ts._core.dispatch.operator import Operator
 from ts._core.thread import deadline
 from ts._core.value.ivalue import to_core
 from ts._core.vm.code import Method
-from ts.bytecode.deferred_conditions import DeferredConditions
+from ts.bytecode.deferred_conditions import DEFERRABLE, DeferredConditions
 from ts.bytecode.subgraph_functions import Prepare
 from ts.bytecode.typespec import SCALARS, register_class, type_spec
 from ts.errors import CompilationError, InternalError
@@ -230,7 +230,7 @@ class Lowering:
             if self.terminated:
                 break
             kind = node.kind()
-            if kind == "prim::Constant" or self.deferred.is_deferred(node):
+            if kind == "prim::Constant" or (kind in DEFERRABLE and self.deferred.is_deferred(node)):
                 continue
             self.lines.line = line_of(node)
             (LOWER_NODE.get(kind) or LOWER_NODE[OPERATOR])(self, node)
@@ -241,7 +241,7 @@ class Lowering:
 
     def use_all(self, values: Iterable[Value]) -> list[int]:
         """Return the registers from which an instruction can read `values`."""
-        return [self.use(value) for value in values]
+        return list(map(self.use, values))
 
     def function_index(self, function: Any) -> int:
         """Return the index of a function, or of its replacement, in the function table."""

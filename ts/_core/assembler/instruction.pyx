@@ -74,10 +74,11 @@ cdef class Instruction:
                 reads.append(operand)
             if FORMATS[self.op][i].written:
                 writes.append(operand)
-        # The registers of a list are after the registers of all single operands.
-        reads.extend(register_list[: len(register_list) - results])
-        writes.extend(register_list[len(register_list) - results :])
-        reads.extend(keeps)
+        if register_list:  # the registers of a list are after the registers of all single operands
+            reads.extend(register_list[: len(register_list) - results])
+            writes.extend(register_list[len(register_list) - results :])
+        if keeps:
+            reads.extend(keeps)
         self.reads, self.writes = tuple(reads), tuple(writes)
 
     @property
