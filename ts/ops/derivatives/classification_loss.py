@@ -112,7 +112,7 @@ def cross_entropy(
             raise RuntimeError("ignore_index is not supported for floating point target")
         return of_probabilities(scores, target, weight, reduction, label_smoothing)
     if label_smoothing < 0 or label_smoothing > 1:
-        raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}")
+        raise RuntimeError("label_smoothing must be between 0.0 and 1.0. Got: " + str(label_smoothing))
     loss = nll(scores, target, weight, reduction, ignore_index)
     if label_smoothing == 0:
         return loss

@@ -24,7 +24,7 @@ def dropout_mask(input: Tensor, p: float, channels: bool) -> Tensor:
 def apply_dropout(input: Tensor, p: float, train: bool, channels: bool) -> Tensor:
     """Apply dropout if `train`, otherwise return the input."""
     if p < 0 or p > 1:
-        raise RuntimeError(f"dropout probability has to be between 0 and 1, but got {p}")
+        raise RuntimeError("dropout probability has to be between 0 and 1, but got " + str(p))
     if p == 0 or not train or input.numel() == 0:
         return input
     return input * 0 if p == 1 else input * (dropout_mask(input, p, channels) / (1 - p))
@@ -36,7 +36,7 @@ def apply_alpha_dropout(input: Tensor, p: float, train: bool, channels: bool) ->
     Dropped elements become SELU's lower limit, and mean and variance are preserved.
     """
     if p < 0 or p > 1:
-        raise RuntimeError(f"dropout probability has to be between 0 and 1, but got {p}")
+        raise RuntimeError("dropout probability has to be between 0 and 1, but got " + str(p))
     if p == 0 or not train or input.numel() == 0:
         return input
     if p == 1:
