@@ -176,6 +176,9 @@ NAMES: Final[dict[str, str]] = {
         aten::linalg_lu aten::linalg_lu_factor aten::linalg_lu_factor_ex aten::linalg_solve
         aten::linalg_solve_ex aten::linalg_solve_triangular
     """,
+    "small_qr": """
+        aten::linalg_qr aten::qr
+    """,
     "sort_topk_median": """
         aten::argsort aten::argsort.stable aten::kthvalue aten::median aten::median.dim aten::msort
         aten::nanmedian aten::nanmedian.dim aten::sort aten::sort.stable aten::topk

@@ -1,4 +1,4 @@
-"""Arithmetic of small matrices on one thread: Cholesky and LU factorizations, and substitution with triangles.
+"""Arithmetic of small matrices on one thread: Cholesky, LU and QR factorizations, and substitution with triangles.
 
 All matrices are stored by columns without gaps: element (i, j) of a matrix with n rows is at index j * n + i.
 The inner loops run along columns, so that the C compiler vectorizes them.
@@ -166,3 +166,63 @@ cdef inline void solve_lu(
     swap_rows(x, n, columns, pivots)
     substitute_lower(lu, n, x, columns, True)
     substitute_upper(lu, n, x, columns, False)
+
+
+# ---------------------------------------------------------------- QR factorization by Householder reflections
+
+cdef inline void reflect(const floating *v, floating factor, floating *x, npy_intp n) noexcept nogil:
+    """Apply a Householder reflection to `x`: x -= factor * w * (w . x), where w is `v` with first element 1."""
+    cdef npy_intp i
+    cdef floating product = x[0]
+    for i in range(1, n):
+        product += v[i] * x[i]
+    product *= factor
+    x[0] -= product
+    for i in range(1, n):
+        x[i] -= product * v[i]
+
+
+cdef inline bint factor_qr(floating *a, npy_intp rows, npy_intp columns, floating *factors) noexcept nogil:
+    """Replace `a` by R in the upper triangle and the vectors of the Householder reflections below.
+
+    `factors` receives the factor of each reflection, and the signs are LAPACK's. Return False if the squares of
+    elements may overflow or underflow. The elements of `a` are then invalid.
+    """
+    cdef npy_intp i, j, k
+    cdef double below, norm, scale
+    cdef floating *column
+    for k in range(min(rows, columns)):
+        column, below = a + k * rows, 0
+        for i in range(k + 1, rows):
+            below += <double>column[i] * <double>column[i]
+        norm = below + <double>column[k] * <double>column[k]
+        if norm != 0 and not 1e-200 < norm < 1e200:
+            return False
+        factors[k] = 0
+        if below == 0:
+            for i in range(k + 1, rows):
+                if column[i] != 0:     # the square of the element is zero
+                    return False
+            continue
+        norm = -sqrt(norm) if column[k] >= 0 else sqrt(norm)
+        factors[k] = <floating>((norm - column[k]) / norm)
+        scale = 1 / (column[k] - norm)
+        for i in range(k + 1, rows):
+            column[i] = <floating>(column[i] * scale)
+        column[k] = <floating>norm
+        for j in range(k + 1, columns):
+            reflect(column + k, factors[k], a + j * rows + k, rows - k)
+    return True
+
+
+cdef inline void form_q(
+    const floating *a, npy_intp rows, npy_intp reflections, const floating *factors, floating *q, npy_intp columns
+) noexcept nogil:
+    """Write the first `columns` columns of the product of the reflections of `factor_qr` to `q`."""
+    cdef npy_intp j, k
+    memset(q, 0, rows * columns * sizeof(floating))
+    for j in range(columns):
+        q[j * rows + j] = 1
+    for k in range(reflections - 1, -1, -1):
+        for j in range(k, columns):
+            reflect(a + k * rows + k, factors[k], q + j * rows + k, rows - k)
