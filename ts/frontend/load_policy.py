@@ -103,10 +103,11 @@ class LoadPolicy:
         """Raise CompilationError if a graph contains an operator that writes files and is not allowed."""
         if self.is_trusted:
             return
+        denied = {kind for kind in graph.kinds() if not self.allows(kind)}
         for node in graph.all_nodes():
             if node.has_attribute("Subgraph"):
                 self._admit_file_access(node.get("Subgraph"), range)
-            elif not self.allows(node.kind()):
+            elif node.kind() in denied:
                 raise CompilationError(_file_access_message(node.kind()), range or node.range)
 
 

@@ -13,8 +13,7 @@ the numbers of values. Therefore, nodes are created in PyTorch's order.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from typing import Any, Final, TypeVar
 
 from ts._core.thread import deadline
@@ -160,7 +159,8 @@ class Emitter:
         if emit is not None:
             value = emit(self, node, hint)
         else:
-            value = self.sugared(node, 1, hint).as_value(self, self.range(node))
+            sugared = self.sugared(node, 1, hint)
+            value = sugared.simple or sugared.as_value(self, self.range(node))
         if hint is ANY and value.type() is not ANY:
             value = self.unchecked_cast(value, hint)
         return value
@@ -277,18 +277,9 @@ class Emitter:
         self._temporaries += 1
         return f"{prefix}{self._temporaries}"
 
-    @contextmanager
-    def in_block(self, block: Block) -> Iterator[Scope]:
-        """Context in which nodes are inserted at the end of `block`, with a new scope for its variables."""
-        outer = self.scope
-        self.scope = Scope(self.graph, block, outer)
-        try:
-            with self.graph.inserting_before(block):
-                yield self.scope
-                self.scope.insert_stores()
-        finally:
-            outer.merge(self.scope)
-            self.scope = outer
+    def in_block(self, block: Block) -> _BlockContext:
+        """Return a context manager in which nodes are inserted at the end of `block`, with a new scope."""
+        return _BlockContext(self, block)
 
     # ---- insertion of nodes --------------------------------------------------------------------------
 
@@ -329,6 +320,32 @@ class Emitter:
     def list(self, elem: Type, values: Iterable[Value]) -> Value:
         """Insert a list of values."""
         return construct_list(self.graph, elem, list(values))
+
+
+class _BlockContext:
+    """Context manager that sets the insertion point and the scope of an emitter, and restores both."""
+
+    __slots__ = ("_block", "_emitter", "_insertion_point", "_outer")
+
+    def __init__(self, emitter: Emitter, block: Block) -> None:
+        self._emitter = emitter
+        self._block = block
+
+    def __enter__(self) -> Scope:
+        emitter = self._emitter
+        self._outer = emitter.scope
+        scope = emitter.scope = Scope(emitter.graph, self._block, emitter.scope)
+        self._insertion_point = emitter.graph.insert_point()
+        emitter.graph.set_insert_point(self._block)
+        return scope
+
+    def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
+        emitter = self._emitter
+        if kind is None:
+            emitter.scope.insert_stores()
+        emitter.graph.set_insert_point(self._insertion_point)
+        self._outer.merge(emitter.scope)
+        emitter.scope = self._outer
 
 
 def _is_string(node: ast.stmt) -> bool:
