@@ -378,7 +378,8 @@ class Node:
     def remove_all_inputs(self) -> None:
         """Remove all inputs and their uses, for example before the node is destroyed."""
         for value, use in zip(self._inputs, self._input_uses, strict=True):
-            value._remove_use(use)
+            del value._uses[id(use)]
+        self._graph.version += 1
         self._inputs.clear()
         self._input_uses.clear()
         self._operator = _UNSET
@@ -521,7 +522,8 @@ class Node:
         self._outputs.clear()
         while self._blocks:
             self.erase_block(len(self._blocks) - 1)
-        self.remove_all_inputs()
+        if self._inputs:
+            self.remove_all_inputs()
         if self._block is not None:
             self._unlink()
         self._destroyed = True

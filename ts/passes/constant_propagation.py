@@ -276,19 +276,20 @@ def constant_key(node: Node) -> tuple[Any, ...]:
     even if their elements are equal.
     """
     type = node.output().type()
-    if not node.attribute_names():
+    names = node.attribute_names()
+    if not names:
         return (type,)
     if isinstance(type, EnumType):  # as in PyTorch, constants of equal enum members are not merged
         return (type, id(node))
     return (
         type,
-        *((name, node.kind_of(name), _value_key(node.get(name))) for name in node.attribute_names()),
+        *[(name, node.kind_of(name), _value_key(node.get(name))) for name in names],
     )
 
 
 def list_key(node: Node) -> tuple[Any, ...] | None:
     """Return a hashable key for a constant list of numbers or strings, or None for other constants."""
-    value = node.get("value") if node.attribute_names() else None
+    value = node.get("value")
     if not isinstance(value, list) or any(not isinstance(x, (bool, int, float, str)) for x in value):
         return None
     return (node.output().type(), *map(_value_key, value))
