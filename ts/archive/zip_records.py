@@ -19,15 +19,14 @@ import os
 import struct
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from typing import IO, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ts._core.private_mapping import PrivateMapping
-from ts._core.tensor.tensor import Tensor
+from ts._core.tensor.tensor import Tensor, wrap_array
 from ts._core.thread import deadline
 from ts.archive.storages import Storage, StorageType, read_storage, storage_type, view
 from ts.archive.unpickler import Global
@@ -45,22 +44,26 @@ _LOCAL_HEADER: Final = struct.Struct("<4s22xHH")  # signature, lengths of the na
 _LOCAL_SIGNATURE: Final = b"PK\3\4"
 _USUAL_FLAGS: Final = 0x808  # flags of records that PyTorch writes: sizes after the data, UTF-8 names
 _MAX_SOURCE_BYTES: Final = 1 << 30  # maximum size of a source file or pickle
-_ZIP_ERRORS: Final = (zipfile.BadZipFile, zlib.error, struct.error)
+_ZIP_ERRORS: Final = (
+    zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError, ValueError, OverflowError, RuntimeError,
+)  # fmt: skip
 _DAMAGED: Final = (
     "PytorchStreamReader failed reading zip archive: {}. The file is corrupted or is not an archive "
     "of a scripted module"
 )
 
 
-@contextmanager
-def _convert_zip_errors() -> Iterator[None]:
-    """Convert errors that `zipfile` raises for damaged files to ArchiveError."""
-    try:
-        yield
-    except ArchiveError:
-        raise
-    except (*_ZIP_ERRORS, EOFError, OSError, ValueError, OverflowError, RuntimeError) as error:
-        raise ArchiveError(_DAMAGED.format(error)) from error
+class _ZipErrorConversion:
+    """Context manager that converts errors that `zipfile` raises for damaged files to ArchiveError."""
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
+        if isinstance(error, _ZIP_ERRORS) and not isinstance(error, ArchiveError):
+            raise ArchiveError(_DAMAGED.format(error)) from error
+
+
+_convert_zip_errors: Final = _ZipErrorConversion()
 
 
 def open_archive(f: str | os.PathLike[str] | IO[bytes]) -> IO[bytes]:
@@ -88,7 +91,7 @@ class ZipRecords:
         self.file = file
         self.map: PrivateMapping | None = None
         self.mapped_ranges: list[tuple[int, int]] = []  # (start, end) of the mapped records, sorted
-        with _convert_zip_errors():
+        with _convert_zip_errors:
             if mapped:
                 self.map = PrivateMapping(file)
             self.zip = zipfile.ZipFile(file)
@@ -144,11 +147,11 @@ class ZipRecords:
             raise ArchiveError(f"record {name} is larger than the file")
         deadline.reserve(entry.file_size)
         data = np.empty(entry.file_size, np.uint8)
-        with _convert_zip_errors():
+        with _convert_zip_errors:
             if self._read_small(entry, data):
                 deadline.charge(0.1 * len(data))
                 return data
-        with _convert_zip_errors(), self.zip.open(entry) as stream:
+        with _convert_zip_errors, self.zip.open(entry) as stream:
             record: Any = stream
             rest = data.data
             while rest:
@@ -291,8 +294,6 @@ class TensorLoader:
         """
         if not isinstance(storage, Storage) or storage.quantized is not None:
             raise ArchiveError("a tensor has no valid storage")
-        from ts._core.tensor.tensor import wrap_array
-
         elements = wrap_array(_apply_lazy_marks(view(storage, offset, size, stride), marks))
         tensor = self.map_to_device(elements, storage.location)
         if requires_grad and (tensor.dtype.is_floating_point or tensor.dtype.is_complex):
