@@ -13,7 +13,7 @@ BUILD_INPUTS := setup.py pyproject.toml ts/bytecode/opcodes.py $(shell find ts b
 # untrusted input.
 MEMORY_SAFETY_TESTS := tests/fuzz tests/untrusted_input $(patsubst %,tests/test_%.py,native_arguments arguments batch_norm bytecode container thread_local_state conv deadline \
 	deep_nesting dispatch einsum embedding_bag index_kernels losses suspend_resume extreme_arguments unused_raising_code fusion futures cat_gather_create_kernels interp kernel_memory_safety leaks reference_cycles limits many_threads masked matmul \
-	shared_container_dags pool prims recurrent reduce resample scatter small_linalg small_qr symmetric_eigen unique_im2col_kernels concurrent_mutation sort tensor thread_counts thread_pool threads verifier)
+	shared_container_dags pool prims recurrent reduce resample scatter small_linalg small_qr small_svd symmetric_eigen unique_im2col_kernels concurrent_mutation sort tensor thread_counts thread_pool threads verifier)
 MEMORY_SAFETY_TESTS := $(foreach path,$(MEMORY_SAFETY_TESTS),$(or $(wildcard $(path)),$(error MEMORY_SAFETY_TESTS in the Makefile names $(path), which does not exist)))
 
 .PHONY: demo test test-simd test-long packages checked sanitize test-memory-safety test-sanitized test-cuda bench pictures docs wheel lint clean

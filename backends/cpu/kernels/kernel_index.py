@@ -179,6 +179,9 @@ NAMES: Final[dict[str, str]] = {
     "small_qr": """
         aten::linalg_qr aten::qr
     """,
+    "small_svd": """
+        aten::_linalg_svd aten::linalg_svd aten::linalg_svdvals
+    """,
     "sort_topk_median": """
         aten::argsort aten::argsort.stable aten::kthvalue aten::median aten::median.dim aten::msort
         aten::nanmedian aten::nanmedian.dim aten::sort aten::sort.stable aten::topk
