@@ -14,6 +14,7 @@ import pytest
 
 os.environ.setdefault("TS_JIT_VERIFY", "1")
 os.environ["TS_NATIVE"] = "0"  # the tests run the interpreter; `test_native` compares machine code with it
+os.environ.setdefault("TS_TIER", "optimized")  # most tests examine optimized code; `test_tiers` runs both
 os.environ["TS_CACHE"] = "0"  # each test compiles its functions; `test_code_cache` uses separate folders
 
 # Tests assert no durations, because sanitizers and other processes slow them down.

@@ -36,6 +36,7 @@ from ts.runtime.graph_variants import (
     within_policy,
 )
 from ts.runtime.python_frame_stack import preallocate_frames
+from ts.runtime.tiers import begins_with_baseline, has_hot_loop
 
 if TYPE_CHECKING:
     from ts.bytecode.serialized_code import SerializedCode
@@ -191,6 +192,17 @@ class Unoptimized(FunctionVariant):
     variant = GraphVariant.WRITTEN
 
 
+class Baseline(FunctionVariant):
+    """Variant that the first calls of a function run. A function with a hot loop runs its optimized code."""
+
+    variant = GraphVariant.BASELINE
+
+    def _prepare(self) -> Any:
+        if has_hot_loop(self.original):
+            return self.original.available_code or prepare(self.original)
+        return super()._prepare()
+
+
 class Differentiated(FunctionVariant):
     """Variant that runs while autograd records.
 
@@ -204,6 +216,13 @@ class Differentiated(FunctionVariant):
         if self._cached_code is None:
             original.ensure_compiled()
         self._become(original)
+
+    def _begins_with_baseline(self) -> bool:
+        return self._cached_code is None and begins_with_baseline(self.original, self.variant)
+
+    def baseline(self) -> Unoptimized:
+        """Return the variant that the first calls run."""
+        return self.original.without_optimisation()
 
     def _prepare(self) -> Any:
         if self._cached_code is not None:
@@ -240,7 +259,7 @@ def prepare(function: ScriptFunction, variant: GraphVariant = GraphVariant.OPTIM
     """Return the code of a function, or the code that selects one of its specializations."""
     if function.holds_breakpoint and os.environ.get("PYTHONBREAKPOINT") != "0":
         return resolve("breakpoint_hook").prepare_with_breakpoints(function)
-    if variant is GraphVariant.WRITTEN:
+    if not variant.is_optimized:
         return prepare_graph(function.as_compiled(), function.name, function.policy, variant)
     entry = None if function.unit is None and function.digest is None else cache_entry(function, variant)
     return load_or_compile(function, entry, lambda: _compile_code(function, variant))

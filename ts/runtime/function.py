@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from ts.frontend.parse import ParsedFunction
     from ts.ir.graph import Graph
     from ts.ir.schema import FunctionSchema
-    from ts.runtime.executor import Differentiated, Unoptimized
+    from ts.runtime.executor import Baseline, Differentiated, Unoptimized
     from ts.runtime.function_fingerprint import FunctionFingerprint
 
 # a parsed function, or a callable that parses it on first use
@@ -69,6 +69,7 @@ class ScriptFunction(Function):
     _is_method = False  # True for a method, set by the compilation
     _unoptimized: Unoptimized | None = None  # variants are created on first use
     _differentiated: Differentiated | None = None
+    _baseline: Baseline | None = None
 
     def __init__(self, name: str, qualified_name: str = "", parsed: ToCompile | None = None) -> None:
         super().__init__(name, (), name)
@@ -372,6 +373,17 @@ class ScriptFunction(Function):
         with gc_disabled():
             return preallocate_frames(_compile_code, self)
 
+    def _begins_with_baseline(self) -> bool:
+        """Return whether the first calls run baseline code. The interpreter calls this at the first call."""
+        with gc_disabled():
+            return bool(preallocate_frames(_begins_with_baseline, self))
+
+    def baseline(self) -> Baseline:
+        """Return the variant that the first calls run."""
+        if self._baseline is None:
+            self._baseline = resolve("executor").Baseline(self)
+        return self._baseline
+
     def without_optimisation(self) -> Unoptimized:
         """Return the variant that `optimized_execution(False)` runs."""
         if self._unoptimized is None:
@@ -437,6 +449,12 @@ def _signature(schema: FunctionSchema) -> inspect.Signature:
 
 def _compile_code(function: ScriptFunction) -> Any:
     return resolve("executor").prepare(function)
+
+
+def _begins_with_baseline(function: ScriptFunction) -> bool:
+    executor = resolve("executor")
+    begins: bool = executor.begins_with_baseline(function, executor.GraphVariant.OPTIMIZED)
+    return begins
 
 
 def unpickled_function(name: str, data: bytes) -> ScriptFunction:

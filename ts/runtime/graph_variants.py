@@ -42,8 +42,14 @@ class GraphVariant(Enum):
     """
 
     WRITTEN = "without_optimisation"  # not optimized
+    BASELINE = "baseline"  # not optimized, except functions with hot loops; see `tiers`
     OPTIMIZED = ""
     DIFFERENTIATED = "with_gradients"
+
+    @property
+    def is_optimized(self) -> bool:
+        """False for the variants that are lowered from the graph as written."""
+        return self not in (GraphVariant.WRITTEN, GraphVariant.BASELINE)
 
 
 def optimized(graph: Graph) -> Graph:
@@ -54,7 +60,7 @@ def optimized(graph: Graph) -> Graph:
 def transform_graph(graph: Graph, variant: GraphVariant) -> Graph:
     """Return a copy of `graph`, transformed for `variant`. Graphs with autocast regions are not optimized."""
     graph = copy_unoptimized(graph)
-    if not enter_autocast(graph) and variant is not GraphVariant.WRITTEN:
+    if not enter_autocast(graph) and variant.is_optimized:
         run_early_passes(graph)
         run_late_passes(graph, variant)
     return graph
@@ -151,7 +157,7 @@ def prepare_program(
         variant = GraphVariant.WRITTEN
 
     def run() -> tuple[Any, SerializedCode]:
-        if variant is GraphVariant.WRITTEN and not has_autocast(graph):
+        if not (variant.is_optimized or has_autocast(graph)):
             return lower_graph(unoptimized_graph(graph), name, policy, variant)
         with Stage("compile: optimise", name):
             ready = transform_graph(graph, variant)

@@ -62,6 +62,7 @@ class ReportText(str):
 
 def format_plan_report(function: Any, name: str) -> ReportText:
     """Return the report of a scripted function: fusion groups with their inputs, and other nodes."""
+    tier = [*_tier_lines(function)]  # read before `_code_of`, which optimizes the function
     code = _code_of(function)
     if not is_optimizing():
         lines = iter(["  nothing is fused: `optimized_execution(False)` is active"])
@@ -69,8 +70,16 @@ def format_plan_report(function: Any, name: str) -> ReportText:
         lines = iter(["  nothing is fused: it calls `breakpoint()`, which can stop at any line"])
     else:
         lines = _report_lines(function, code)
-    more = [*_loop_lines(code), *_tape_lines(function), *_memory_lines(function)]
+    more = [*tier, *_loop_lines(code), *_tape_lines(function), *_memory_lines(function)]
     return ReportText("\n".join([f"plan of {name}", *lines, *more]))
+
+
+def _tier_lines(function: Any) -> Iterator[str]:
+    """Yield a line about the baseline calls of a function that is not optimized yet."""
+    tier, calls, nanoseconds = function.tier_state
+    if tier == "baseline":
+        time = f"{nanoseconds / 1e6:.1f} ms"
+        yield f"  number of calls so far that ran baseline code: {calls} ({time}); later calls run this plan"
 
 
 def _tape_lines(function: Any) -> Iterator[str]:

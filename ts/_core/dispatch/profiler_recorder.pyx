@@ -22,22 +22,12 @@ from ts._core.tensor.tensor cimport Tensor
 from ts._core.thread.allowance cimport MemoryBudget, release_allowance, new_allowance, watch_allowance
 from ts._core.thread.context cimport PROFILING, context_flags, set_flag
 from ts._core.value.container cimport List, list_item
+from ts._core.thread.monotonic_clock cimport monotonic_ns
 from ts._core.value.ivalue cimport IValue, TAG_BOOL, TAG_OBJECT
 from ts._core.value.no_python_construction cimport seal
 
 cdef extern from "Python.h":
     unsigned long PyThread_get_thread_ident() noexcept
-
-cdef extern from *:
-    """
-    #include <time.h>
-    static long long nanoseconds(void) {
-        struct timespec now;
-        clock_gettime(CLOCK_MONOTONIC, &now);
-        return now.tv_sec * 1000000000LL + now.tv_nsec;
-    }
-    """
-    int64_t nanoseconds() noexcept nogil
 
 cdef extern from *:
     """
@@ -117,11 +107,11 @@ cdef class Recorder:
         if self.stacks:
             event.stack = python_stack()
         self.events.append(event)
-        event.start = nanoseconds()
+        event.start = monotonic_ns()
         return event
 
     cdef int finish(self, Event event) except -1:
-        event.end = nanoseconds()
+        event.end = monotonic_ns()
         event.bytes_after = self.bytes_now(event.thread)
         return 0
 
@@ -143,7 +133,7 @@ cdef int end_event(Event event) except -1:
         if active is not None:
             active.finish(event)
         else:
-            event.end = nanoseconds()
+            event.end = monotonic_ns()
     return 0
 
 
@@ -160,7 +150,7 @@ cdef int record_operator(Operator op, IValue *r, const int32_t *at, PyObject *co
         event.code, event.instruction = <object>code, <size_t>instruction
     if recorder.shapes:
         event.inputs = tuple([describe_input(&r[at[i]]) for i in range(op.nargs)])
-        event.start = nanoseconds()
+        event.start = monotonic_ns()
     backend = backend_at(op, r, at)     # before the call, because results may overwrite the registers of arguments
     try:
         invoke_after(PROFILER_KEY, op, r, at, code, instruction)
@@ -180,7 +170,7 @@ cdef object record_call(Operator op, list args):
     event = recorder.begin("operator", op)
     if recorder.shapes:
         event.inputs = tuple([described_object(x) for x in args])
-        event.start = nanoseconds()
+        event.start = monotonic_ns()
     try:
         return call_after(PROFILER_KEY, op, args)
     finally:

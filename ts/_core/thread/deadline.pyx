@@ -15,28 +15,24 @@ with several steps also check between the steps.
 from cpython.exc cimport PyErr_CheckSignals
 
 from ts._core.thread.allowance cimport credit_bytes, has_allowance, limited, take_bytes, take_text
+from ts._core.thread.monotonic_clock cimport monotonic_ns
+
 from ts.errors import TimeExceeded
 
 cdef extern from *:
     """
-    #include <time.h>
     static _Thread_local double deadline_here = 1e300;
     static _Thread_local double seconds_here = 0;     /* duration of the limit that ends at `deadline_here` */
     static _Thread_local double unseen = 0;      /* nanoseconds charged since the last clock read */
-
-    static double monotonic_seconds(void) {
-        struct timespec now;
-        timespec_get(&now, TIME_UTC);
-    #ifdef CLOCK_MONOTONIC
-        clock_gettime(CLOCK_MONOTONIC, &now);
-    #endif
-        return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-    }
     """
     double deadline_here
     double seconds_here
     double unseen
-    double monotonic_seconds() noexcept nogil
+
+
+cdef double monotonic_seconds() noexcept nogil:
+    return 1e-9 * monotonic_ns()
+
 
 timed = 0
 NO_DEADLINE = 1e300

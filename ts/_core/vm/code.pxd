@@ -86,6 +86,9 @@ cdef class Callee(CalleeBase):
 
     cdef int prepare(self) except -1
 
+# Nanoseconds that this process has spent in `Callee.prepare`.
+cdef int64_t compilation_ns() noexcept
+
 
 @cython.final
 cdef class Method(MethodBase):

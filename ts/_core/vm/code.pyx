@@ -10,9 +10,10 @@ to execute.
 """
 
 from cpython.ref cimport PyObject
-from libc.stdint cimport int32_t
+from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport calloc, free, malloc
 
+from ts._core.thread.monotonic_clock cimport monotonic_ns
 from ts._core.value.fitting cimport SOME_OBJECT, is_subtype
 from ts._core.value.ivalue cimport (
     ANY_SPEC,
@@ -251,6 +252,14 @@ cdef TypeSpec spec_of(object x):
     return SOME_OBJECT if spec is None else spec
 
 
+cdef int preparing = 0             # number of compilations that have begun and not ended
+cdef int64_t spent_ns = 0
+
+
+cdef int64_t compilation_ns() noexcept:
+    return spent_ns
+
+
 cdef class Callee:
     @property
     def available_code(self):
@@ -265,7 +274,16 @@ cdef class Callee:
         raise NotImplementedError(f"{self.name} has no code")
 
     cdef int prepare(self) except -1:
-        cdef Code code = self._prepare()
+        global preparing, spent_ns
+        cdef int64_t begin = monotonic_ns()
+        cdef Code code
+        preparing += 1
+        try:
+            code = self._prepare()
+        finally:
+            preparing -= 1
+            if preparing == 0:  # the time of a nested compilation is part of that of the outer one
+                spent_ns += monotonic_ns() - begin
         if code is None:
             raise TypeError(f"{self.name} has no code")
         if not has_signature(code.parameters, code.result, self.specs, self.result):

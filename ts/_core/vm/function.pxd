@@ -1,5 +1,7 @@
 """Compiled functions that Python can call (`function.pyx`)."""
 
+from libc.stdint cimport int64_t
+
 from ts._core.value.ivalue cimport IValue
 from ts._core.vm.code cimport Callee
 from ts._core.vm.frame cimport State
@@ -20,6 +22,9 @@ cdef class Function(Callee):
     cdef int positional_count
     cdef tuple names
     cdef dict defaults
+    cdef int tier                     # a constant `Tier` of `function.pyx`
+    cdef int64_t baseline_calls       # number of calls that ran baseline code
+    cdef int64_t baseline_ns          # their run time in nanoseconds, without compilation
     cdef Function differentiated  # variant of the function whose graph computes gradients, or None before the first use
     cdef object __weakref__
     cdef dict __dict__
@@ -32,6 +37,9 @@ cdef class Function(Callee):
     # new reference.
     cdef int run_values(self, IValue *values, IValue *result) except -1
     cdef object call(self, tuple args, dict kwargs)
+    # Return whether a call that finds no optimized code runs baseline code.
+    cdef bint runs_baseline(self) except -1
+    cdef object call_baseline(self, tuple args, dict kwargs)
     cdef object call_watched(self, tuple args, dict kwargs)
     cdef int write_parameters(self, State *state, tuple args) except -1
 

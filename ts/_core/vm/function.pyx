@@ -19,8 +19,10 @@ from cpython.ref cimport PyObject
 
 from ts._core.dispatch.profiler_recorder cimport Event, begin_event, end_event
 from ts._core.thread.context cimport AUTOCAST, PROFILING, TRACING, Flag, context_flags, differentiating, set_flag, tracer, tracing
+from ts._core.thread.monotonic_clock cimport monotonic_ns
 from ts._core.thread.stack cimport stack_is_low
 from ts._core.tensor.tensor cimport Tensor, needs_grad
+from ts._core.vm.code cimport compilation_ns
 from ts._core.vm.execution cimport ScriptCoroutine, begin, execute
 from ts._core.vm.failure cimport remove_traceback
 from ts._core.vm.frame cimport State, first_frame, frame_registers, release_state, release_frames, allocate_state
@@ -66,6 +68,26 @@ def is_optimizing():
 def set_optimizing(bint on):
     """Enable or disable optimized graphs in this thread, and return the previous setting."""
     return not set_flag(<Flag>UNOPTIMIZED, not on)
+
+
+cdef enum Tier:
+    UNDECIDED        # before the first call
+    BASELINE
+    OPTIMIZED
+
+
+cdef tuple TIER_NAMES = ("", "baseline", "optimized")
+# A function is optimized after this number of calls of baseline code, or after this run time.
+cdef int64_t max_baseline_calls = 2_000
+cdef int64_t max_baseline_ns = 50_000_000
+
+
+def set_baseline_limits(int64_t calls, int64_t nanoseconds):
+    """Set after how many calls, or after which run time, a function is optimized. Return the previous values."""
+    global max_baseline_calls, max_baseline_ns
+    before = max_baseline_calls, max_baseline_ns
+    max_baseline_calls, max_baseline_ns = calls, nanoseconds
+    return before
 
 
 cdef enum:
@@ -237,6 +259,8 @@ cdef class Function:
         cdef State *state
         cdef IValue result
         if self.ready == NULL:
+            if self.runs_baseline():
+                return self.call_baseline(args, kwargs)
             self.prepare()
         last_called = <PyObject *>self
         if stack_is_low():
@@ -259,6 +283,40 @@ cdef class Function:
             return box(&result)
         finally:
             release(&result)
+
+    cdef bint runs_baseline(self) except -1:
+        if self.tier == UNDECIDED:
+            self.tier = BASELINE if self._begins_with_baseline() else OPTIMIZED
+        if self.tier == BASELINE and (self.baseline_calls >= max_baseline_calls or self.baseline_ns >= max_baseline_ns):
+            self.tier = OPTIMIZED
+        return self.tier == BASELINE
+
+    cdef object call_baseline(self, tuple args, dict kwargs):
+        """Run baseline code, and count the call and its run time. The time of a call that compiles is not counted."""
+        global last_called
+        cdef Function runs = self.baseline()
+        cdef int64_t compiled = compilation_ns()
+        cdef int64_t begin = monotonic_ns()
+        try:
+            return runs.call(args, kwargs)
+        finally:
+            if compiled == compilation_ns():
+                self.baseline_ns += monotonic_ns() - begin
+            self.baseline_calls += 1
+            last_called = <PyObject *>self
+
+    def _begins_with_baseline(self):
+        """Return whether the first calls of the function run the code of `baseline()`."""
+        return False
+
+    def baseline(self):
+        """Return the function variant that the first calls run, or `self` if no such variant exists."""
+        return self
+
+    @property
+    def tier_state(self):
+        """Return (tier, number of baseline calls, their run time in ns). The tier is "", "baseline" or "optimized"."""
+        return TIER_NAMES[OPTIMIZED if self.ready != NULL else self.tier], self.baseline_calls, self.baseline_ns
 
     cdef int run_values(self, IValue *values, IValue *result) except -1:
         cdef State *state
