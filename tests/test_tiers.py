@@ -153,6 +153,19 @@ def test_code_cache_stores_optimized_code(monkeypatch, tmp_path):
     assert any(path.is_file() for path in (tmp_path / "cache").rglob("*"))
 
 
+def test_profiling_mode_sets_the_number_of_calls(limits):
+    """As in PyTorch's profiling executor, the last executed graph is optimized after the profiled runs."""
+    before = ts._C._jit_set_num_profiled_runs(2)
+    try:
+        f, x = unit().f, ts.ones(2)
+        for runs in range(3):
+            f(x, 1)
+            assert tier(f) == ("optimized" if runs == 2 else "baseline")
+        assert "prim::TensorExprGroup" in str(ts.jit.last_executed_optimized_graph())
+    finally:
+        ts._C._jit_set_num_profiled_runs(before)
+
+
 def test_plan_shows_the_tier():
     f = unit().f
     f(ts.ones(2), 1)

@@ -1,12 +1,13 @@
-"""Flags of PyTorch's executor and fusers, which are stored and have no effect.
+"""Flags of PyTorch's executor and fusers, which are stored. Only those of the profiling mode have an effect.
 
 The first line returns the previous value, True:
 
     torch._C._jit_set_profiling_executor(False)
     with torch.jit.fuser("fuser1"): ...
 
-`ts` has one executor, without profiling runs and with its own fusion rules. `optimized_execution(False)`
-disables its optimizations.
+`ts` has one executor, with its own fusion rules. `optimized_execution(False)` disables its optimizations. As
+in PyTorch, a function is optimized after `_jit_set_num_profiled_runs(n)` calls, if one of the flags
+`profiling_mode` and `num_profiled_runs` was set. Otherwise, `ts.runtime.tiers` determines this number.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from contextlib import contextmanager
 from typing import Any, Final
 
 from ts.frontend.compile_directives import is_scripting
+from ts.runtime.tiers import set_baseline_calls
 
 # Flag -> its value, which is initially the same as in PyTorch.
 _values: dict[str, Any] = {
@@ -55,6 +57,7 @@ _GETTERS: Final = {
     "_jit_llga_enabled": "llga", "_jit_get_te_must_use_llvm_cpu": "te_must_use_llvm_cpu",
     "_jit_get_te_generate_block_code": "te_generate_block_code",
 }  # fmt: skip
+_PROFILING: Final = ("profiling_mode", "num_profiled_runs")
 _SETTERS_WITHOUT_RESULT: Final = ("texpr_fuser", "can_fuse", "llga", "te_", "cat_", "opt_")
 
 
@@ -65,6 +68,8 @@ def find_flag_function(name: str) -> Callable[..., Any] | None:
 
         def change(value: Any) -> Any:
             before, _values[key] = _values[key], value
+            if key in _PROFILING:
+                set_baseline_calls(_values["num_profiled_runs"] if _values["profiling_mode"] else None)
             return None if key.startswith(_SETTERS_WITHOUT_RESULT) else before
 
         return change

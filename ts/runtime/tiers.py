@@ -29,12 +29,26 @@ if TYPE_CHECKING:
     from ts.runtime.function import ScriptFunction
 
 _TIERS: Final = ("", "optimized", "written")
+_DEFAULT_CALLS: Final = 2_000  # calls of baseline code before a function is optimized
+_DEFAULT_NS: Final = 50_000_000  # run time of baseline code before a function is optimized, in nanoseconds
 _NO_LIMIT: Final = (1 << 63) - 1
 _tier = os.environ.get("TS_TIER", "")
 if _tier not in _TIERS:
     raise ValueError(f"TS_TIER must be 'optimized' or 'written', not {_tier!r}")
-if _tier == "written":
-    set_baseline_limits(_NO_LIMIT, _NO_LIMIT)
+
+
+def set_baseline_calls(calls: int | None) -> None:
+    """Set the number of calls that run baseline code before a function is optimized. None sets the default.
+
+    With TS_TIER=written, functions are never optimized.
+    """
+    if _tier == "written":
+        set_baseline_limits(_NO_LIMIT, _NO_LIMIT)
+    else:
+        set_baseline_limits(_DEFAULT_CALLS if calls is None else calls, _DEFAULT_NS)
+
+
+set_baseline_calls(None)
 
 
 def begins_with_baseline(function: ScriptFunction, variant: GraphVariant) -> bool:

@@ -77,9 +77,9 @@ cdef enum Tier:
 
 
 cdef tuple TIER_NAMES = ("", "baseline", "optimized")
-# A function is optimized after this number of calls of baseline code, or after this run time.
-cdef int64_t max_baseline_calls = 2_000
-cdef int64_t max_baseline_ns = 50_000_000
+# A function is optimized after this number of calls of baseline code, or after this run time. `ts.runtime.tiers` sets both.
+cdef int64_t max_baseline_calls = 0
+cdef int64_t max_baseline_ns = 0
 
 
 def set_baseline_limits(int64_t calls, int64_t nanoseconds):
