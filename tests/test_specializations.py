@@ -274,6 +274,14 @@ def in_a_list(x):
         return x + 1
     return x * 2
 
+def after_a_branch(x, y):
+    if x.dim() == 1:
+        x = y
+    x.unsqueeze_(0)
+    if x.dim() == 2:
+        return x + 1
+    return x * 2
+
 def in_a_loop(x, n: int):
     for i in range(n):
         if x.dim() < 3:
@@ -317,6 +325,9 @@ def test_tensors_that_become_other_views():
         assert f(numbers, numbers.clone()).tolist() == [4.0, 6.0]
         x = numbers.clone()
         assert f(x, x).tolist() == [[6.0, 10.0]]
+    f = unit(OTHER_VIEWS, "after_a_branch")
+    for _ in range(2):
+        assert f(numbers.reshape(1, 2).clone(), numbers).tolist() == [[[6.0, 10.0]]]
 
 
 def test_shapes_change_between_iterations():

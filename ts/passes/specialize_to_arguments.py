@@ -70,13 +70,7 @@ def _specialize(graph: Graph, argument_types: Mapping[int, Type]) -> bool:
             break
         for i, type in argument_types.items():
             inputs[i].set_type(type)
-        propagation = _TypePropagation(graph, queries.needed)
-        propagation.run_on_types()
-        # The type of an input without sample is unknown, because the input may be an alias of a tensor that
-        # the graph resizes or reshapes in place.
-        for i in argument_types:
-            if inputs[i] not in propagation.samples and inputs[i].type().is_subtype_of(TENSOR):
-                inputs[i].set_type(TENSOR)
+        _TypePropagation(graph, queries.needed).run_on_types()
         has_folded = simplify(graph)
         erase_shape_information(graph)
         changed |= _fold_queries(graph) or has_folded
@@ -287,6 +281,18 @@ class _TypePropagation(Analysis):
     def __init__(self, graph: Graph, needed: set[Node]) -> None:
         super().__init__(graph, complete=True)
         self.needed = needed
+
+    def record_sample(
+        self, value: Value, sample: Any, device: str | None, requires_grad: bool | None
+    ) -> None:
+        """Record `sample` and set the type of `value`, or set the type of a value without sample to unknown.
+
+        A value has no sample if it may be an alias of a tensor that the graph resizes or reshapes in place.
+        Its type is then unknown before the types of `if` nodes and loops are derived from it.
+        """
+        super().record_sample(value, sample, device, requires_grad)
+        if value not in self.samples and value.type().is_subtype_of(TENSOR):
+            value.set_type(TENSOR)
 
     def visit_node(self, node: Node) -> None:
         if node in self.needed:
