@@ -22,6 +22,7 @@ CALLERS = {
     "ts.runtime.specialization": "specialization",
     "ts.runtime.executor": "specialization",
     "ts.runtime.function": "execution of a graph",
+    "ts.runtime.tiers": "selection of the tier",
     "ts.jit.freezing": "`ts.jit.freeze`",
     "ts.tracing": "`ts.jit.trace`",
 }
