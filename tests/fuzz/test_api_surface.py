@@ -39,5 +39,6 @@ def test_uninitialized_objects():
         "Future", "ThreadContextSnapshot", "Loops", "_Capsule", "VerificationError", "FlagBlock", "DisableTorchFunction", "GradMode", "GradModeGuard", "TransformScope", "InferenceMode", "LimitsBlock",
         "TracingScope", "ArrayAttribute", "Recorder", "Stage", "Node", "Hooks", "NodeTask", "Rule", "Formula", "SavingNode", "FunctionNode",
         "Layer", "Overridable", "SharedContainer", "ScriptList", "ScriptDict",
+        "Label", "Instruction", "LiveRange", "LiveRanges",
         "DifferentiablePlan", "BackwardVariant", "GraphRule", "OperatorLog", "OperatorObserver", "PauseLogging", "ForeachKernel", "CastPolicy", "RestoreAutocastState", "CompileTimeMode", "GraphTask",
     }  # fmt: skip

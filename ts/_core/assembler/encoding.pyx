@@ -10,7 +10,8 @@ removes no-ops and inverts jumps over jumps:
 """
 
 from ts._core.assembler.instruction cimport (
-    LABEL, LABEL_OPERAND, POOL_OPERAND, REGISTER_OPERAND, Instruction, Label, OperandKind, operand_kind,
+    LABEL, LABEL_OPERAND, POOL_OPERAND, REGISTER_OPERAND, Instruction, Label, OperandKind, check_instructions,
+    operand_kind,
 )
 from ts._core.vm.opcodes cimport COPY, JUMP, LOOP_STEP, MOVE, TAKE
 
@@ -43,6 +44,7 @@ def optimize(list code, list real_registers):
     cdef Instruction instruction, previous
     cdef Label target
     cdef Py_ssize_t index
+    check_instructions(code)
     code = [instruction for instruction in code if not is_no_op(instruction, real_registers)]
     while changed:
         changed = False
@@ -99,6 +101,7 @@ def encode(list code, list real_registers, stack_of):
     cdef Instruction instruction
     cdef Py_ssize_t position = 0
     cdef object line = None, stack = stack_of(None)
+    check_instructions(code)
     for instruction in code:
         if instruction.op == LABEL:
             (<Label?>instruction.a).position = position
@@ -125,6 +128,8 @@ cdef object encode_operand(Instruction instruction, int i, object operand, list 
     cdef int register
     if kind == REGISTER_OPERAND:
         register = operand
+        if register >= len(real_registers):
+            raise IndexError(f"register {register} of {len(real_registers)}")
         return real_registers[register] if register >= 0 else ~register
     if kind == LABEL_OPERAND:
         return (<Label?>operand).position

@@ -35,5 +35,7 @@ cdef enum:
 
 # Return the kind of operand number `i` (0 to 2) of opcode `op`.
 cdef OperandKind operand_kind(int op, int i) noexcept
+# Raise TypeError if an item of `code` is not an instruction.
+cdef int check_instructions(list code) except -1
 # Return whether the instruction after an instruction with opcode `op` is only reached by jumps.
 cdef bint is_terminator(int op) noexcept

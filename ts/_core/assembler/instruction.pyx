@@ -93,3 +93,10 @@ cdef class Instruction:
 
     cdef Label jump_target(self):
         return <Label?>self.a if self.op != LABEL and FORMATS[self.op][0].kind == LABEL_OPERAND else None
+
+
+cdef int check_instructions(list code) except -1:
+    for item in code:
+        if type(item) is not Instruction:
+            raise TypeError(f"expected an Instruction, got {item!r}")
+    return 0

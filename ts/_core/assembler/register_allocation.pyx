@@ -16,7 +16,7 @@ group, in code order, gets the first real register that is free during the group
 
 from heapq import heappop, heappush
 
-from ts._core.assembler.instruction cimport LABEL, Instruction, is_terminator
+from ts._core.assembler.instruction cimport LABEL, Instruction, check_instructions, is_terminator
 from ts._core.assembler.live_ranges cimport LiveRange, LiveRanges, find_live_ranges
 from ts._core.thread.deadline cimport charge_time, timed
 from ts._core.vm.opcodes cimport COPY, DROP, MOVE, RAISE, RETURN, TAKE
@@ -33,6 +33,7 @@ def allocate_registers(list code, str classes, int parameters, set constants, se
     registers are the parameters, and keep their indices. Registers in `constants` get no real registers here,
     and registers in `strings` need no DROP.
     """
+    check_instructions(code)
     cdef RegisterAllocator allocator = RegisterAllocator(code, classes, parameters, constants, strings)
     allocator.coalesce()
     allocator.color()
@@ -296,7 +297,8 @@ cdef class RegisterAllocator:
         return result
 
 
-cpdef int depth_of(Instruction instruction) except -1:
+def depth_of(Instruction instruction not None):
+    """Return the number of branches and loops around an instruction."""
     return instruction.depth
 
 
