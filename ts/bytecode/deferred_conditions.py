@@ -21,12 +21,7 @@ from ts.ir.graph import Block, Node, Value
 
 _COMPARISONS: Final = names_with("comparison")
 # kinds of the nodes whose lowering may be deferred
-DEFERRABLE: Final = _COMPARISONS | {
-    "prim::If",
-    "aten::__not__",
-    "aten::__range_length",
-    "aten::__derive_index",
-}
+DEFERRABLE: Final = names_with("deferrable") | {"prim::If"}
 
 
 def operator_of(node: Node) -> Any:

@@ -23,6 +23,8 @@ _PROPERTIES: Final[dict[str, str]] = {
     "may_overflow": "add sub mul neg",
     # Returns a bool that compares two arguments
     "comparison": "eq ne lt le gt ge __is__ __isnot__",
+    # May be computed by the branch or loop that uses the result
+    "deferrable": "eq ne lt le gt ge __is__ __isnot__ __not__ __range_length __derive_index",
     # Compares objects by identity, or returns the identity
     "reads_identity": "__is__ __isnot__ prim::id",
     # Has effects outside of the function, or its result depends on effects of preceding nodes
