@@ -153,11 +153,12 @@ def prepare_program(
     graph: Graph, name: str, policy: LoadPolicy, variant: GraphVariant = GraphVariant.OPTIMIZED
 ) -> tuple[Any, SerializedCode]:
     """Compile a graph within the limits of `policy`, and return the code and the program."""
-    if has_autocast(graph):
+    uses_autocast = has_autocast(graph)
+    if uses_autocast:
         variant = GraphVariant.WRITTEN
 
     def run() -> tuple[Any, SerializedCode]:
-        if not (variant.is_optimized or has_autocast(graph)):
+        if not (variant.is_optimized or uses_autocast):
             return lower_graph(unoptimized_graph(graph), name, policy, variant)
         with Stage("compile: optimise", name):
             ready = transform_graph(graph, variant)

@@ -12,12 +12,12 @@ from libc.stdint cimport int32_t, int64_t
 from numpy cimport npy_intp
 
 from ts._core.dispatch.operator cimport Operator, UNSUPPORTED
-from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, PyArrayObject, data_of, dims_of, flags_of, ndim_of, size_of, strides_of
-from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor
+from ts._core.tensor.ndarray cimport FLOAT, PyArrayObject, data_of, dims_of, ndim_of, strides_of
 from ts._core.value.ivalue cimport IValue, TAG_INT
 from ts.backends.cpu.kernels.gil cimport ReleasedGil, leave_gil, take_gil
-from ts.backends.cpu.kernels.kernel cimport MAX_DIMS, is_tensor, new_contiguous, set_result, read_number, scalar_type
+from ts.backends.cpu.kernels.kernel cimport MAX_DIMS, new_contiguous, set_result, read_number, scalar_type
 from ts.backends.cpu.kernels.kernel_registry cimport register_kernel
+from ts.backends.cpu.kernels.strided_floats cimport aligned_float_array
 from ts.backends.cpu.kernels.view cimport wrap_dim
 from ts.backends.cpu.kernels.tensor_iterator cimport Operand, broadcast_into, set_operand_strides
 
@@ -100,17 +100,6 @@ cdef void compute_distances(const char *x, const char *y, Pairs *p, floating *ou
             d -= 1
         if d < 0:
             return
-
-
-cdef PyArrayObject *aligned_float_array(IValue *x) noexcept:
-    """Return the array of `x` if it is an aligned, non-empty floating CPU tensor with any strides, else NULL."""
-    cdef PyArrayObject *a
-    if not is_tensor(x) or (<Tensor>x.v.o).backend != BACKEND_CPU:
-        return NULL
-    if scalar_type(x) != FLOAT and scalar_type(x) != DOUBLE:
-        return NULL
-    a = <PyArrayObject *>(<Tensor>x.v.o).array
-    return a if size_of(a) and flags_of(a) & cnp.NPY_ARRAY_ALIGNED else NULL
 
 
 cdef bint read_floats(IValue *r, const int32_t *at, PyArrayObject **a, PyArrayObject **b) noexcept:

@@ -14,15 +14,15 @@ from importlib import import_module
 cimport numpy as cnp
 from cpython.exc cimport PyErr_Occurred
 from libc.math cimport sqrt
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport int32_t
 from numpy cimport npy_intp
 
 from ts._core.dispatch.operator cimport Operator, UNSUPPORTED
 from ts._core.tensor.ndarray cimport CDOUBLE, CFLOAT, DOUBLE, FLOAT, PyArrayObject, data_of, dims_of, ndim_of, size_of
 from ts._core.value.ivalue cimport IValue, TAG_INT, TAG_NONE, TAG_OBJECT
-from ts.backends.cpu.kernels.kernel cimport MAX_DIMS, contiguous_array_or_null, item_size, new_contiguous, new_like, set_result, scalar_type
+from ts.backends.cpu.kernels.kernel cimport MAX_DIMS, contiguous_array_or_null, new_contiguous, new_like, set_result, scalar_type
 from ts.backends.cpu.kernels.kernel_registry cimport CONTIGUOUS, register_kernel
-from ts.backends.cpu.kernels.tensor_iterator cimport Loop
+from ts.backends.cpu.kernels.ufunc_loops cimport UfuncLoop, find_ufunc_loop
 
 from ts.backends.cpu.namespace import namespace
 
@@ -32,12 +32,8 @@ cnp.import_ufunc()
 cdef enum:
     LOOPS = 5  # one loop for each Transform, but two for REAL_TO_COMPLEX (for even and odd lengths)
 
-ctypedef struct FftLoop:
-    Loop function
-    void *data
-
-cdef FftLoop of_floats[LOOPS]
-cdef FftLoop of_doubles[LOOPS]
+cdef UfuncLoop of_floats[LOOPS]
+cdef UfuncLoop of_doubles[LOOPS]
 cdef bint loops_loaded = False
 
 
@@ -46,25 +42,16 @@ cdef int look_up_loops(int index, str name, str single, str double_) except -1:
 
     Missing loops stay NULL.
     """
-    cdef cnp.ufunc ufunc
-    cdef int i
-    cdef FftLoop loop
     try:
-        candidate = getattr(import_module("numpy.fft._pocketfft_umath"), name)
-    except (ImportError, AttributeError):
+        module = import_module("numpy.fft._pocketfft_umath")
+    except ImportError:
         return 0
-    ufunc = candidate
-    for i in range(ufunc.ntypes):
-        loop.function = <Loop><void *>ufunc.functions[i]
-        loop.data = NULL if ufunc.data == NULL else ufunc.data[i]
-        if candidate.types[i] == single:
-            of_floats[index] = loop
-        elif candidate.types[i] == double_:
-            of_doubles[index] = loop
+    find_ufunc_loop(module, name, single, &of_floats[index])
+    find_ufunc_loop(module, name, double_, &of_doubles[index])
     return 0
 
 
-cdef FftLoop *loops_for(int kind) except NULL:
+cdef UfuncLoop *loops_for(int kind) except NULL:
     global loops_loaded
     if not loops_loaded:
         loops_loaded = True
@@ -77,7 +64,7 @@ cdef FftLoop *loops_for(int kind) except NULL:
 
 
 cdef bint can_transform(int kind):
-    cdef FftLoop *loops
+    cdef UfuncLoop *loops
     cdef int i
     if kind != FLOAT and kind != DOUBLE:
         return False
@@ -95,7 +82,7 @@ cdef int transform(
 
     `length` is the number of points of each transform. The results are multiplied by `factor`.
     """
-    cdef FftLoop *loop = &loops_for(kind)[LOOPS - 1 if direction == REAL_TO_COMPLEX and length % 2 else <int>direction]
+    cdef UfuncLoop *loop = &loops_for(kind)[LOOPS - 1 if direction == REAL_TO_COMPLEX and length % 2 else <int>direction]
     cdef npy_intp real = 4 if kind == FLOAT else 8
     cdef npy_intp from_stride = real if direction == REAL_TO_COMPLEX else 2 * real
     cdef npy_intp to_stride = real if direction == COMPLEX_TO_REAL else 2 * real

@@ -12,10 +12,7 @@ ctypedef struct MatrixBatch:           # batch dimensions of one operand, or of 
     npy_intp count                     # number of matrices, the product of `dims`
     npy_intp dims[MAX_DIMS]
 
-# Return the array of `x` if it is an aligned CPU tensor of dtype float32 or float64 with elements, else NULL.
-cdef PyArrayObject *readable_floats(IValue *x) noexcept
-
-# Return the array of `x` if `readable_floats` accepts it and it has square matrices with at most MAX_ORDER rows,
+# Return the array of `x` if `aligned_float_array` accepts it and it has square matrices with at most MAX_ORDER rows,
 # else NULL.
 cdef PyArrayObject *small_square_matrices(IValue *x) noexcept
 

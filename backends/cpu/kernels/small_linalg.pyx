@@ -16,17 +16,17 @@ from libc.stdint cimport int32_t
 from numpy cimport npy_intp
 
 from ts._core.dispatch.operator cimport Operator, UNSUPPORTED
-from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, INT32, PyArrayObject, data_of, dims_of, flags_of, ndim_of, size_of, strides_of
-from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor
+from ts._core.tensor.ndarray cimport FLOAT, INT32, PyArrayObject, data_of, dims_of, ndim_of, size_of, strides_of
 from ts._core.value.ivalue cimport IValue
 from ts.backends.cpu.kernels.channels_last cimport new_strided
 from ts.backends.cpu.kernels.gil cimport ReleasedGil, leave_gil, take_gil
-from ts.backends.cpu.kernels.kernel cimport MAX_DIMS, is_tensor, new_contiguous, new_zeros, scalar_type, set_result
+from ts.backends.cpu.kernels.kernel cimport MAX_DIMS, new_contiguous, new_zeros, scalar_type, set_result
 from ts.backends.cpu.kernels.kernel_registry cimport register_kernel
 from ts.backends.cpu.kernels.small_matrix_loops cimport (
     MAX_ORDER, factor_cholesky, factor_lu, floating, read_matrix, set_identity, solve_lu,
     substitute_lower, substitute_upper, transpose_in_place
 )
+from ts.backends.cpu.kernels.strided_floats cimport aligned_float_array
 
 cnp.import_array()
 
@@ -35,18 +35,8 @@ cdef extern from "numpy/arrayobject.h":
 
 # ---------------------------------------------------------------- arguments and results
 
-cdef PyArrayObject *readable_floats(IValue *x) noexcept:
-    cdef PyArrayObject *a
-    if not is_tensor(x) or (<Tensor>x.v.o).backend != BACKEND_CPU:
-        return NULL
-    if scalar_type(x) != FLOAT and scalar_type(x) != DOUBLE:
-        return NULL
-    a = <PyArrayObject *>(<Tensor>x.v.o).array
-    return a if flags_of(a) & cnp.NPY_ARRAY_ALIGNED and size_of(a) > 0 else NULL
-
-
 cdef PyArrayObject *small_square_matrices(IValue *x) noexcept:
-    cdef PyArrayObject *a = readable_floats(x)
+    cdef PyArrayObject *a = aligned_float_array(x)
     cdef int nd
     if a == NULL or ndim_of(a) < 2:
         return NULL
@@ -222,7 +212,7 @@ cdef int run_cholesky_solve(
 
 
 cdef int cholesky_solve(Operator op, IValue *r, const int32_t *at) except -1:
-    cdef PyArrayObject *b = readable_floats(&r[at[0]])
+    cdef PyArrayObject *b = aligned_float_array(&r[at[0]])
     cdef PyArrayObject *a = small_square_matrices(&r[at[1]])
     if a == NULL or b == NULL or ndim_of(b) < 2 or last_dim(b, 2) != last_dim(a, 1):
         return UNSUPPORTED
@@ -282,7 +272,7 @@ cdef void solve_triangles(
 
 cdef int solve_triangular(Operator op, IValue *r, const int32_t *at) except -1:
     cdef PyArrayObject *a = small_square_matrices(&r[at[0]])
-    cdef PyArrayObject *b = readable_floats(&r[at[1]])
+    cdef PyArrayObject *b = aligned_float_array(&r[at[1]])
     cdef bint upper = r[at[2]].v.i != 0, left = r[at[3]].v.i != 0, unit = r[at[4]].v.i != 0
     cdef MatrixBatch batch
     cdef ReleasedGil gil_state
@@ -397,7 +387,7 @@ cdef bint is_vector(PyArrayObject *a, PyArrayObject *b) noexcept:
 cdef int solve(Operator op, IValue *r, const int32_t *at) except -1:
     """Run linalg_solve, or linalg_solve_ex, whose second result is the error codes."""
     cdef PyArrayObject *a = small_square_matrices(&r[at[0]])
-    cdef PyArrayObject *b = readable_floats(&r[at[1]])
+    cdef PyArrayObject *b = aligned_float_array(&r[at[1]])
     cdef int trailing
     if a == NULL or b == NULL or not r[at[2]].v.i or scalar_type(&r[at[0]]) != scalar_type(&r[at[1]]):
         return UNSUPPORTED
@@ -420,7 +410,7 @@ cdef bint factor_matrices_lu(MatrixBatch *batch, PyArrayObject *a, floating *out
 
 cdef int lu_factor(Operator op, IValue *r, const int32_t *at) except -1:
     """Run linalg_lu_factor, or linalg_lu_factor_ex, whose third result is the error codes."""
-    cdef PyArrayObject *a = readable_floats(&r[at[0]])
+    cdef PyArrayObject *a = aligned_float_array(&r[at[0]])
     cdef MatrixBatch batch
     cdef npy_intp dims[MAX_DIMS]
     cdef ReleasedGil gil_state
@@ -496,7 +486,7 @@ cdef object new_zero_matrices(MatrixBatch *batch, npy_intp rows, npy_intp column
 
 cdef int lu(Operator op, IValue *r, const int32_t *at) except -1:
     """Run linalg_lu, whose results are the permutation matrix, L and U."""
-    cdef PyArrayObject *a = readable_floats(&r[at[0]])
+    cdef PyArrayObject *a = aligned_float_array(&r[at[0]])
     cdef MatrixBatch batch
     cdef ReleasedGil gil_state
     cdef npy_intp rows, columns

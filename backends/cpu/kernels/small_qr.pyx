@@ -18,8 +18,9 @@ from ts._core.value.ivalue cimport IValue, TAG_OBJECT
 from ts.backends.cpu.kernels.gil cimport ReleasedGil, leave_gil, take_gil
 from ts.backends.cpu.kernels.kernel cimport new_contiguous, scalar_type, set_result
 from ts.backends.cpu.kernels.kernel_registry cimport register_kernel
-from ts.backends.cpu.kernels.small_linalg cimport MatrixBatch, matrix_address, new_matrices, read_batch, readable_floats
+from ts.backends.cpu.kernels.small_linalg cimport MatrixBatch, matrix_address, new_matrices, read_batch
 from ts.backends.cpu.kernels.small_matrix_loops cimport MAX_ORDER, factor_qr, floating, form_q, read_matrix
+from ts.backends.cpu.kernels.strided_floats cimport aligned_float_array
 
 cnp.import_array()
 
@@ -46,7 +47,7 @@ cdef bint factor_matrices(
 
 
 cdef int run_qr(Operator op, IValue *r, const int32_t *at, bint complete) except -1:
-    cdef PyArrayObject *a = readable_floats(&r[at[0]])
+    cdef PyArrayObject *a = aligned_float_array(&r[at[0]])
     cdef MatrixBatch batch
     cdef ReleasedGil gil_state
     cdef npy_intp rows, columns, rank

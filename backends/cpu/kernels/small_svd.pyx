@@ -21,46 +21,36 @@ from ts._core.value.ivalue cimport IValue, TAG_NONE
 from ts.backends.cpu.kernels.gil cimport ReleasedGil, leave_gil, take_gil
 from ts.backends.cpu.kernels.kernel cimport MAX_DIMS, new_contiguous, scalar_type, set_result
 from ts.backends.cpu.kernels.kernel_registry cimport register_kernel
-from ts.backends.cpu.kernels.small_linalg cimport MatrixBatch, matrix_address, new_matrices, read_batch, readable_floats
+from ts.backends.cpu.kernels.small_linalg cimport MatrixBatch, matrix_address, new_matrices, read_batch
 from ts.backends.cpu.kernels.small_matrix_loops cimport MAX_ORDER
-from ts.backends.cpu.kernels.tensor_iterator cimport Loop
+from ts.backends.cpu.kernels.strided_floats cimport aligned_float_array
+from ts.backends.cpu.kernels.ufunc_loops cimport UfuncLoop, find_ufunc_loop
 
 cnp.import_array()
 cnp.import_ufunc()
-
-ctypedef struct LapackLoop:
-    Loop function
-    void *data
 
 cdef enum Parts:
     VALUES                             # only S
     REDUCED                            # U, S and Vh, with min(rows, columns) vectors
     FULL                               # square U and Vh
 
-cdef LapackLoop lapack_loops[3][2]     # [Parts][float64]
+cdef UfuncLoop lapack_loops[3][2]     # [Parts][float64]
 cdef bint are_loaded = False
 
 
 cdef int load_loops() except -1:
     """Look up the loops of the generalized ufuncs of `numpy.linalg`. Missing loops stay NULL."""
     global are_loaded
-    cdef cnp.ufunc ufunc
-    cdef int parts, double_, i
+    cdef int parts, double_
     are_loaded = True
     try:
         module = import_module("numpy.linalg._umath_linalg")
     except ImportError:
         return 0
     for parts, name in enumerate(("svd", "svd_s", "svd_f")):
-        candidate = getattr(module, name, None)
-        if not isinstance(candidate, cnp.ufunc):
-            continue
-        ufunc = candidate
-        for i in range(ufunc.ntypes):
-            for double_, letter in enumerate("fd"):
-                if candidate.types[i] == f"{letter}->{letter * (1 if parts == <int>VALUES else 3)}":
-                    lapack_loops[parts][double_].function = <Loop><void *>ufunc.functions[i]
-                    lapack_loops[parts][double_].data = NULL if ufunc.data == NULL else ufunc.data[i]
+        for double_, letter in enumerate("fd"):
+            types = f"{letter}->{letter * (1 if parts == <int>VALUES else 3)}"
+            find_ufunc_loop(module, name, types, &lapack_loops[parts][double_])
     return 0
 
 
@@ -80,7 +70,7 @@ cdef bint is_finite_matrix(int kind, const char *x, npy_intp *dims, npy_intp *st
 
 
 cdef bint decompose(
-    LapackLoop *loop, MatrixBatch *batch, PyArrayObject *a, npy_intp left, npy_intp right, char *u, char *s, char *vh
+    UfuncLoop *loop, MatrixBatch *batch, PyArrayObject *a, npy_intp left, npy_intp right, char *u, char *s, char *vh
 ) noexcept nogil:
     """Write the decomposition of each matrix: U with `left` columns, S and Vh with `right` rows. `u` and `vh` may be NULL.
 
@@ -113,11 +103,11 @@ cdef bint decompose(
 
 
 cdef int run_svd(Operator op, IValue *r, const int32_t *at, Parts parts) except -1:
-    cdef PyArrayObject *a = readable_floats(&r[at[0]])
+    cdef PyArrayObject *a = aligned_float_array(&r[at[0]])
     cdef MatrixBatch batch
     cdef npy_intp dims[MAX_DIMS]
     cdef npy_intp rows, columns, left, right, none = 0
-    cdef LapackLoop *loop
+    cdef UfuncLoop *loop
     cdef ReleasedGil gil_state
     cdef bint is_valid
     cdef int d, values_at = 0 if op.nrets == 1 else 1

@@ -22,28 +22,23 @@ from ts.backends.cpu.kernels.gil cimport ReleasedGil, leave_gil, take_gil
 from ts.backends.cpu.kernels.kernel cimport MAX_DIMS, new_contiguous, scalar_type, set_result
 from ts.backends.cpu.kernels.kernel_registry cimport register_kernel
 from ts.backends.cpu.kernels.small_linalg cimport MatrixBatch, matrix_address, new_matrices, read_batch, small_square_matrices
-from ts.backends.cpu.kernels.tensor_iterator cimport Loop
+from ts.backends.cpu.kernels.ufunc_loops cimport UfuncLoop, find_ufunc_loop
 
 cnp.import_array()
 cnp.import_ufunc()
-
-ctypedef struct LapackLoop:
-    Loop function
-    void *data
 
 cdef enum:
     VALUES = 0                         # index of the ufuncs `eigvalsh_lo` and `eigvalsh_up`
     VALUES_AND_VECTORS = 1             # index of the ufuncs `eigh_lo` and `eigh_up`
 
-cdef LapackLoop lapack_loops[2][2][2]  # [VALUES or VALUES_AND_VECTORS][upper triangle][float64]
+cdef UfuncLoop lapack_loops[2][2][2]  # [VALUES or VALUES_AND_VECTORS][upper triangle][float64]
 cdef bint are_loaded = False
 
 
 cdef int load_loops() except -1:
     """Look up the loops of the generalized ufuncs of `numpy.linalg`. Missing loops stay NULL."""
     global are_loaded
-    cdef cnp.ufunc ufunc
-    cdef int index, upper, i
+    cdef int index, upper, double_
     are_loaded = True
     try:
         module = import_module("numpy.linalg._umath_linalg")
@@ -51,15 +46,9 @@ cdef int load_loops() except -1:
         return 0
     for index, prefix, results in ((VALUES, "eigvalsh", ""), (VALUES_AND_VECTORS, "eigh", "{0}")):
         for upper, suffix in enumerate(("lo", "up")):
-            candidate = getattr(module, f"{prefix}_{suffix}", None)
-            if not isinstance(candidate, cnp.ufunc):
-                continue
-            ufunc = candidate
-            for i in range(ufunc.ntypes):
-                for double_, letter in enumerate("fd"):
-                    if candidate.types[i] == f"{letter}->{letter}" + results.format(letter):
-                        lapack_loops[index][upper][double_].function = <Loop><void *>ufunc.functions[i]
-                        lapack_loops[index][upper][double_].data = NULL if ufunc.data == NULL else ufunc.data[i]
+            for double_, letter in enumerate("fd"):
+                types = f"{letter}->{letter}" + results.format(letter)
+                find_ufunc_loop(module, f"{prefix}_{suffix}", types, &lapack_loops[index][upper][double_])
     return 0
 
 
@@ -81,7 +70,7 @@ cdef bint are_finite(int kind, const char *x, npy_intp n) noexcept nogil:
     return True
 
 
-cdef bint decompose(LapackLoop *loop, MatrixBatch *batch, PyArrayObject *a, char *values, char *vectors) noexcept nogil:
+cdef bint decompose(UfuncLoop *loop, MatrixBatch *batch, PyArrayObject *a, char *values, char *vectors) noexcept nogil:
     """Write the eigenvalues of each matrix, and unless `vectors` is NULL also the eigenvectors, by columns.
 
     Return False if an eigenvalue is not finite.
@@ -113,7 +102,7 @@ cdef int run_decomposition(Operator op, IValue *r, const int32_t *at, bint with_
     cdef MatrixBatch batch
     cdef npy_intp dims[MAX_DIMS]
     cdef npy_intp n
-    cdef LapackLoop *loop
+    cdef UfuncLoop *loop
     cdef ReleasedGil gil_state
     cdef int upper = read_triangle(&r[at[1]]), d
     cdef bint is_valid
