@@ -1,5 +1,6 @@
 """Products of a batch and the weights of a linear layer. In the column `ts`, an earlier call has packed the
-weights; "unpacked" weights share their memory with NumPy and cannot be packed. NumPy's product is its BLAS.
+weights; "unpacked" weights share their memory with NumPy and cannot be packed. NumPy's product is its BLAS,
+which does not support bfloat16.
 
 In: nothing. Out: a table, on which the thresholds of `matmul.pyx` are based.
 """
@@ -31,20 +32,23 @@ def cases() -> list[Case]:
     """Return one case per shape and dtype."""
     ts.set_num_threads(1)
     result = []
-    for dtype in (ts.float32, ts.float64):
+    for dtype in (ts.float32, ts.float64, ts.bfloat16):
         for m, k, n in SHAPES:
-            x, weight = ts.randn(m, k, dtype=dtype), ts.randn(n, k, dtype=dtype)
+            x, weight = ts.randn(m, k).to(dtype), ts.randn(n, k).to(dtype)
             known = weight.clone()
             arrays = x.numpy(), known.numpy()
             contestants: dict[str, Any] = {
                 "ts": partial(ts.nn.functional.linear, x, weight),
                 "unpacked": partial(ts.nn.functional.linear, x, known),
-                "NumPy": partial(np.matmul, arrays[0], arrays[1].T),
             }
+            if dtype != ts.bfloat16:
+                contestants["NumPy"] = partial(np.matmul, arrays[0], arrays[1].T)
             if peer_runtimes.has_torch():
                 import torch
 
                 torch.set_num_threads(1)
-                contestants["PyTorch"] = partial(torch.nn.functional.linear, *map(torch.from_numpy, arrays))
+                torch_dtype = getattr(torch, str(dtype).removeprefix("torch."))
+                operands = [torch.tensor(array.astype(np.float64)).to(torch_dtype) for array in arrays]
+                contestants["PyTorch"] = partial(torch.nn.functional.linear, *operands)
             result.append(Case(f"{m} x {k} to {n}", contestants, note=str(dtype).removeprefix("torch.")))
     return result

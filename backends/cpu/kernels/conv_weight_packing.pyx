@@ -22,7 +22,7 @@ from ts.backends.cpu.kernels.conv_layout cimport real
 from ts.backends.cpu.kernels.gemm_tiles cimport Packed, new_packed
 from ts.backends.cpu.kernels.kernel cimport item_size
 from ts.backends.cpu.kernels.microkernels cimport Kernels, microkernels
-from ts.backends.cpu.kernels.packed_operand_cache cimport CacheEntry, cached_conv_weight
+from ts.backends.cpu.kernels.packed_operand_cache cimport CacheEntry, cached_in_layout
 
 
 cdef void describe_weight(ConvWeight *w, PyArrayObject *array, int64_t groups, bint transposed) noexcept:
@@ -131,4 +131,4 @@ cdef Packed cached_weight(
     key.data, key.rows, key.columns = w.data, size_of(array), w.groups
     key.pitch, key.flag = microkernels(w.double_).rows, 0
     task.weight, task.tap_index, task.taps = w, tap_index, taps
-    return cached_conv_weight(t, w.double_, &key, layout, pack_for_cache, &task, caller_references)
+    return cached_in_layout(t, w.double_, &key, layout, pack_for_cache, &task, caller_references)

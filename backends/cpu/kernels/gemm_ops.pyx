@@ -24,10 +24,13 @@ from ts.backends.cpu.kernels.kernel cimport MAX_DIMS, is_tensor, item_size, set_
 from ts._core.tensor.ndarray cimport PyArrayObject, data_of, dims_of, flags_of, ndim_of, new_array, size_of
 from ts.backends.cpu.kernels.gil cimport ReleasedGil, release_gil_for_arrays, take_gil
 from ts.backends.cpu.kernels.matmul cimport cached_panels_for, dtype_index, is_row, matrix_product, multiply_into
+from ts._core.tensor.scalar_types cimport scalar_type_of_number
 from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor
+from ts.backends.cpu.kernels.bfloat16_gemm cimport cached_pairs_for, multiply_bfloat16_into
+from ts.backends.cpu.kernels.bfloat16_tiles cimport has_bfloat16_tiles
 from ts.backends.cpu.kernels.gemm_tiles cimport Packed
 from ts.backends.cpu.kernels.blas_matrix cimport Epilogue
-from ts.backends.cpu.kernels.short_floats cimport is_half_number, to_float32, to_half_precision
+from ts.backends.cpu.kernels.short_floats cimport BFLOAT16, is_half_number, to_float32, to_half_precision
 from ts.backends.cpu.kernels.tensor_iterator cimport contiguous_copy
 
 cnp.import_array()
@@ -45,19 +48,19 @@ cdef object product_with_epilogue(
     """Return alpha * a @ b + beta * summand as a new array, or None if the operands are unsupported.
 
     `a` and `b` are matrices, or stacks of matrices that broadcast. Half-precision operands are multiplied and
-    accumulated in float32.
+    accumulated in float32, without a conversion if the processor has AVX512_BF16 and the dtype is bfloat16.
     """
     cdef PyArrayObject *x = <PyArrayObject *>a
     cdef PyArrayObject *y = <PyArrayObject *>b
     cdef int nd = max(ndim_of(x), ndim_of(y)), type_number = cnp.PyArray_TYPE(<cnp.ndarray>a), i
     cdef npy_intp dims[MAX_DIMS]
     cdef object rows = a, bias = None, result, out
-    cdef bint folded
+    cdef bint brain = scalar_type_of_number(type_number) == BFLOAT16 and has_bfloat16_tiles() and epilogue == NULL
     if ndim_of(x) < 2 or ndim_of(y) < 2 or size_of(x) == 0 or size_of(y) == 0:
         return None
     if dims_of(x)[ndim_of(x) - 1] != dims_of(y)[ndim_of(y) - 2] or cnp.PyArray_TYPE(<cnp.ndarray>b) != type_number:
         return None
-    if dtype_index(a) < 0:
+    if dtype_index(a) < 0 and not brain:
         if epilogue != NULL or not is_half_number(type_number) or not has_type_number(summand, type_number):
             return None
         return half_product(a, b, summand, alpha, beta)
@@ -76,6 +79,8 @@ cdef object product_with_epilogue(
         if not flags_of(x) & cnp.NPY_ARRAY_C_CONTIGUOUS:
             rows = contiguous_copy(x)
         rows, out = rows.reshape(-1, dims_of(x)[nd - 1]), result.reshape(-1, dims[nd - 1])
+    if brain:
+        return result if multiply_bfloat16_into(rows, b, out, alpha, beta, bias, packed) else None
     return result if multiply_into(rows, b, out, alpha, beta, bias, packed, epilogue, context) else None
 
 
@@ -232,13 +237,18 @@ cdef int store_product(Operator op, IValue *r, const int32_t *at, object result,
     return UNSUPPORTED if result is None else set_result(&r[at[op.nargs]], result, kind)
 
 
+cdef Packed cached_operand_for(Tensor x, Tensor y, bint transposed):
+    """Return the cached packed columns of `y` for a product with `x`, or None (see `cached_panels_for`)."""
+    return cached_pairs_for(x, y, transposed) if y.scalar_type == BFLOAT16 else cached_panels_for(x, y, transposed)
+
+
 cdef int run_product(Operator op, IValue *r, const int32_t *at, int max_rank) except -1:
     """Compute the product of two tensors with at most `max_rank` dimensions each."""
     cdef PyArrayObject *x = array_at(&r[at[0]])
     cdef PyArrayObject *y = array_at(&r[at[1]])
     if x == NULL or y == NULL or ndim_of(x) > max_rank or ndim_of(y) > max_rank:
         return UNSUPPORTED
-    packed = cached_panels_for(<Tensor>r[at[0]].v.o, <Tensor>r[at[1]].v.o, False)
+    packed = cached_operand_for(<Tensor>r[at[0]].v.o, <Tensor>r[at[1]].v.o, False)
     result = product_with_epilogue(<object>x, <object>y, None, 1, 0, packed, NULL, NULL)
     return store_product(op, r, at, result, scalar_type(&r[at[0]]))
 
@@ -280,7 +290,7 @@ cdef int run_addmm(Operator op, IValue *r, const int32_t *at, int nd) except -1:
         return UNSUPPORTED
     if not read_scalar(&r[at[3]], &beta) or not read_scalar(&r[at[4]], &alpha):
         return UNSUPPORTED
-    packed = cached_panels_for(<Tensor>r[at[1]].v.o, <Tensor>r[at[2]].v.o, False)
+    packed = cached_operand_for(<Tensor>r[at[1]].v.o, <Tensor>r[at[2]].v.o, False)
     result = product_with_epilogue(<object>x, <object>y, <object>summand, alpha, beta, packed, NULL, NULL)
     return store_product(op, r, at, result, scalar_type(&r[at[1]]))
 
@@ -316,7 +326,7 @@ cdef int linear_of_rows(Operator op, IValue *r, const int32_t *at) except -1:
     if x == NULL or weight == NULL or (bias == NULL and r[at[2]].tag != TAG_NONE):
         return UNSUPPORTED
     row = None if bias == NULL else <object>bias
-    packed = cached_panels_for(<Tensor>r[at[0]].v.o, <Tensor>r[at[1]].v.o, True)
+    packed = cached_operand_for(<Tensor>r[at[0]].v.o, <Tensor>r[at[1]].v.o, True)
     result = linear_with_epilogue(<object>x, <object>weight, row, packed, NULL, NULL)
     return store_product(op, r, at, result, scalar_type(&r[at[0]]))
 

@@ -18,7 +18,7 @@ cdef class CacheEntry:
     cdef Matrix matrix
     cdef bint double_
     cdef int64_t packing_key           # number of columns of a panel, or the hash of `layout`
-    cdef bytes layout                  # packed layout of the weight of a convolution, or None for a matrix
+    cdef bytes layout                  # packed layout of the weight of a convolution or of bfloat16 columns, or None for a float matrix
     cdef PyObject *root  # array that owns the memory of the operand: a borrowed reference, valid until the callback of `watch`
     cdef PyObject *owner
     cdef int version
@@ -38,10 +38,11 @@ cdef class CacheEntry:
 # packed if it was written to since the previous use, or if the caller holds another reference to the tensor's
 # array.
 cdef Packed cached_panels(Tensor t, bint double_, Matrix *b, int64_t panel_columns)
-# Return the packed weight of a convolution, as `cached_panels` does for a matrix. `b` has the address and the
-# number of elements of the weight of `t`, which is contiguous. Weights with equal `layout` are packed equally.
+# Return an operand that `pack` packs, as `cached_panels` does for a float matrix. `b` describes the operand. For the
+# weight of a convolution, `b` has the address and the number of elements of the weight of `t`, which is contiguous.
+# Operands with equal `layout` are packed equally.
 # `caller_references` is the number of references to the tensor's array that the operator holds.
-cdef Packed cached_conv_weight(
+cdef Packed cached_in_layout(
     Tensor t, bint double_, Matrix *b, bytes layout, PackFunction pack, const void *context,
     Py_ssize_t caller_references
 )

@@ -128,7 +128,7 @@ cdef Packed cached_panels(Tensor t, bint double_, Matrix *b, int64_t panel_colum
     return cached_operand(t, double_, b, panel_columns, None, pack_matrix, NULL, 0)
 
 
-cdef Packed cached_conv_weight(
+cdef Packed cached_in_layout(
     Tensor t, bint double_, Matrix *b, bytes layout, PackFunction pack, const void *context,
     Py_ssize_t caller_references
 ):
