@@ -99,6 +99,9 @@ class Backend:
         """Return whether a host array is in pinned memory."""
         return False
 
+    def record_stream(self, array: Array, stream: Any) -> None:
+        """Declare that `stream` uses the memory of `array`. By default, do nothing."""
+
     def synchronize(self, device: int = -1) -> None:
         """Wait until the device has finished all submitted work (device synchronization)."""
 

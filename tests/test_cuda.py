@@ -4,6 +4,7 @@ The tests run on a GPU if available (`make test-cuda`), otherwise on the fake Cu
 """
 
 import warnings
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -178,6 +179,147 @@ def test_memory_is_counted(cuda):
     ts.cuda.reset_peak_memory_stats()
     ts.cuda.empty_cache()
     assert ts.cuda.max_memory_allocated() == before + 512 and y.is_cuda
+
+
+# ---------------------------------------------------------------- reuse of memory
+
+
+@contextmanager
+def stalled(cuda, stream):
+    """Queue work in a stream that does not finish within the block (on a GPU: for at least 0.3 s)."""
+    import cupy
+
+    if hasattr(cupy, "__version__"):  # CuPy itself
+        spin = cupy.RawKernel(
+            'extern "C" __global__ void spin() { long long t = clock64(); while (clock64() - t < 1000000000) {} }', "spin"
+        )
+        spin((1,), (1,), (), stream=stream.queue)
+        yield
+    else:
+        from tests.fake_cupy import runtime
+
+        runtime.stalled_streams.add(stream.cuda_stream)
+        try:
+            yield
+        finally:
+            runtime.stalled_streams.discard(stream.cuda_stream)
+    stream.synchronize()
+
+
+def test_recorded_streams_delay_the_reuse_of_memory(cuda):
+    """Memory that `record_stream` declares as used by a stream is reused after the work of this stream."""
+    side, size = ts.cuda.Stream(), 12345
+    ts.empty(size, device="cuda")  # compile and allocate what the calls below need
+    x = ts.empty(size, device="cuda")
+    address = x.data_ptr()
+    del x
+    x = ts.empty(size, device="cuda")
+    assert x.data_ptr() == address  # without a recorded stream, released memory is reused immediately
+    before = ts.cuda.memory_allocated()
+    with stalled(cuda, side):
+        x[10:].record_stream(side)  # a view, which has the memory of x
+        del x
+        assert ts.cuda.memory_allocated() <= before - size * 4
+        others = [ts.empty(size, device="cuda") for _ in range(3)]
+        assert address not in [y.data_ptr() for y in others]
+    again = ts.empty(size, device="cuda")
+    assert again.data_ptr() == address
+    again.record_stream(ts.cuda.current_stream())
+    del again
+    ts.cuda.synchronize()
+    assert ts.empty(size, device="cuda").data_ptr() == address
+    with pytest.raises(NotImplementedError, match="only available for these backends"):
+        ts.ones(2).record_stream(side)
+
+
+def test_empty_cache_waits_for_recorded_streams(cuda):
+    """`empty_cache` returns all unused memory to the driver, also memory that a stream still used."""
+    side = ts.cuda.Stream()
+    ts.cuda.empty_cache()
+    before = ts.cuda.memory_reserved()
+    x = ts.empty(54321, device="cuda")
+    with stalled(cuda, side):
+        x.record_stream(side)
+        del x
+        ts.cuda.empty_cache()
+    assert ts.cuda.memory_reserved() == before
+
+
+def test_asynchronous_copies_hold_their_memory(cuda):
+    """Source and destination of a non-blocking copy live until the copy is complete."""
+    stream = ts.cuda.Stream()
+    with ts.cuda.stream(stream), stalled(cuda, stream):
+        x = ts.arange(3000.0).reshape(30, 100).pin_memory()
+        moved = x.to("cuda", non_blocking=True)
+        del x
+        y = moved.t().to("cpu", non_blocking=True)
+        assert y.is_pinned() and y.stride() == (1, 100)
+        address = moved.data_ptr()
+        del moved
+        with ts.cuda.stream(ts.cuda.default_stream()):
+            others = [ts.empty(30, 100, device="cuda") for _ in range(3)]
+        assert address not in [z.data_ptr() for z in others]
+        assert len(cuda.pool._deferred) >= 2
+    assert y.equal(ts.arange(3000.0).reshape(30, 100).t())
+    cuda.pool.release_completed()
+    assert not cuda.pool._deferred
+
+
+def test_converting_copies_to_the_cpu_wait(cuda):
+    """Copies to the CPU that convert elements, or that write to an existing tensor, wait for the elements."""
+    stream = ts.cuda.Stream()
+    x = ts.arange(5.0, device="cuda")
+    ts.cuda.synchronize()
+    with ts.cuda.stream(stream):
+        assert x.to("cpu", ts.int64, non_blocking=True).tolist() == [0, 1, 2, 3, 4]
+        assert ts.zeros(5).copy_(x, non_blocking=True).tolist() == [0, 1, 2, 3, 4]
+        assert not x.to("cpu", ts.float64, non_blocking=True).is_pinned()
+
+
+def test_the_allocator_of_cupy_is_unchanged(cuda):
+    """Arrays of other code that uses CuPy come from CuPy's default pool, those of `ts` from a separate pool."""
+    import cupy
+
+    own = cupy.get_default_memory_pool()
+    before, allocated = own.used_bytes(), ts.cuda.memory_allocated()
+    theirs = cupy.empty(1 << 16, np.uint8)
+    assert own.used_bytes() == before + (1 << 16) and ts.cuda.memory_allocated() == allocated
+    x = ts.empty(1 << 16, dtype=ts.uint8, device="cuda")
+    y = (x + 1)[::2].contiguous().to(ts.int64)
+    assert own.used_bytes() == before + (1 << 16)
+    assert ts.cuda.memory_allocated() == allocated + (1 << 16) + y.numel() * 8
+    calls = []
+
+    def allocate(size):
+        calls.append(size)
+        return own.malloc(size)
+
+    with cupy.cuda.using_allocator(allocate):
+        z = x * 2
+        assert not calls
+        cupy.empty(10)
+        assert len(calls) == 1
+    assert z.is_cuda and theirs.nbytes == 1 << 16
+    if not hasattr(cupy, "__version__"):  # the fixture `cuda` rejects other uses of the default pool
+        own.allocations -= 2
+
+
+def test_memory_is_available_after_recorded_streams(cuda, monkeypatch):
+    """If the memory is exhausted, an allocation waits for streams that use released memory."""
+    import cupy
+
+    if hasattr(cupy, "__version__"):
+        pytest.skip("exhausts the memory of the fake CuPy")
+    side = ts.cuda.Stream()
+    x = ts.empty(40000, device="cuda")
+    address = x.data_ptr()
+    with stalled(cuda, side):
+        x.record_stream(side)
+        monkeypatch.setattr(cupy.cuda.MemoryPool, "limit", cuda.pool.pool.used_bytes() + 512)
+        with pytest.raises(MemoryError):
+            ts.empty(40000, device="cuda")
+        del x
+        assert ts.empty(40000, device="cuda").data_ptr() == address
 
 
 # ---------------------------------------------------------------- random numbers

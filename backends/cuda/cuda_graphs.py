@@ -39,16 +39,8 @@ def check_not_capturing() -> None:
         raise RuntimeError("CUDA error: operation not permitted when stream is capturing")
 
 
-class GraphPool:
+class GraphPool(memory.BlockPool):
     """Memory pool of graphs. Graphs that share a pool must not run at the same time."""
-
-    def __init__(self) -> None:
-        self.pool = cupy.cuda.MemoryPool()
-
-    def allocating(self) -> AbstractContextManager[Any]:
-        """Return a context manager that makes this thread allocate from the pool."""
-        context: AbstractContextManager[Any] = cupy.cuda.using_allocator(self.pool.malloc)
-        return context
 
 
 class GraphRngState:
@@ -97,6 +89,7 @@ class Graph:
         # If `begin_capture` raises, `begin` can be called again, because the state of this object changes
         # only afterwards.
         stream.begin_capture()
+        memory.begin_capture(self)
         self._allocating = self.pool.allocating()
         self._allocating.__enter__()
         _thread.graph = self
@@ -109,6 +102,7 @@ class Graph:
         try:
             self._graph = self._stream.end_capture()
         finally:
+            memory.end_capture(self)
             self._allocating.__exit__(None, None, None)
             self._allocating = None
 

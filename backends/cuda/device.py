@@ -17,6 +17,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import cupy
+import cupyx
 import numpy as np
 from numpy.typing import NDArray
 
@@ -24,6 +25,21 @@ from ..base import Array, Backend, Kernel
 from . import cpu_fallback, cuda_graphs, fusion_groups, memory, pointwise_launch
 from .namespace import CudaNamespace
 from .philox import Philox
+
+
+class _DeviceContext:
+    """Context manager that makes a device current, and then enters the context manager of an allocator."""
+
+    def __init__(self, device: Any, allocating: AbstractContextManager[Any]) -> None:
+        self._device, self._allocating = device, allocating
+
+    def __enter__(self) -> None:
+        self._device.__enter__()
+        self._allocating.__enter__()
+
+    def __exit__(self, *error: Any) -> None:
+        self._allocating.__exit__(*error)
+        self._device.__exit__(*error)
 
 
 class CudaBackend(Backend):
@@ -42,7 +58,6 @@ class CudaBackend(Backend):
         if self._count == 0:
             raise RuntimeError("device 'cuda' is not available:  no GPU was found")
         self.pool = memory.CountedPool()
-        cupy.cuda.set_allocator(self.pool.allocate)
         self.streams = [Philox() for _ in range(self._count)]
         self.xp = CudaNamespace()
         self.xp.random_stream = self.random_stream
@@ -80,12 +95,15 @@ class CudaBackend(Backend):
         return ordinal
 
     def on(self, device: int) -> AbstractContextManager[Any]:
-        """Return a context manager that makes `device` current. It does nothing if the device is current."""
+        """Return a context manager that makes `device` current and CuPy allocate from the pool of `ts`.
+
+        During the capture of a CUDA graph, CuPy allocates from the pool of the graph instead.
+        """
         ordinal = self.device_ordinal(device)
+        allocating = nullcontext() if cuda_graphs.capturing() is not None else self.pool.allocating()
         if ordinal == self.current_device():
-            return nullcontext()
-        context: AbstractContextManager[Any] = cupy.cuda.Device(ordinal)
-        return context
+            return allocating
+        return _DeviceContext(cupy.cuda.Device(ordinal), allocating)
 
     def properties(self, device: int) -> SimpleNamespace:
         """Return the CUDA runtime's device properties under PyTorch's names."""
@@ -126,7 +144,11 @@ class CudaBackend(Backend):
             constant = cuda_graphs.capture_constant(host)
             if constant is not None:
                 return constant
-            return cupy.array(host, order="K", blocking=not (non_blocking and memory.is_pinned(host)))
+            is_asynchronous = non_blocking and memory.is_pinned(host)
+            array = cupy.array(host, order="K", blocking=not is_asynchronous)
+            if is_asynchronous:
+                self.pool.hold(host, self._current_queue())
+            return array
 
     def to_host(self, array: Array, non_blocking: bool = False) -> NDArray[Any]:
         """Return a NumPy copy. If `non_blocking`, copy asynchronously to an array in pinned memory.
@@ -138,13 +160,44 @@ class CudaBackend(Backend):
             if not non_blocking:
                 copy: NDArray[Any] = cupy.asnumpy(array, order="A")
                 return copy
-            out = memory.copy_to_pinned(np.empty(array.shape, array.dtype))
-            return cupy.asnumpy(array, out=out, blocking=False)  # type: ignore[no-any-return]
+            order = sorted(range(array.ndim), key=lambda d: -abs(array.strides[d]))
+            source = cupy.ascontiguousarray(array.transpose(order) if order else array)
+            out = cupyx.empty_pinned(source.shape, source.dtype)
+            cupy.asnumpy(source, out=out, blocking=False)
+            self.pool.hold((source, out), self._current_queue())
+            in_order: NDArray[Any] = out.transpose(np.argsort(order)) if order else out
+            return in_order
 
     def move(self, array: Array, device: int) -> Array:
-        """Return a copy of `array` on `device`, or `array` itself if it is on this device."""
-        with self.on(device):
-            return cupy.asarray(array)
+        """Return a copy of `array` on `device`, or `array` itself if it is on this device.
+
+        The copy waits for the work that is queued in the current stream of the source device, and later work
+        in this stream waits for the copy.
+        """
+        source, target = self.device_of(array), self.device_ordinal(device)
+        if source == target:
+            return array
+        with self.on(source):
+            if not (array.flags.c_contiguous or array.flags.f_contiguous):
+                array = cupy.ascontiguousarray(array)
+            stream = cupy.cuda.get_current_stream()
+            before = stream.record()
+        with self.on(target):
+            cupy.cuda.get_current_stream().wait_event(before)
+            copy = cupy.array(array, order="K")
+            after = cupy.cuda.get_current_stream().record()
+            self.pool.hold(array, self._current_queue())
+        with self.on(source):
+            stream.wait_event(after)
+        return copy
+
+    def _current_queue(self) -> tuple[int, Any]:
+        """Return the current device and its current stream."""
+        return self.current_device(), cupy.cuda.get_current_stream()
+
+    def record_stream(self, array: Array, stream: Any) -> None:
+        """Defer the reuse of the memory of `array` until the work that `stream` has queued at its release."""
+        memory.record_stream(array, stream.device.index, stream.queue)
 
     def pin(self, array: NDArray[Any]) -> NDArray[Any]:
         """Return a copy of a host array in pinned memory, or the array itself if its memory is pinned."""

@@ -30,6 +30,7 @@ def missing():
 @contextmanager
 def installed():
     """Install the fake CuPy and its devices within the context."""
+    from tests.fake_cupy import array
     from tests.fake_cupy.functions import modules
     from ts import backends
 
@@ -37,8 +38,10 @@ def installed():
     for name in saved:
         del sys.modules[name]
     sys.modules.update(modules())
+    used = array.default_pool.allocations
     try:
         yield backends.get("cuda")
+        assert array.default_pool.allocations == used, "memory of `ts` is allocated from CuPy's default pool"
     finally:
         backends._loaded.pop("cuda", None)
         for name in list(sys.modules):

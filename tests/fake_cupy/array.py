@@ -1,7 +1,8 @@
 """`cupy.ndarray`: a NumPy array that cannot be converted to NumPy implicitly."""
 
-import ctypes
 import json
+import threading
+from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -16,48 +17,22 @@ ALIGNED = 512
 current_device = [0]
 
 
-class Pool:
-    """Counts allocated bytes by device, as CuPy's memory pool does."""
+class BaseMemory:
+    """Memory on a device. Subclasses release it in `__del__`."""
 
-    def __init__(self):
-        self.used = {}
-        self.total = {}
-
-    def take(self, nbytes, device):
-        size = -(-max(nbytes, 1) // ALIGNED) * ALIGNED
-        self.used[device] = self.used.get(device, 0) + size
-        self.total[device] = max(self.total.get(device, 0), self.used[device])
-        return size
-
-    def copy_results(self, size, device):
-        self.used[device] -= size
-
-
-pool = Pool()
-allocator = [lambda size: None]
-
-
-class Memory:
-    """A block of device memory, released with its last reference."""
-
-    def __init__(self, host):
-        self.device = current_device[0]
-        self.host = host
-        self.size = pool.take(host.nbytes, self.device)
-        allocator[0](host.nbytes)
-
-    def __del__(self):
-        pool.copy_results(self.size, self.device)
+    ptr = size = 0
+    device_id = 0
 
 
 class MemoryPointer:
     """A pointer into a memory block, with an offset in bytes."""
 
-    def __init__(self, mem, ptr):
-        self.mem, self.ptr = mem, ptr
+    def __init__(self, mem, offset):
+        assert isinstance(mem, BaseMemory)
+        self.mem, self.ptr, self.device_id = mem, mem.ptr + offset, mem.device_id
 
     def __add__(self, offset):
-        return MemoryPointer(self.mem, self.ptr + int(offset))
+        return MemoryPointer(self.mem, self.ptr - self.mem.ptr + int(offset))
 
     def array(self, shape, dtype, strides):
         """Return an array that begins at this address."""
@@ -65,8 +40,97 @@ class MemoryPointer:
         reach = dtype.itemsize + sum((n - 1) * s for n, s in zip(shape, steps))
         if 0 in shape:
             return np.empty(shape, dtype)
-        buffer = (ctypes.c_char * reach).from_address(self.ptr)
-        return np.ndarray(shape, dtype, buffer, 0, steps)
+        return np.ndarray(shape, dtype, np.asarray(MemoryBytes(self.mem, self.ptr, reach)), 0, steps)
+
+
+class MemoryBytes:
+    """The bytes at an address. NumPy arrays of them hold a reference to the memory block."""
+
+    def __init__(self, mem, ptr, size):
+        self.mem = mem
+        self.__array_interface__ = {"shape": (size,), "typestr": "|u1", "data": (ptr, False), "version": 3}
+
+
+class PooledMemory(BaseMemory):
+    """A block of a pool, which returns to the free list of its device and stream with its last reference."""
+
+    def __init__(self, pool, key, buffer):
+        self._pool, self._key, self._buffer = pool, key, buffer
+        self.device_id, self.ptr, self.size = key[0], buffer.ctypes.data, buffer.nbytes
+        pool.used[key[0]] = pool.used.get(key[0], 0) + self.size
+
+    def __del__(self):
+        self._pool.used[self._key[0]] -= self.size
+        self._pool.free.setdefault(self._key, {}).setdefault(self.size, []).append(self._buffer)
+
+
+class MemoryPool:
+    """Fake memory pool with free lists for each device, stream and size."""
+
+    current_stream = None  # a function, which `runtime` sets
+
+    def __init__(self, allocator=None):
+        self.used, self.total, self.free = {}, {}, {}
+        self.allocations = 0
+
+    def malloc(self, size):
+        if size == 0:
+            return MemoryPointer(BaseMemory(), 0)
+        self.allocations += 1
+        size = -(-size // ALIGNED) * ALIGNED
+        key = current_device[0], MemoryPool.current_stream()
+        unused = self.free.get(key, {}).get(size)
+        if unused:
+            return MemoryPointer(PooledMemory(self, key, unused.pop()), 0)
+        if MemoryPool.limit is not None and self.used_bytes() + size > MemoryPool.limit:
+            raise OutOfMemoryError(size, self.total_bytes())
+        self.total[key[0]] = self.total.get(key[0], 0) + size
+        return MemoryPointer(PooledMemory(self, key, np.empty(size, np.uint8)), 0)
+
+    limit = None  # bytes in use of a pool on a device, above which `malloc` raises OutOfMemoryError
+
+    def used_bytes(self):
+        return self.used.get(current_device[0], 0)
+
+    def total_bytes(self):
+        return self.total.get(current_device[0], 0)
+
+    def free_all_blocks(self, stream=None):
+        device = current_device[0]
+        self.free = {key: sizes for key, sizes in self.free.items() if key[0] != device}
+        self.total[device] = self.used.get(device, 0)
+
+
+class OutOfMemoryError(MemoryError):
+    """Error of a pool that has no memory."""
+
+    def __init__(self, size, total, limit=0):
+        super().__init__(f"Out of memory allocating {size:,} bytes (allocated so far: {total:,} bytes).")
+
+
+default_pool = MemoryPool()
+default_allocator = [default_pool.malloc]  # the allocator of all threads
+_thread = threading.local()  # `allocator`: the allocator of one thread
+
+
+def get_allocator():
+    return getattr(_thread, "allocator", None) or default_allocator[0]
+
+
+def set_allocator(allocator=None):
+    if getattr(_thread, "allocator", None) is not None:
+        raise ValueError("Can't change the global allocator inside `using_allocator` context manager")
+    default_allocator[0] = allocator or default_pool.malloc
+
+
+@contextmanager
+def using_allocator(allocator=None):
+    before = getattr(_thread, "allocator", None)
+    _thread.allocator = allocator or default_pool.malloc
+    try:
+        yield
+    finally:
+        _thread.allocator = before
 
 
 def check_operand(x, what="operand"):
@@ -84,8 +148,19 @@ class ndarray:
     def __init__(self, shape, dtype=float, memptr=None, strides=None, order="C", _host=None, _memory=None):
         if memptr is not None:
             _host, _memory = memptr.array(shape, np.dtype(dtype), strides), memptr.mem
-        self._host = np.empty(shape, dtype, order=order) if _host is None else _host
-        self._memory = Memory(self._host) if _memory is None else _memory
+        if _memory is None:
+            pointer = get_allocator()(np.empty(shape, dtype).nbytes if _host is None else _host.nbytes)
+            if not pointer.ptr:
+                pointer.mem.device_id = current_device[0]
+            if _host is None:
+                like = np.empty(shape, dtype, order=order)
+                _host = pointer.array(like.shape, like.dtype, like.strides)
+            elif _host.size and (_host.flags.c_contiguous or _host.flags.f_contiguous):
+                values, _host = _host, pointer.array(_host.shape, _host.dtype, _host.strides)
+                _host[...] = values
+            _memory = pointer.mem
+        self._host = _host
+        self._memory = _memory
 
     # ---- attributes
 
@@ -98,8 +173,8 @@ class ndarray:
     nbytes = property(lambda self: self._host.nbytes)
     T = property(lambda self: view(self, self._host.T))
     mT = property(lambda self: view(self, self._host.mT))
-    device = property(lambda self: SimpleNamespace(id=self._memory.device))
-    data = property(lambda self: MemoryPointer(self._memory, self._host.ctypes.data))
+    device = property(lambda self: SimpleNamespace(id=self._memory.device_id))
+    data = property(lambda self: MemoryPointer(self._memory, self._host.ctypes.data - self._memory.ptr))
 
     @property
     def base(self):
@@ -206,7 +281,7 @@ class ndarray:
 
     @record_calls
     def __setitem__(self, key, value):
-        if isinstance(value, ndarray) and value._memory.device != self._memory.device:
+        if isinstance(value, ndarray) and value._memory.device_id != self._memory.device_id:
             raise ValueError("Array device must be same as the current device")
         self._host[self._key(key)] = unwrap(check_operand(value))
 

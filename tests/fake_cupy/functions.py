@@ -85,7 +85,7 @@ class Ufunc:
             if not isinstance(x, (ndarray, int, float, complex, np.generic)):
                 check_operand(x)
                 raise TypeError(f"Unsupported type {type(x)} for {self.name}")
-        if len({x._memory.device for x in operands if isinstance(x, ndarray)}) > 1:
+        if len({x._memory.device_id for x in operands if isinstance(x, ndarray)}) > 1:
             raise ValueError(f"{self.name}: arrays of different devices")
         in_types, out_types = self._loop(operands)
         cast = [np.asarray(unwrap(x)).astype(t) for x, t in zip(operands, in_types)]
@@ -213,13 +213,17 @@ def array(obj, dtype=None, copy=True, order="K", subok=False, ndmin=0, *, blocki
     if isinstance(host, (list, tuple)) and any(isinstance(x, np.ndarray) and x.ndim for x in flat(host)):
         host = np.stack(host) if all(x.shape == host[0].shape for x in host) else host
     result = np.array(host, dtype=dtype, copy=copy or None, order=order or "K", ndmin=ndmin)
-    if isinstance(obj, ndarray) and result is obj._host and obj._memory.device == runtime.current():
+    if isinstance(obj, ndarray) and result is obj._host and obj._memory.device_id == runtime.current():
         return obj
     return wrap(result.copy(order="K") if isinstance(obj, np.ndarray) and result is obj else result)
 
 
 def asarray(a, dtype=None, order=None, *, blocking=False):
     return array(a, dtype, copy=False, order=order)
+
+
+def empty(shape, dtype=float, order="C"):
+    return ndarray(shape, dtype, order=order)
 
 
 @graph_capture.record_calls
@@ -290,7 +294,7 @@ lib.stride_tricks = stride_tricks
 cuda = runtime.module()
 NAMESPACE = _module("cupy", np, {
     "ndarray": ndarray, "array": array, "asarray": asarray, "ascontiguousarray": ascontiguousarray,
-    "asnumpy": asnumpy, "linalg": linalg, "fft": fft, "lib": lib, "cuda": cuda, "RawKernel": kernels.RawKernel,
+    "asnumpy": asnumpy, "empty": empty, "linalg": linalg, "fft": fft, "lib": lib, "cuda": cuda, "RawKernel": kernels.RawKernel,
     "RawModule": kernels.RawModule, "get_default_memory_pool": runtime.get_default_memory_pool,
     "get_default_pinned_memory_pool": runtime.get_default_pinned_memory_pool, "ufunc": Ufunc,
 })  # fmt: skip

@@ -2,12 +2,14 @@
 
 import itertools
 import types
-from contextlib import contextmanager
 
 import numpy as np
 
 from tests.fake_cupy import graph_capture
-from tests.fake_cupy.array import API, allocator, current_device, pool
+from tests.fake_cupy.array import (
+    API, BaseMemory, MemoryPointer, MemoryPool, OutOfMemoryError, current_device, default_pool, get_allocator,
+    set_allocator, using_allocator,
+)  # fmt: skip
 
 DEVICES = 2
 TOTAL = 1 << 34
@@ -81,6 +83,11 @@ class Stream:
     def synchronize(self):
         pass
 
+    def record(self, event=None):
+        event = Event(disable_timing=True) if event is None else event
+        event.record(self)
+        return event
+
     def wait_event(self, event):
         self.waited.append(event)
 
@@ -107,18 +114,28 @@ class ExternalStream(Stream):
         self.ptr, self.device_id = ptr, device_id
 
 
+stalled_streams = set()  # addresses of streams whose work does not finish, for tests
+
+
 class Event:
     """Event whose time is the sequence number of its recording."""
 
     def __init__(self, block=False, disable_timing=False, interprocess=False):
         self.ptr = next(_clock) * 16
-        self.timed, self.at, self.done = not disable_timing, None, True
+        self.timed, self.at, self._stream = not disable_timing, None, None
+
+    @property
+    def done(self):
+        assert graph_capture.current() is None, "a query of an event invalidates a capture"
+        return self._stream not in stalled_streams
 
     def record(self, stream=None):
-        self.at = next(_clock)
+        stream = get_current_stream() if stream is None else stream
+        stream._check()
+        self.at, self._stream = next(_clock), stream.ptr
 
     def synchronize(self):
-        pass
+        stalled_streams.discard(self._stream)
 
 
 def get_current_stream(device_id=-1):
@@ -130,44 +147,15 @@ def get_elapsed_time(start, end):
     return float(end.at - start.at)
 
 
-class MemoryPool:
-    """Fake memory pool, which counts the memory of arrays."""
-
-    def malloc(self, size):
-        return size
-
-    def used_bytes(self):
-        return pool.used.get(current(), 0)
-
-    def total_bytes(self):
-        return pool.total.get(current(), 0)
-
-    def free_all_blocks(self, stream=None):
-        pool.total[current()] = pool.used.get(current(), 0)
-
-
-_pool = MemoryPool()
+MemoryPool.current_stream = lambda: get_current_stream().ptr
 
 
 def get_default_memory_pool():
-    return _pool
+    return default_pool
 
 
 def get_default_pinned_memory_pool():
     return types.SimpleNamespace(free_all_blocks=lambda: None)
-
-
-def set_allocator(allocate=None):
-    allocator[0] = allocate
-
-
-@contextmanager
-def using_allocator(allocate=None):
-    before, allocator[0] = allocator[0], allocate
-    try:
-        yield
-    finally:
-        allocator[0] = before
 
 
 class PinnedMemoryPointer(bytearray):
@@ -191,17 +179,20 @@ def properties(device):
 def module():
     """Create the fake `cupy.cuda`, which contains only names that CuPy has."""
     runtime = types.ModuleType("cupy.cuda.runtime")
+    memory = types.ModuleType("cupy.cuda.memory")
+    memory.OutOfMemoryError = OutOfMemoryError
     cuda = types.ModuleType("cupy.cuda")
     replaced = {
         runtime: {
             "getDeviceCount": lambda: DEVICES, "getDevice": current, "deviceSynchronize": graph_capture.reject_capture(lambda: None),
             "getDeviceProperties": properties, "deviceCanAccessPeer": lambda a, b: a != b,
-            "memGetInfo": lambda: (TOTAL - pool.used.get(current(), 0), TOTAL), "CUDARuntimeError": CUDARuntimeError,
+            "memGetInfo": lambda: (TOTAL - default_pool.used_bytes(), TOTAL), "CUDARuntimeError": CUDARuntimeError,
         },
         cuda: {
             "runtime": runtime, "Device": Device, "Stream": Stream, "ExternalStream": ExternalStream, "Event": Event,
             "get_current_stream": get_current_stream, "get_elapsed_time": get_elapsed_time,
-            "set_allocator": set_allocator, "using_allocator": using_allocator, "MemoryPool": MemoryPool,
+            "memory": memory, "BaseMemory": BaseMemory, "MemoryPointer": MemoryPointer,
+            "get_allocator": get_allocator, "set_allocator": set_allocator, "using_allocator": using_allocator, "MemoryPool": MemoryPool,
             "PinnedMemoryPointer": PinnedMemoryPointer, "Graph": graph_capture.Graph,
         },
     }  # fmt: skip

@@ -74,9 +74,14 @@ def _to_copy(
 ) -> Tensor:
     if self.layout is not dtypes.strided:
         return _copied_sparse(self, dtype, layout, device)
-    on_device = self if device is None else conversions.to_device(self, device, non_blocking)
     target_dtype = self.dtype if dtype is None else _dtype_of(dtype)
     layout_of = None if memory_format is None else dtypes.MEMORY_FORMATS[memory_format]
+    on_device = self
+    if device is not None:
+        # A conversion after an asynchronous copy to the CPU would read elements that have not arrived.
+        converts = target_dtype is not self.dtype or layout_of not in (None, dtypes.preserve_format)
+        waits = converts and devices.as_device(device).type == "cpu"
+        on_device = conversions.to_device(self, device, non_blocking and not waits)
     return conversions.ensure_copy(self, on_device, target_dtype, layout_of)
 
 
@@ -237,7 +242,7 @@ def _unpack_dual(dual: Tensor, level: int) -> tuple[Tensor, None]:
 
 @op("aten::record_stream(Tensor(a!) self, Stream s) -> ()", where="m", tensor_kernel=True)
 def _record_stream(self: Tensor, s: Stream) -> None:
-    """Do nothing for a GPU tensor, because the memory pool does not reuse memory that a stream still uses.
+    """Declare that a stream uses the memory of a GPU tensor, so that it is reused after this use.
 
     Raise NotImplementedError for a CPU tensor.
     """
@@ -246,6 +251,7 @@ def _record_stream(self: Tensor, s: Stream) -> None:
             "Could not run 'aten::record_stream' with arguments from the 'CPU' backend. "
             "'aten::record_stream' is only available for these backends: [CUDA]."
         )
+    backends.get(self.device.type).record_stream(self.array, s)
 
 
 # These queries return False for every tensor of `ts`.

@@ -254,7 +254,10 @@ cdef object run_on(Operator op, list args, int backend, int device):
             raise
         raise better from error
     if op.layouts and backend != BACKEND_SPARSE:
-        result = apply_layout_rules()(bound[1], op.layouts, result, values[1:])
+        if bound[0].numbered:  # copies are allocated on the device of the result
+            result = bound[0].run(apply_layout_rules(), [bound[1], op.layouts, result, values[1:]], device)
+        else:
+            result = apply_layout_rules()(bound[1], op.layouts, result, values[1:])
     return wrap_results(op, result, args)
 
 

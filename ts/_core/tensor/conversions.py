@@ -90,6 +90,13 @@ def converted(x: Tensor, dtype: dtypes.dtype) -> Tensor:
 
 def copied(x: Tensor, memory_format: Any, dtype: dtypes.dtype | None = None) -> Tensor:
     """Return a dense copy of `x`, with its dimension order or in the given memory format."""
+    if isinstance(x.array, np.ndarray):
+        return _copied(x, memory_format, dtype)
+    with backend_of(x.device.type).on(x.device_index):
+        return _copied(x, memory_format, dtype)
+
+
+def _copied(x: Tensor, memory_format: Any, dtype: dtypes.dtype | None) -> Tensor:
     numpy_dtype = x.array.dtype if dtype is None else dtype.numpy_dtype
     if memory_format is None or memory_format is dtypes.preserve_format:
         if x.array.flags.c_contiguous:
@@ -327,9 +334,14 @@ def copy_into(x: Tensor, src: Tensor, non_blocking: bool = False) -> None:
         _check_copied(x.shape, src.shape)
     if x.is_meta:
         return
-    source = to_device(src, x.device, non_blocking).array
+    # A copy to the CPU waits for the elements, which are read immediately below.
+    source = to_device(src, x.device, non_blocking and x.device.type != "cpu").array
     check(x.array, [source])
-    x.array[...] = converted_array(source, x.array.dtype)
+    if isinstance(x.array, np.ndarray):
+        x.array[...] = converted_array(source, x.array.dtype)
+    else:
+        with backend_of(x.device.type).on(x.device_index):
+            x.array[...] = converted_array(source, x.array.dtype)
     written(x)
 
 
