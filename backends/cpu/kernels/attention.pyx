@@ -21,6 +21,7 @@ from ts._core.tensor.ndarray cimport (
 )
 from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor
 from ts._core.value.ivalue cimport IValue, TAG_FLOAT, TAG_INT, TAG_NONE
+from ts.backends.cpu.kernels.bfloat16_tiles cimport has_bfloat16_tiles
 from ts.backends.cpu.kernels.gemm_ops cimport linear_with_epilogue
 from ts.backends.cpu.kernels.gil cimport ReleasedGil, release_gil_for_arrays, take_gil
 from ts.backends.cpu.kernels.flash_attention cimport ADDITIVE_MASK, BOOL_HIDE_MASK, BOOL_KEEP_MASK, NO_MASK, Masking, compute_attention
@@ -28,6 +29,7 @@ from ts.backends.cpu.kernels.kernel cimport contiguous_array_or_null, is_tensor,
 from ts.backends.cpu.kernels.matmul cimport cached_panels_for
 from ts.backends.cpu.kernels.norm cimport layer_norm_rows
 from ts.backends.cpu.kernels.kernel_registry cimport CONTIGUOUS, register_kernel
+from ts.backends.cpu.kernels.short_floats cimport BFLOAT16, to_float32
 from ts.backends.cpu.kernels.vector_math cimport FloatRow, float_row
 from ts.backends.cpu.kernels.tensor_iterator cimport contiguous_copy
 
@@ -84,7 +86,7 @@ cdef int attention(Operator op, IValue *r, const int32_t *at) except -1:
     cdef Masking masking = NO_MASK
     cdef double factor
     cdef bint causal = r[at[5]].v.i
-    if (kind != FLOAT and kind != DOUBLE) or r[at[4]].v.f != 0 or r[at[7]].v.i or (causal and mask_register.tag != TAG_NONE):
+    if (kind != FLOAT and kind != DOUBLE and not (kind == BFLOAT16 and has_bfloat16_tiles())) or r[at[4]].v.f != 0 or r[at[7]].v.i or (causal and mask_register.tag != TAG_NONE):
         return UNSUPPORTED
     q, k, v = read_operand(&r[at[0]], kind), read_operand(&r[at[1]], kind), read_operand(&r[at[2]], kind)
     if q is None or k is None or v is None or size_of(<PyArrayObject *>q) == 0:
@@ -99,6 +101,8 @@ cdef int attention(Operator op, IValue *r, const int32_t *at) except -1:
         mask = (<Tensor>mask_register.v.o).array
         if not flags_of(<PyArrayObject *>mask) & cnp.NPY_ARRAY_ALIGNED:
             return UNSUPPORTED
+        if scalar_type(mask_register) == BFLOAT16:
+            mask = to_float32(<PyArrayObject *>mask)
     if scale.tag == TAG_FLOAT:
         factor = scale.v.f
     elif scale.tag == TAG_INT:

@@ -9,7 +9,7 @@ from ts.backends.cpu.kernels.blas_matrix cimport Matrix
 
 cdef enum:
     PANEL_COLUMNS = 64                 # maximal number of columns of a packed panel
-    MAX_DOT_ROWS = 4                   # maximal number of rows of the left operand in `multiply_dots`
+    MAX_ROWS_IN_PLACE = 4              # maximal number of rows of the left operand in `multiply_in_place`
 
 cdef extern from "simd_bfloat16.h" nogil:
     ctypedef struct PairStore:
@@ -19,7 +19,7 @@ cdef extern from "simd_bfloat16.h" nogil:
         void *out
         Py_ssize_t pitch
         int wide
-    void round_to_pairs(const float *x, Py_ssize_t n, void *out)
+    void round_to_bfloat16(const float *x, Py_ssize_t n, void *out)
 
 cdef struct LeftPairs:                 # rows of the left operand of a product
     const char *data
@@ -45,10 +45,11 @@ cdef LeftPairs left_pairs(Matrix *a, int64_t row, int64_t row_end, char *buffer)
 # and column of the result.
 cdef void multiply_pairs(const LeftPairs *left, const char *panels, int64_t columns, PairStore store) noexcept nogil
 
-# Return whether `multiply_dots` computes a @ b. It needs no packing, and is the fastest algorithm for few rows.
-cdef bint can_use_dots(Matrix *a, Matrix *b) noexcept nogil
-# Multiply `a` by the columns [column, column_end) of `b`. `store` describes the first row and `column` of the result.
-cdef void multiply_dots(Matrix *a, Matrix *b, int64_t column, int64_t column_end, PairStore store) noexcept nogil
+# Return whether `multiply_in_place` computes a @ b. It needs no packing, and is the fastest algorithm for few rows.
+cdef bint can_multiply_in_place(Matrix *a) noexcept nogil
+# Multiply `a` by the columns [column, column_end) of `b`. `store` describes the first row and `column` of the result. If the
+# rows of `b` are contiguous, the result has the same bits as the result of `multiply_pairs`.
+cdef void multiply_in_place(Matrix *a, Matrix *b, int64_t column, int64_t column_end, PairStore store) noexcept nogil
 
 # Return `store` with the destination and the summand moved by some rows and columns.
 cdef PairStore moved_store(const PairStore *store, int64_t rows, int64_t columns) noexcept nogil

@@ -19,9 +19,9 @@ cdef extern from "simd_bfloat16.h" nogil:
     )
     void pack_row_pairs(Py_ssize_t depth, Py_ssize_t columns, const char *x, Py_ssize_t pitch_bytes, char *to, Py_ssize_t step)
     void pack_column_pairs(Py_ssize_t depth, Py_ssize_t columns, const char *x, Py_ssize_t pitch_bytes, char *to, Py_ssize_t step)
-    void multiply_dot_rows(
+    void multiply_rows_in_place(
         Py_ssize_t rows, Py_ssize_t depth, Py_ssize_t columns, const char *a, Py_ssize_t a_bytes, const char *b,
-        Py_ssize_t b_bytes, const PairStore *to
+        Py_ssize_t b_bytes, int transposed, const PairStore *to
     )
 
 cdef bint enabled = has_bfloat16_pairs()
@@ -89,12 +89,15 @@ cdef void multiply_pairs(const LeftPairs *left, const char *panels, int64_t colu
         column += count
 
 
-cdef bint can_use_dots(Matrix *a, Matrix *b) noexcept nogil:
-    return a.rows <= MAX_DOT_ROWS and a.flag == AS_IT_IS and b.flag != AS_IT_IS
+cdef bint can_multiply_in_place(Matrix *a) noexcept nogil:
+    return a.rows <= MAX_ROWS_IN_PLACE and a.flag == AS_IT_IS
 
 
-cdef void multiply_dots(Matrix *a, Matrix *b, int64_t column, int64_t column_end, PairStore store) noexcept nogil:
-    multiply_dot_rows(a.rows, a.columns, column_end - column, a.data, 2 * a.pitch, b.data + 2 * column * b.pitch, 2 * b.pitch, &store)
+cdef void multiply_in_place(Matrix *a, Matrix *b, int64_t column, int64_t column_end, PairStore store) noexcept nogil:
+    multiply_rows_in_place(
+        a.rows, a.columns, column_end - column, a.data, 2 * a.pitch,
+        b.data + 2 * column * (1 if b.flag == AS_IT_IS else b.pitch), 2 * b.pitch, b.flag != AS_IT_IS, &store
+    )
 
 
 cdef PairStore moved_store(const PairStore *store, int64_t rows, int64_t columns) noexcept nogil:

@@ -9,6 +9,9 @@ Only the scores of one block of rows are in memory at a time. The algorithm is:
         for 64 rows:    scores = rows @ keys.T * scale      in tiles that fit in the L2 cache
                         apply mask and softmax over all keys
                         out = scores @ values
+
+On processors with AVX512_BF16, both products of bfloat16 operands use the tiles of `bfloat16_tiles.pyx`. The scores
+and the softmax are float32, and the weights are rounded to bfloat16 before the second product.
 """
 
 cimport cython
@@ -22,6 +25,10 @@ from numpy cimport npy_intp
 from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, PyArrayObject, data_of, dims_of, ndim_of, new_array, size_of, strides_of
 from ts._core.value.no_python_construction cimport seal
 from ts.backends.cpu.kernels.aligned_memory cimport malloc_aligned
+from ts.backends.cpu.kernels.bfloat16_tiles cimport (
+    PANEL_COLUMNS, LeftPairs, PairStore, can_multiply_in_place, left_pairs, moved_store, multiply_in_place,
+    multiply_pairs, pack_pairs, packed_pairs_bytes, round_to_bfloat16,
+)
 from ts.backends.cpu.kernels.skinny_gemm cimport can_use_skinny_gemm, skinny_gemm
 from ts.backends.cpu.kernels.gemm_tiles cimport Panels, pack_panels, packed_block, panel_bytes, panel_columns
 from ts.backends.cpu.kernels.kernel cimport MAX_DIMS, item_size
@@ -40,6 +47,7 @@ cnp.import_array()
 
 cdef enum:
     MAX_BLOCK_SCORES = 1 << 16         # maximal number of scores of a block
+    BFLOAT16_BLOCK_ROWS = 64           # maximal number of query rows of a block of bfloat16 operands
     MIN_BLOCK_ROWS = 8  # minimal number of query rows of a block, even if the block then has more than MAX_BLOCK_SCORES scores
 
 
@@ -113,8 +121,10 @@ cdef void softmax_masked_rows(int kind, floating *scores, npy_intp rows, npy_int
 cdef class Heads:
     """The operands of all heads. A task consists of some query rows of one head."""
 
-    cdef int kind                      # FLOAT or DOUBLE
-    cdef int64_t size                  # size of an element in bytes
+    cdef int kind                      # FLOAT or DOUBLE: dtype of the scores
+    cdef bint brain                    # whether the operands and the result are bfloat16
+    cdef int64_t size                  # size of an element of the operands in bytes
+    cdef int64_t score_size            # size of a score in bytes
     cdef Matrix query                  # queries of the first head
     cdef Matrix keys                   # transposed keys of the first head
     cdef Matrix values                 # values of the first head
@@ -148,6 +158,10 @@ cdef class Heads:
         if self.count < 2 * partition_count and partition_count > 1:
             self.rows = max((rows + 2 * partition_count - 1) // (2 * partition_count) // 8 * 8, <int64_t>MIN_BLOCK_ROWS)
         self.row_tasks = (rows + self.rows - 1) // self.rows
+        if self.brain:
+            self.block_rows = min(self.block_rows, <int64_t>BFLOAT16_BLOCK_ROWS)
+            self.few_scores = self.few_sums = can_multiply_in_place(&self.query)
+            return 0
         self.few_scores = can_use_skinny_gemm(double_, &self.query, &self.keys)
         cdef Matrix weights = self.query
         weights.columns = weights.pitch = self.keys.columns
@@ -159,10 +173,11 @@ cdef class Heads:
         """Run tasks until none remain. Return -1 if memory is exhausted."""
         cdef bint double_ = self.kind == DOUBLE
         cdef int64_t n = self.keys.columns, block_rows = min(self.block_rows, self.rows)
-        cdef int64_t key_bytes = 0 if self.few_scores else panel_bytes(double_, &self.keys)
-        cdef int64_t value_bytes = 0 if self.few_sums else panel_bytes(double_, &self.values)
-        cdef int64_t score_bytes = (block_rows * n * self.size + 63) // 64 * 64, task
-        cdef char *buffer = <char *>malloc_aligned(<size_t>(key_bytes + value_bytes + 2 * score_bytes))
+        cdef int64_t key_bytes = 0 if self.few_scores else self.packed_bytes(&self.keys)
+        cdef int64_t value_bytes = 0 if self.few_sums else self.packed_bytes(&self.values)
+        cdef int64_t score_bytes = (block_rows * n * self.score_size + 63) // 64 * 64, task
+        cdef int64_t query_bytes = packed_pairs_bytes(self.query.columns, block_rows) if self.brain else 0
+        cdef char *buffer = <char *>malloc_aligned(<size_t>(key_bytes + value_bytes + 2 * score_bytes + query_bytes))
         if buffer == NULL:
             return -1
         while True:
@@ -173,6 +188,9 @@ cdef class Heads:
                           buffer + key_bytes + value_bytes, buffer + key_bytes + value_bytes + score_bytes)
         free(buffer)
         return 0
+
+    cdef int64_t packed_bytes(self, Matrix *b) noexcept nogil:
+        return packed_pairs_bytes(b.rows, b.columns) if self.brain else panel_bytes(self.kind == DOUBLE, b)
 
     cdef void run_head(self, int64_t head, int64_t row, char *keys, char *values, char *scores, char *weights) noexcept nogil:
         """Compute the attention of `self.rows` query rows of `head`, from `row` on. The other arguments are buffers:
@@ -192,6 +210,9 @@ cdef class Heads:
             mask += left % self.dims[d] * self.strides[3][d]
             left //= self.dims[d]
             d -= 1
+        if self.brain:
+            self.run_bfloat16_rows(&query, &k, &v, row, row_end, mask, keys, values, scores, weights, out)
+            return
         if not self.few_scores:
             pack_panels(double_, &k, panel_columns(double_), keys, &packed_keys)
         if not self.few_sums:
@@ -203,11 +224,59 @@ cdef class Heads:
             query.rows = weights_matrix.rows = count
             self.multiply(&query, &k, &packed_keys, self.few_scores, scores, self.scale)
             if self.kind == DOUBLE:
-                self.compute_weights(<double *>scores, row, count, mask, <double *>weights)
+                self.compute_weights(<double *>scores, row, count, n, mask, <double *>weights)
             else:
-                self.compute_weights(<float *>scores, row, count, mask, <float *>weights)
+                self.compute_weights(<float *>scores, row, count, n, mask, <float *>weights)
             self.multiply(&weights_matrix, &v, &packed_values, self.few_sums, out + row * v.columns * self.size, 1)
             query.data += count * (query.pitch if query.flag == AS_IT_IS else 1) * self.size
+            row += count
+
+    cdef void run_bfloat16_rows(
+        self, Matrix *query, Matrix *k, Matrix *v, int64_t row, int64_t row_end, char *mask, char *keys, char *values, char *scores,
+        char *weights, char *out
+    ) noexcept nogil:
+        """Compute the attention of the query rows [row, row_end) of a head with bfloat16 operands.
+
+        With a causal mask, the number of keys depends only on the position of the query row, so that the bits do not
+        depend on the blocks. A packed block of queries is stored after `weights`.
+        """
+        cdef int64_t n = k.columns, count, column, key_count
+        cdef int64_t score_bytes = weights - scores
+        cdef Matrix block = query[0], weights_matrix, first_values = v[0]
+        cdef LeftPairs left
+        cdef PairStore store
+        store.beta, store.summand, store.summand_pitch = 0, NULL, 0
+        if not self.few_scores:
+            pack_pairs(k, 0, n, keys)
+            pack_pairs(v, 0, v.columns, values)
+        while row < row_end:
+            count, key_count = min(self.block_rows, row_end - row), n
+            if self.causal:
+                count = min(count, BFLOAT16_BLOCK_ROWS - row % BFLOAT16_BLOCK_ROWS)
+                key_count = min(n, (row // BFLOAT16_BLOCK_ROWS + 1) * BFLOAT16_BLOCK_ROWS)
+            store.alpha, store.out, store.pitch, store.wide = <float>self.scale, scores, key_count, True
+            if self.few_scores:
+                block.data, block.rows = query.data + 2 * row * query.pitch, count
+                multiply_in_place(&block, k, 0, key_count, store)
+            else:
+                left = left_pairs(query, row, row + count, weights + score_bytes)
+                multiply_pairs(&left, keys, key_count, store)
+            self.compute_weights(<float *>scores, row, count, key_count, mask, <float *>weights)
+            round_to_bfloat16(<float *>weights, count * key_count, scores)
+            weights_matrix.data, weights_matrix.flag, weights_matrix.rows = scores, AS_IT_IS, count
+            weights_matrix.columns = weights_matrix.pitch = first_values.rows = key_count
+            store.alpha, store.out, store.pitch, store.wide = 1, out + 2 * row * v.columns, v.columns, False
+            if self.few_sums:
+                multiply_in_place(&weights_matrix, &first_values, 0, v.columns, store)
+            else:
+                left = left_pairs(&weights_matrix, 0, count, NULL)
+                column = 0
+                while column < v.columns:
+                    multiply_pairs(
+                        &left, values + packed_pairs_bytes(n, column), min(v.columns - column, <int64_t>PANEL_COLUMNS),
+                        moved_store(&store, 0, column),
+                    )
+                    column += PANEL_COLUMNS
             row += count
 
     cdef void multiply(self, Matrix *a, Matrix *b, Panels *packed, bint few, char *out, double by) noexcept nogil:
@@ -218,9 +287,10 @@ cdef class Heads:
         finish.alpha, finish.bias, finish.epilogue = by, NULL, NULL
         packed_block(packed, a, 0, a.rows, 0, b.columns, out, b.columns, &finish)
 
-    cdef void compute_weights(self, floating *scores, int64_t row, int64_t rows, const char *mask, floating *weights) noexcept nogil:
-        """Compute the attention weights of some rows: apply the masks, then the softmax."""
-        cdef npy_intp n = self.keys.columns
+    cdef void compute_weights(
+        self, floating *scores, int64_t row, int64_t rows, int64_t n, const char *mask, floating *weights
+    ) noexcept nogil:
+        """Compute the attention weights of some rows of `n` scores: apply the masks, then the softmax."""
         if self.masking != NO_MASK:
             apply_mask(self.masking, scores, rows, n, mask + row * self.down, self.down, self.right)
         if self.causal:
@@ -322,12 +392,14 @@ cdef object compute_attention(object q, object k, object v, object mask, Masking
         return None
     h.size = item_size(<PyArrayObject *>q)
     h.kind = DOUBLE if h.size == 8 else FLOAT
+    h.score_size = 8 if h.kind == DOUBLE else 4
+    h.brain = h.size == 2
     h.masking, h.causal, h.scale = masking, causal, scale
     nd = h.nd + 2
     shape[nd - 2], shape[nd - 1] = h.query.rows, h.values.columns
-    result = new_array(nd, shape, cnp.NPY_DOUBLE if h.kind == DOUBLE else cnp.NPY_FLOAT)
+    result = new_array(nd, shape, cnp.PyArray_TYPE(<cnp.ndarray>q))
     h.out = data_of(<PyArrayObject *>result)
-    partitions = partition_count(h.work() / 64)
+    partitions = partition_count(h.work() / (128 if h.brain else 64))
     h.divide(partitions)
     partitions = min(partitions, h.count * h.row_tasks)
     if partitions <= 1 and h.work() < MIN_MULTIPLICATIONS_WITHOUT_GIL:

@@ -22,7 +22,7 @@
 
 #include "simd_level.h"
 
-enum { MAX_PAIR_ROWS = 6, MAX_PAIR_VECTORS = 4, MAX_DOT_ROWS = 4 };
+enum { MAX_PAIR_ROWS = 6, MAX_PAIR_VECTORS = 4, MAX_ROWS_IN_PLACE = 4 };
 
 /* Scale, summand and destination of a tile: out = alpha * product + beta * summand. Pitches are in elements. */
 typedef struct {
@@ -198,16 +198,56 @@ TARGET_BF16 static void dot_rows_##ROWS( \
 }
 DOT_ROWS(1) DOT_ROWS(2) DOT_ROWS(3) DOT_ROWS(4)
 
-static void multiply_dot_rows(
+/* ROWS rows of `a` times `columns` columns of `b`, both with contiguous rows, without packing. The sums have the
+   same bits as those of the tiles. */
+#define ACROSS_ROWS(ROWS) \
+TARGET_BF16 static void across_rows_##ROWS( \
+    ptrdiff_t depth, ptrdiff_t columns, const char *a, ptrdiff_t a_bytes, const char *b, ptrdiff_t b_bytes, const PairStore *to) { \
+    for (ptrdiff_t column = 0; column < columns; column += 64, b += 128) { \
+        __m512 sum[ROWS][4]; \
+        __mmask16 mask[4]; \
+        __m512bh y[4]; \
+        const char *row = b; \
+        ptrdiff_t k = 0; \
+        _Pragma("GCC unroll 4") for (int v = 0; v < 4; v++) { \
+            ptrdiff_t rest = columns - column - 16 * v; \
+            mask[v] = (__mmask16)(rest >= 16 ? 0xffff : rest > 0 ? (1 << rest) - 1 : 0); \
+            _Pragma("GCC unroll 4") for (int r = 0; r < ROWS; r++) sum[r][v] = _mm512_setzero_ps(); \
+        } \
+        for (; k + 2 <= depth; k += 2, row += 2 * b_bytes) { \
+            _Pragma("GCC unroll 4") for (int v = 0; v < 4; v++) y[v] = (__m512bh)pairs_of_rows(mask[v], row + 32 * v, row + b_bytes + 32 * v); \
+            _Pragma("GCC unroll 4") for (int r = 0; r < ROWS; r++) { \
+                __m512bh x = (__m512bh)_mm512_set1_epi32(*(const unaligned_pair *)(a + r * a_bytes + 2 * k)); \
+                _Pragma("GCC unroll 4") for (int v = 0; v < 4; v++) sum[r][v] = _mm512_dpbf16_ps(sum[r][v], x, y[v]); \
+            } \
+        } \
+        if (k < depth) { \
+            _Pragma("GCC unroll 4") for (int v = 0; v < 4; v++) y[v] = (__m512bh)pairs_of_rows(mask[v], row + 32 * v, NULL); \
+            _Pragma("GCC unroll 4") for (int r = 0; r < ROWS; r++) { \
+                __m512bh x = (__m512bh)_mm512_set1_epi32(*(const unaligned_bf16 *)(a + r * a_bytes + 2 * k)); \
+                _Pragma("GCC unroll 4") for (int v = 0; v < 4; v++) sum[r][v] = _mm512_dpbf16_ps(sum[r][v], x, y[v]); \
+            } \
+        } \
+        _Pragma("GCC unroll 4") for (int r = 0; r < ROWS; r++) \
+            _Pragma("GCC unroll 4") for (int v = 0; v < 4; v++) \
+                if (mask[v]) store_sums(to, r, column + 16 * v, mask[v], sum[r][v]); \
+    } \
+}
+ACROSS_ROWS(1) ACROSS_ROWS(2) ACROSS_ROWS(3) ACROSS_ROWS(4)
+
+/* Multiply up to MAX_ROWS_IN_PLACE rows of `a` by `columns` columns of `b`, without packing. The columns of `b` are
+   contiguous if `transposed`, and its rows otherwise. */
+static void multiply_rows_in_place(
     ptrdiff_t rows, ptrdiff_t depth, ptrdiff_t columns, const char *a, ptrdiff_t a_bytes, const char *b, ptrdiff_t b_bytes,
-    const PairStore *to) {
-    static void (*const kernels[MAX_DOT_ROWS])(ptrdiff_t, ptrdiff_t, const char *, ptrdiff_t, const char *, ptrdiff_t, const PairStore *) = {
-        dot_rows_1, dot_rows_2, dot_rows_3, dot_rows_4};
-    kernels[rows - 1](depth, columns, a, a_bytes, b, b_bytes, to);
+    int transposed, const PairStore *to) {
+    static void (*const kernels[2][MAX_ROWS_IN_PLACE])(ptrdiff_t, ptrdiff_t, const char *, ptrdiff_t, const char *, ptrdiff_t, const PairStore *) = {
+        {across_rows_1, across_rows_2, across_rows_3, across_rows_4}, {dot_rows_1, dot_rows_2, dot_rows_3, dot_rows_4}};
+    kernels[transposed][rows - 1](depth, columns, a, a_bytes, b, b_bytes, to);
 }
 
-/* Round n float32 numbers to bfloat16. */
-TARGET_BF16 static void round_to_pairs(const float *x, ptrdiff_t n, uint16_t *out) {
+/* Round n float32 numbers to bfloat16. Subnormal numbers become zero. */
+TARGET_BF16 static void round_to_bfloat16(const float *x, ptrdiff_t n, void *to) {
+    uint16_t *out = (uint16_t *)to;
     for (; n > 0; n -= 16, x += 16, out += 16) {
         __mmask16 mask = (__mmask16)(n >= 16 ? 0xffff : (1 << n) - 1);
         _mm256_mask_storeu_epi16(out, mask, (__m256i)_mm512_cvtneps_pbh(_mm512_maskz_loadu_ps(mask, x)));
@@ -222,10 +262,10 @@ static void multiply_pair_panel(
     PairStore to) {
     (void)rows, (void)depth, (void)a, (void)row_bytes, (void)pair_bytes, (void)b, (void)columns, (void)to;
 }
-static void multiply_dot_rows(
+static void multiply_rows_in_place(
     ptrdiff_t rows, ptrdiff_t depth, ptrdiff_t columns, const char *a, ptrdiff_t a_bytes, const char *b, ptrdiff_t b_bytes,
-    const PairStore *to) {
-    (void)rows, (void)depth, (void)columns, (void)a, (void)a_bytes, (void)b, (void)b_bytes, (void)to;
+    int transposed, const PairStore *to) {
+    (void)transposed, (void)rows, (void)depth, (void)columns, (void)a, (void)a_bytes, (void)b, (void)b_bytes, (void)to;
 }
 static void pack_row_pairs(ptrdiff_t depth, ptrdiff_t columns, const char *x, ptrdiff_t pitch_bytes, char *to, ptrdiff_t step) {
     (void)depth, (void)columns, (void)x, (void)pitch_bytes, (void)to, (void)step;
@@ -233,7 +273,7 @@ static void pack_row_pairs(ptrdiff_t depth, ptrdiff_t columns, const char *x, pt
 static void pack_column_pairs(ptrdiff_t depth, ptrdiff_t columns, const char *x, ptrdiff_t pitch_bytes, char *to, ptrdiff_t step) {
     (void)depth, (void)columns, (void)x, (void)pitch_bytes, (void)to, (void)step;
 }
-static void round_to_pairs(const float *x, ptrdiff_t n, uint16_t *out) { (void)x, (void)n, (void)out; }
+static void round_to_bfloat16(const float *x, ptrdiff_t n, void *to) { (void)x, (void)n, (void)to; }
 #endif
 
 #endif
