@@ -23,6 +23,8 @@ FUNCTIONS = {
     "cross entropy": "p = x - torch.exp(x - x.amax(-1, keepdim=True)).sum(-1, keepdim=True).log()\nreturn -(p * y).sum(-1)",
     "attention weights": "p = torch.softmax(x + y, -1)\nreturn torch.where(y > 0, p, 0.0) * w",
     "integers": "return x / (y > 0).sum(-1, keepdim=True)",
+    "repeated difference": "m = x.mean(-1, keepdim=True)\nv = ((x - m) ** 2).mean(-1, keepdim=True)\nreturn (m - x) * w + (x - m) * torch.rsqrt(v + 1e-5)",
+    "exponential of a chain": "m = x.amax(-1, keepdim=True)\nreturn torch.exp((x - m) * 0.5 - y.abs()).sum(-1, keepdim=True) * (x - m) ** 2.0",
     "mean of squares": "m = (x * x).mean(-1)\nreturn torch.sqrt(m + 1e-6) * 0.5",
 }
 SHAPES = [(5, 100), (1, 300), (7, 3), (40, 64), (2, 3, 700), (3, 2050), (2, 30_000), (5, 1), (0, 8), (6,), (2, 3, 4, 5), (130, 65)]
@@ -55,6 +57,18 @@ def test_one_group(name):
         f(ts.randn(shape), ts.randn(shape), ts.randn(shape[-1]), ts.randn(shape[-1]))
         assert runs_of_continuing_groups(f) == (count if name != "integers" else 0)
     assert len([group for group in groups(f) if group and group.program.continues]) == 1 if name != "integers" else True
+
+
+def test_constant_squares_are_products():
+    """`x ** 2` is the operation `square` of the group's program, whose result has the dtype of `pow`."""
+    f = function("m = x.mean(-1, keepdim=True)\nreturn ((x - m) ** 2).sum(-1, keepdim=True) + x")
+    f(ts.randn(3, 100), ts.randn(3, 100), ts.randn(100), ts.randn(100))
+    names = {op.operator.name for group in groups(f) if group for op in group.program.operations}
+    assert names >= {"aten::sub", "aten::square"} and "aten::pow" not in names
+    g = script("def f(x: Tensor) -> Tensor:\n    return (x ** 2 + x) * 2\n")
+    for dtype in (ts.bool, ts.uint8, ts.int64, ts.float16, ts.bfloat16, ts.float64, ts.complex64):
+        x = ts.arange(-3, 5).to(dtype)
+        assert_bit_equal(g(x), (x**2 + x) * 2)
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), -float("inf"), 0.0, -0.0])

@@ -19,6 +19,7 @@ from ts.fusion.program import ARGUMENT, NUMBER, OTHER, TENSOR, FusedOp, FusedPro
 from ts.ir import types
 from ts.ir.graph import Graph, Node, Value
 from ts.ops.operator_record import OperatorRecord
+from ts.ops.registry import lookup
 
 _NUMBERS: Final = frozenset({"IntType", "FloatType"})
 CALLS: Final = frozenset({"prim::CallFunction", "prim::CallMethod", "prim::PythonOp"})
@@ -194,7 +195,9 @@ def program_of_graph(subgraph: Graph) -> tuple[FusedProgram, list[Value]]:
             ViewInput(node.operator(), index_of[value], extra_numbers[node], result_index, result_count)
         )
     operations = [
-        FusedOp(n.operator(), (*(index_of[value] for value in values_read), *extra_numbers[n]))
+        FusedOp(lookup("aten::square")[0], (index_of[values_read[0]],))
+        if _is_square(n)
+        else FusedOp(n.operator(), (*(index_of[value] for value in values_read), *extra_numbers[n]))
         for n, values_read in operands_of.items()
     ]
     fused_epilogues = [
@@ -205,6 +208,14 @@ def program_of_graph(subgraph: Graph) -> tuple[FusedProgram, list[Value]]:
     return FusedProgram(
         inputs, tuple(operations), outputs, tuple(fused_epilogues), tuple(view_inputs)
     ), values + arguments
+
+
+def _is_square(node: Node) -> bool:
+    """Return whether `node` is `x ** 2` with a constant exponent."""
+    if node.kind() != "aten::pow" or not is_tensor(node.inputs()[0]):
+        return False
+    exponent = node.inputs()[1].node().get("value")
+    return isinstance(exponent, (int, float)) and not isinstance(exponent, bool) and exponent == 2
 
 
 def is_tensor(value: Value) -> bool:

@@ -499,6 +499,7 @@ def _angle_kernel(xp: Any, a: Array) -> Array:
     inplace=True,
     out="out",
     promotion=SAME,
+    ufunc="square",
     cuda="a * a",
     autocast=_ON_CUDA,
 )

@@ -18,6 +18,8 @@ cdef Arithmetic arithmetic_operation(str name) except *:
         return CHAIN_SUBTRACT
     if name == "multiply":
         return CHAIN_MULTIPLY
+    if name == "square":
+        return CHAIN_SQUARE
     return CHAIN_DIVIDE if name in ("divide", "true_divide") else NOT_ARITHMETIC
 
 
@@ -59,6 +61,41 @@ cdef void count_readers(FusedGroup g, FusedPlan plan, int *readers) noexcept:
             readers[plan.tile_ops[i].operands[k]] += 1
 
 
+cdef bint is_repeatable(FusedPlan plan, const bint *per_row, const int *readers, int step) noexcept:
+    """Return whether each reader of a step's result can compute the result itself, from one operand of whole rows."""
+    cdef TileOp *tile_op = &plan.tile_ops[step]
+    cdef TileOp *reader
+    cdef int i, k, full = 0, merged_reads = 0
+    if tile_op.arithmetic == NOT_ARITHMETIC or tile_op.chain != NO_INDEX or tile_op.arity != 2 or per_row[tile_op.out]:
+        return False
+    for k in range(2):
+        full += not (per_row[tile_op.operands[k]] or plan.is_element[tile_op.operands[k]])
+    for i in range(step + 1, plan.count):
+        reader = &plan.tile_ops[i]
+        if reader.arithmetic == NOT_ARITHMETIC or plan.kind[reader.out] != plan.kind[tile_op.out] or reader.chain != NO_INDEX:
+            continue
+        for k in range(reader.arity):
+            merged_reads += reader.operands[k] == tile_op.out
+    return full == 1 and merged_reads == readers[tile_op.out]
+
+
+cdef Chain *new_chain(FusedPlan plan, TileOp *chain_op, TileOp *tile_op) noexcept:
+    """Make `tile_op` a chain that begins with the operations of `chain_op`."""
+    cdef Chain *chain = &plan.chains[plan.chain_count]
+    cdef int i
+    if chain_op.chain == NO_INDEX:
+        chain.count, chain.operation[0] = 1, <Arithmetic>chain_op.arithmetic
+    else:
+        chain[0] = plan.chains[chain_op.chain]
+    chain.then_exp = False
+    for i in range(chain_op.arity):
+        tile_op.operands[i] = chain_op.operands[i]
+    tile_op.arity, tile_op.chain, tile_op.data = chain_op.arity, plan.chain_count, chain
+    tile_op.function = LOOPS.chain_of_floats if plan.kind[tile_op.out] == FLOAT else LOOPS.chain_of_doubles
+    plan.chain_count += 1
+    return chain
+
+
 cdef bint append_operation(FusedPlan plan, TileOp *chain_op, TileOp *tile_op, int k) noexcept:
     """Append the operation of `tile_op` to the chain of `chain_op`, whose result is operand k of `tile_op`.
 
@@ -66,28 +103,20 @@ cdef bint append_operation(FusedPlan plan, TileOp *chain_op, TileOp *tile_op, in
     """
     cdef Chain *chain
     cdef Arithmetic operation = <Arithmetic>tile_op.arithmetic
-    cdef int other = tile_op.operands[1 - k], i
-    cdef bint is_square = other == tile_op.operands[k]
-    if is_square and operation != CHAIN_MULTIPLY:
+    cdef int other = tile_op.operands[1 - k]
+    cdef bint is_square = operation == CHAIN_SQUARE or other == tile_op.operands[k]
+    if is_square and operation not in (CHAIN_MULTIPLY, CHAIN_SQUARE):
         return False
-    if chain_op.chain == NO_INDEX:
-        chain_op.chain = plan.chain_count
-        plan.chain_count += 1
-        plan.chains[chain_op.chain].count = 1
-        plan.chains[chain_op.chain].operation[0] = <Arithmetic>chain_op.arithmetic
-    chain = &plan.chains[chain_op.chain]
-    if chain.count == MAX_CHAIN or (not is_square and chain_op.arity == MAX_OPERANDS):
+    if chain_op.chain != NO_INDEX and plan.chains[chain_op.chain].count == MAX_CHAIN:
         return False
+    if not is_square and chain_op.arity == MAX_OPERANDS:
+        return False
+    chain = new_chain(plan, chain_op, tile_op)
     chain.operation[chain.count] = CHAIN_SQUARE if is_square else operation_on_second(operation) if k else operation
     chain.count += 1
-    for i in range(chain_op.arity):
-        tile_op.operands[i] = chain_op.operands[i]
-    tile_op.arity = chain_op.arity
     if not is_square:
         tile_op.operands[tile_op.arity] = other
         tile_op.arity += 1
-    tile_op.chain, tile_op.data = chain_op.chain, chain
-    tile_op.function = LOOPS.chain_of_floats if plan.kind[tile_op.out] == FLOAT else LOOPS.chain_of_doubles
     return True
 
 
@@ -111,25 +140,33 @@ cdef void remove_steps(FusedGroup g, FusedPlan plan, const bint *removed) noexce
 cdef void merge_arithmetic(FusedGroup g, FusedPlan plan) noexcept:
     cdef bint per_row[MAX_SLOTS]
     cdef bint removed[MAX_SLOTS]
+    cdef bint repeatable[MAX_SLOTS]
     cdef int readers[MAX_SLOTS]
     cdef TileOp *tile_op
-    cdef int i, k, slot, producer
+    cdef TileOp *producer_op
+    cdef int i, k, slot, reads
     mark_per_row_slots(g, plan, per_row)
     count_readers(g, plan, readers)
     plan.chain_count = 0
     for i in range(plan.count):
-        removed[i] = False
+        removed[i] = repeatable[i] = False
         tile_op = &plan.tile_ops[i]
-        if tile_op.arithmetic == NOT_ARITHMETIC or plan.kind[tile_op.out] not in (FLOAT, DOUBLE):
+        if (tile_op.arithmetic == NOT_ARITHMETIC and not tile_op.is_exp) or plan.kind[tile_op.out] not in (FLOAT, DOUBLE):
             continue
-        for k in range(2):
+        for k in range(tile_op.arity):
             slot = tile_op.operands[k]
-            producer = plan.producer[slot]
-            if producer == NO_INDEX or readers[slot] != (2 if tile_op.operands[0] == tile_op.operands[1] else 1):
+            if plan.producer[slot] == NO_INDEX or per_row[slot] != per_row[tile_op.out]:
                 continue
-            if plan.tile_ops[producer].arithmetic == NOT_ARITHMETIC or per_row[slot] != per_row[tile_op.out]:
+            producer_op = &plan.tile_ops[plan.producer[slot]]
+            reads = 2 if tile_op.arity == 2 and tile_op.operands[0] == tile_op.operands[1] else 1
+            if producer_op.arithmetic == NOT_ARITHMETIC or not (readers[slot] == reads or repeatable[plan.producer[slot]]):
                 continue
-            if append_operation(plan, &plan.tile_ops[producer], tile_op, k):
-                removed[producer] = True
-                break
+            if tile_op.is_exp:
+                new_chain(plan, producer_op, tile_op).then_exp = True
+            elif not append_operation(plan, producer_op, tile_op, k):
+                continue
+            readers[slot] -= reads
+            removed[plan.producer[slot]] = readers[slot] == 0
+            break
+        repeatable[i] = is_repeatable(plan, per_row, readers, i)
     remove_steps(g, plan, removed)

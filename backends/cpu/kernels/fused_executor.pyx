@@ -88,6 +88,8 @@ cdef void run_tiles(FusedPlan plan, Run *run, char *memory, npy_intp start, npy_
     for i in range(run.first_gather, run.gathers):
         run.gather[i].tile = run.address[run.gather[i].slot].data = memory + (schedule.buffers + i - run.first_gather) * TILE_BYTES
         run.address[run.gather[i].slot].stride, run.address[run.gather[i].slot].advance = run.gather[i].item, 0
+    if continues and schedule.buffers == 0 and run.first_gather == run.gathers:
+        tile = end - start             # No result is in a tile buffer.
     while start < end:
         count = min(end - start, tile)
         for i in range(run.first_gather, run.gathers):

@@ -50,6 +50,7 @@ ctypedef struct TileOp:
     int operands[MAX_OPERANDS]         # slots that the step reads
     int out
     int arithmetic                     # operation in an arithmetic chain, or NOT_ARITHMETIC
+    bint is_exp                        # True for the exponential, which can end a chain
     int chain                          # index of the chain in `FusedPlan.chains`, or NO_INDEX
     # Index in `Run.tile` of the loop and its parameters, which `read` sets when the group runs. NO_INDEX if
     # the loop has no parameters. In this case, the loop is `function`.

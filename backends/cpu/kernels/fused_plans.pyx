@@ -84,7 +84,7 @@ cdef class FusedPlan:
 cdef TileOp *add_tile_op(FusedPlan plan, int out, int kind) noexcept:
     cdef TileOp *tile_op = &plan.tile_ops[plan.count]
     tile_op.out, tile_op.tile, tile_op.by_channels = out, NO_INDEX, NULL
-    tile_op.arithmetic, tile_op.chain = NOT_ARITHMETIC, NO_INDEX
+    tile_op.arithmetic, tile_op.is_exp, tile_op.chain = NOT_ARITHMETIC, False, NO_INDEX
     plan.kind[out], plan.producer[out] = kind, plan.count
     plan.count += 1
     return tile_op
@@ -427,7 +427,7 @@ cdef class FusedGroup:
         tile_op = add_tile_op(plan, self.inputs + op_index, loops.result_type[kind])
         tile_op.arity, tile_op.function, tile_op.data = loops.arity, loops.function[kind], loops.data[kind]
         tile_op.operands[0], tile_op.operands[1] = first, second
-        tile_op.arithmetic = arithmetic_operation(loops.name)
+        tile_op.arithmetic, tile_op.is_exp = arithmetic_operation(loops.name), loops.name == "exp"
         finish_tile_op(plan, tile_op)
         return ""
 

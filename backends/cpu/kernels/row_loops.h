@@ -51,6 +51,7 @@ enum { MAX_CHAIN = 8 };
 typedef struct {
     int count;
     Arithmetic operation[MAX_CHAIN];
+    int then_exp; /* 1 if the result is exp of the chain's value */
 } Chain;
 
 typedef struct {

@@ -21,6 +21,7 @@ cdef extern from "row_loops.h" nogil:
     ctypedef struct Chain:             # operations that are applied to the first operand one after the other
         int count
         Arithmetic operation[8]
+        bint then_exp
 
     ctypedef struct FloatBackward:
         void (*rows)(

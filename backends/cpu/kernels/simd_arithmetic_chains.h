@@ -1,5 +1,5 @@
 /* Chains of additions, subtractions, multiplications and divisions (loop fusion in registers):
-   acc = first operand, then acc = acc OP operand for each operation.
+   acc = first operand, then acc = acc OP operand for each operation, then optionally acc = exp(acc).
 
    In: the operands, with strides of one element or 0, as for NumPy's inner loops. Out: a contiguous row, which
    may be one of the operands. Included by `vector_math.h`, and therefore compiled for each TIER. A chain keeps
@@ -23,14 +23,24 @@
 #define ROUNDED(v)
 #endif
 
+/* Keep `p` in a register, so that the addresses p + constant need no registers of their own. Otherwise, gcc computes
+   the offsets of all vectors before the loop, and spills them. */
+#if defined(__GNUC__)
+#define HOLD_POINTER(p) __asm__("" : "+r"(p))
+#else
+#define HOLD_POINTER(p)
+#endif
+
 enum { CHAIN_VECTORS = TIER == 4 ? 16 : 8 }; /* number of vectors that are kept in registers */
 
 #define EACH _Pragma("GCC unroll 16") for (int b = 0; b < vectors; b++)
 /* acc = EXPRESSION of acc and the operand y, which is a row, or a single element */
 #define OPERATION(CODE, VECTOR, AT, EXPRESSION) \
     case 2 * CODE: \
+        x += i; \
+        HOLD_POINTER(x); \
         EACH { \
-            VECTOR y = AT(x + i + b * width); \
+            VECTOR y = AT(x + b * width); \
             acc[b] = EXPRESSION; \
             ROUNDED(acc[b]); \
         } \
@@ -53,9 +63,11 @@ typedef struct { \
 INLINE void chain_block_of_##T(const T *first, ptrdiff_t stride, const Step_##T *steps, const Step_##T *end, ptrdiff_t i, int vectors, T *out) { \
     const ptrdiff_t width = sizeof(VECTOR) / sizeof(T); \
     VECTOR acc[CHAIN_VECTORS]; \
-    if (stride) \
-        EACH acc[b] = AT(first + i + b * width); \
-    else \
+    if (stride) { \
+        first += i; \
+        HOLD_POINTER(first); \
+        EACH acc[b] = AT(first + b * width); \
+    } else \
         EACH acc[b] = *first - (VECTOR){0}; \
     for (; steps < end; steps++) { \
         const T *x = steps->operand; \
@@ -73,7 +85,9 @@ INLINE void chain_block_of_##T(const T *first, ptrdiff_t stride, const Step_##T 
             } \
         } \
     } \
-    EACH TO(out + i + b * width, acc[b]); \
+    out += i; \
+    HOLD_POINTER(out); \
+    EACH TO(out + b * width, acc[b]); \
 } \
 INLINE void chain_element_of_##T(char **args, const ptrdiff_t *strides, const Chain *chain, ptrdiff_t i) { \
     T acc = *(const T *)(args[0] + i * strides[0]); \
@@ -110,10 +124,15 @@ static void chain_of_##T(char **args, const ptrdiff_t *count, const ptrdiff_t *s
         steps[k].code += !strides[operand]; \
         operand++; \
     } \
-    for (; i + CHAIN_VECTORS * width <= n; i += CHAIN_VECTORS * width) \
-        chain_block_of_##T(first, stride, steps, end, i, CHAIN_VECTORS, (T *)args[operand]); \
-    for (; i + width <= n; i += width) chain_block_of_##T(first, stride, steps, end, i, 1, (T *)args[operand]); \
+    T *out = (T *)args[operand]; \
+    for (; i + CHAIN_VECTORS * width <= n; i += CHAIN_VECTORS * width) { \
+        chain_block_of_##T(first, stride, steps, end, i, CHAIN_VECTORS, out); \
+        if (chain->then_exp) T##_exp(out + i, CHAIN_VECTORS * width, out + i); \
+    } \
+    const ptrdiff_t rest = i; \
+    for (; i + width <= n; i += width) chain_block_of_##T(first, stride, steps, end, i, 1, out); \
     for (; i < n; i++) chain_element_of_##T(args, strides, chain, i); \
+    if (chain->then_exp) T##_exp(out + rest, n - rest, out + rest); \
 }
 CHAIN_LOOPS(float, lanes, lane_at, lane_to)
 CHAIN_LOOPS(double, wides, wide_at, wide_to)

@@ -38,7 +38,6 @@ INLINE wides narrow_at(const float *x) { return wide_of((narrows) * (const any_n
 INLINE void narrow_to(float *x, wides v) { *(any_narrows *)x = (any_narrows)narrow_of(v); }
 
 #include "simd_row_loops.h"
-#include "simd_arithmetic_chains.h"
 #include "simd_normalization_backward.h"
 
 #define WITH_TAIL(T, V, KIND, COUNT, VALUE) \
@@ -65,6 +64,8 @@ NARROW_ROW(log1p) NARROW_ROW(expm1) NARROW_ROW(sinh) NARROW_ROW(cosh) NARROW_ROW
 WIDE_ROW(exp) WIDE_ROW(expm1) WIDE_ROW(log) WIDE_ROW(log2) WIDE_ROW(log10) WIDE_ROW(asin) WIDE_ROW(acos) WIDE_ROW(tanh) WIDE_ROW(sin) WIDE_ROW(cos)
 WIDE_ROW(tan) WIDE_ROW(erf) WIDE_ROW(erfc) WIDE_ROW(erfinv) WIDE_ROW(sigmoid) WIDE_ROW(silu) WIDE_ROW(gelu) WIDE_ROW(gelu_tanh) WIDE_ROW(logsigmoid)
 LANE_ROW(softplus) WIDE_ROW(softplus)
+#include "simd_arithmetic_chains.h"
+
 #if TIER == 4 /* for this TIER NumPy's loops are vectorized */
 #define OR_NUMPY(ROW) NULL
 #else
