@@ -23,7 +23,7 @@ KERNEL_TESTS = [
     for name in (
         "activation_backward arithmetic_loops backward_kernels broadcast_2d_and_minmax conv conv_weights element_loops extreme_arguments fused_steps fusion fusion_epilogues fusion_rows "
         "fusion_view_inputs cat_gather_create_kernels grid_sample masked matmul native_arguments pool prims sort_topk_median recurrent reduce resample scatter half_precision "
-        "simd_level batch_norm losses embedding_bag index_kernels activation_power_distance_kernels sort special vector_math half_upcast bfloat16_gemm bfloat16_attention"
+        "simd_level batch_norm losses embedding_bag index_kernels activation_power_distance_kernels sort special vector_math half_upcast bfloat16_gemm bfloat16_attention bfloat16_conv"
     ).split()
 ]
 EMULATED_TESTS = [TESTS / f"test_{name}.py" for name in ("activation_backward", "half_precision", "simd_level", "fused_steps")]

@@ -26,7 +26,9 @@ def reference_weights(q, k, mask, causal, scale):
     if causal:
         mask = ts.ones(scores.shape[-2:], dtype=ts.bool).tril()
     if mask is not None:
-        scores = scores.masked_fill(mask.logical_not(), -INF) if mask.dtype == ts.bool else scores + mask.double()
+        scores = (
+            scores.masked_fill(mask.logical_not(), -INF) if mask.dtype == ts.bool else scores + mask.double()
+        )
     return scores.softmax(-1).nan_to_num(0.0)
 
 
@@ -37,10 +39,20 @@ def assert_close(q, k, v, mask=None, causal=False, scale=None):
     expected, magnitude = weights @ v.double(), weights @ v.double().abs()
     assert result.dtype == ts.bfloat16
     assert result.shape == expected.shape
-    assert bool(((result.double() - expected).abs() <= (expected.abs() + magnitude) * 2.0**-8 + 2.0**-126).all())
+    assert bool(
+        ((result.double() - expected).abs() <= (expected.abs() + magnitude) * 2.0**-8 + 2.0**-126).all()
+    )
 
 
-SIZES = [(1, 1, 1, 1), (1, 40, 16, 16), (3, 33, 7, 5), (5, 2, 3, 65), (64, 64, 64, 64), (70, 131, 33, 130), (200, 100, 8, 8)]
+SIZES = [
+    (1, 1, 1, 1),
+    (1, 40, 16, 16),
+    (3, 33, 7, 5),
+    (5, 2, 3, 65),
+    (64, 64, 64, 64),
+    (70, 131, 33, 130),
+    (200, 100, 8, 8),
+]
 
 
 @pytest.mark.parametrize("size", SIZES)

@@ -40,7 +40,10 @@ def assert_rounded(result, a, b, summand=None, alpha=1.0, beta=1.0):
     a, b = a.double(), b.double()
     expected, magnitude = alpha * (a @ b), abs(alpha) * (a.abs() @ b.abs())
     if summand is not None:
-        expected, magnitude = expected + beta * summand.double(), magnitude + abs(beta) * summand.double().abs()
+        expected, magnitude = (
+            expected + beta * summand.double(),
+            magnitude + abs(beta) * summand.double().abs(),
+        )
     depth = a.shape[-1]
     bound = expected.abs() * 2.0**-8 + magnitude * (depth + 2) * 2.0**-23 + depth * 2.0**-126
     assert result.dtype == ts.bfloat16

@@ -195,7 +195,7 @@ cdef bint multiply_bfloat16_into(object a, object b, object c, double alpha, dou
         return False
     job.store.out, job.store.pitch, job.store.wide = data_of(z), job.right.columns, False
     job.store.alpha, job.store.beta = <float>alpha, <float>beta
-    job.store.summand, job.store.summand_pitch = NULL, 0
+    job.store.summand, job.store.summand_pitch, job.store.row_bias = NULL, 0, NULL
     if bias is not None:
         job.store.summand, job.store.beta = data_of(<PyArrayObject *>bias), 1
     elif beta != 0:

@@ -16,9 +16,16 @@ cdef extern from "simd_bfloat16.h" nogil:
         float alpha, beta
         const void *summand
         Py_ssize_t summand_pitch
+        const void *row_bias
         void *out
         Py_ssize_t pitch
         int wide
+    ctypedef struct PairCopy:
+        int64_t source, lane
+    void pack_copied_pairs(
+        Py_ssize_t depth, const void *source, const int64_t *offset, const PairCopy *copies, Py_ssize_t count, char *to,
+        Py_ssize_t step
+    )
     void round_to_bfloat16(const float *x, Py_ssize_t n, void *out)
 
 cdef struct LeftPairs:                 # rows of the left operand of a product

@@ -105,4 +105,6 @@ cdef PairStore moved_store(const PairStore *store, int64_t rows, int64_t columns
     moved.out = <char *>store.out + (rows * store.pitch + columns) * (4 if store.wide else 2)
     if store.summand != NULL:
         moved.summand = <const char *>store.summand + 2 * (rows * store.summand_pitch + columns)
+    if store.row_bias != NULL:
+        moved.row_bias = <const char *>store.row_bias + 2 * rows
     return moved

@@ -4,24 +4,31 @@ cimport cython
 from libc.stdint cimport int64_t
 from libc.string cimport memcpy
 
+from ts.backends.cpu.kernels.unaligned_types cimport two_bytes
+
 ctypedef fused real:
     float
     double
 
+ctypedef fused element:
+    float
+    double
+    two_bytes                          # bfloat16
 
-cdef inline void copy_row(const real *line, int64_t n, real *to) noexcept nogil:
+
+cdef inline void copy_row(const element *line, int64_t n, element *to) noexcept nogil:
     """Copy `n` elements. Short rows are copied without a call of memcpy."""
     if n > 64:
-        memcpy(to, line, n * sizeof(real))
+        memcpy(to, line, n * sizeof(element))
         return
     while n >= 8:
-        memcpy(to, line, 8 * sizeof(real))
+        memcpy(to, line, 8 * sizeof(element))
         line, to, n = line + 8, to + 8, n - 8
     if n & 4:
-        memcpy(to, line, 4 * sizeof(real))
+        memcpy(to, line, 4 * sizeof(element))
         line, to = line + 4, to + 4
     if n & 2:
-        memcpy(to, line, 2 * sizeof(real))
+        memcpy(to, line, 2 * sizeof(element))
         line, to = line + 2, to + 2
     if n & 1:
         to[0] = line[0]
@@ -82,6 +89,6 @@ cdef inline int64_t row_of_position(SubConvolution p, int64_t q) noexcept nogil:
 # dimensions, in elements. Along the second spatial dimension, only `row_count` positions of the layout are copied,
 # from position `first_row`.
 cdef void arrange_channel(
-    const real *input, const int64_t *strides, InputLayout s, int64_t image, int64_t channel, int64_t first_row,
-    int64_t row_count, real *to
+    const element *input, const int64_t *strides, InputLayout s, int64_t image, int64_t channel, int64_t first_row,
+    int64_t row_count, element *to
 ) noexcept nogil

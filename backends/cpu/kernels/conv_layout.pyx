@@ -110,11 +110,11 @@ cdef class SubConvolution:
 
 
 cdef void arrange_channel(
-    const real *input, const int64_t *stride, InputLayout s, int64_t image, int64_t channel, int64_t first_row,
-    int64_t row_count, real *to
+    const element *input, const int64_t *stride, InputLayout s, int64_t image, int64_t channel, int64_t first_row,
+    int64_t row_count, element *to
 ) noexcept nogil:
-    cdef const real *plane = input + image * stride[0] + channel * stride[1]
-    cdef const real *line
+    cdef const element *plane = input + image * stride[0] + channel * stride[1]
+    cdef const element *line
     cdef int64_t a, b, c, u, v, w, i, j, begin, end, element_stride = s.stride[2] * stride[4], count = s.length[2]
     for a in range(s.residue_count[0]):
         for b in range(s.residue_count[1]):
@@ -131,7 +131,7 @@ cdef void arrange_channel(
                     for v in range(s.first[1] + first_row, s.first[1] + first_row + row_count):
                         j = v * s.stride[1] + s.residues[1][b]
                         if i < 0 or i >= s.size[0] or j < 0 or j >= s.size[1]:
-                            memset(to, 0, count * sizeof(real))
+                            memset(to, 0, count * sizeof(element))
                             to += count
                             continue
                         for w in range(begin):

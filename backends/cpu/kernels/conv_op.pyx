@@ -22,10 +22,14 @@ from numpy cimport npy_intp
 
 from ts._core.value.container cimport List, list_item
 from ts._core.dispatch.operator cimport Operator, UNSUPPORTED
+from ts.backends.cpu.kernels.bfloat16_gemm cimport multiply_bfloat16_into
+from ts.backends.cpu.kernels.bfloat16_tiles cimport has_bfloat16_tiles
 from ts.backends.cpu.kernels.conv cimport correlate_fitting
+from ts.backends.cpu.kernels.conv_bfloat16 cimport correlate_bfloat16
 from ts.backends.cpu.kernels.conv_layout cimport InputLayout
 from ts.backends.cpu.kernels.kernel_registry cimport register_kernel
-from ts.backends.cpu.kernels.matmul cimport is_row, multiply_into
+from ts.backends.cpu.kernels.matmul cimport dtype_index, is_row, multiply_into
+from ts.backends.cpu.kernels.short_floats cimport BFLOAT16
 from ts._core.value.ivalue cimport IValue, TAG_NONE, TAG_OBJECT, box
 from ts._core.value.no_python_construction cimport seal
 from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, PyArrayObject, dims_of, flags_of, ndim_of, size_of
@@ -228,6 +232,8 @@ cdef bint convolve_as_product(images, filters, bias, out) except -1:
     row = None if bias is None else np.ascontiguousarray(bias)
     if row is not None and not is_row(row, number, row.dtype.num):
         return False
+    if dtype_index(out) < 0:
+        return multiply_bfloat16_into(x, y.T, out.reshape(count, number), 1, 0, row, None)
     return multiply_into(x, y.T, out.reshape(count, number), 1, 0, row, None, NULL, NULL)
 
 
@@ -241,7 +247,7 @@ cdef int convolve(Operator op, IValue *r, const int32_t *at, ConvArgumentPositio
         return UNSUPPORTED
     kind = scalar_type(&r[at[0]])
     x, weight = operand(&r[at[0]], kind), operand(&r[at[1]], kind)
-    if (kind != FLOAT and kind != DOUBLE) or x == NULL or weight == NULL:
+    if (kind != FLOAT and kind != DOUBLE and not (kind == BFLOAT16 and has_bfloat16_tiles())) or x == NULL or weight == NULL:
         return UNSUPPORTED
     # Take strong references, because another thread may replace the tensors' arrays while the convolution reads
     # them.
@@ -262,7 +268,14 @@ cdef int convolve(Operator op, IValue *r, const int32_t *at, ConvArgumentPositio
     if not prepared_call.complete:
         out[...] = 0 if shift is None else shift.reshape(-1, *(1,) * (nd - 2))
     placed = new_channels_last(nd, prepared_call.shape, kind) if uses_channels_last(positions, x, weight, prepared_call.shape) else None
-    if not prepared_call.is_product or not convolve_as_product(images, filters, shift, out):
+    if prepared_call.is_product and convolve_as_product(images, filters, shift, out):
+        pass
+    elif kind == BFLOAT16:
+        if not correlate_bfloat16(
+            images, filters, shift, out, prepared_call.source, prepared_call.phases, prepared_call.groups, prepared_call.transposed
+        ):
+            return UNSUPPORTED
+    else:
         correlate_fitting(
             images, filters, shift, out,
             prepared_call.source, prepared_call.phases, prepared_call.groups, prepared_call.transposed,

@@ -245,7 +245,7 @@ cdef class Heads:
         cdef Matrix block = query[0], weights_matrix, first_values = v[0]
         cdef LeftPairs left
         cdef PairStore store
-        store.beta, store.summand, store.summand_pitch = 0, NULL, 0
+        store.beta, store.summand, store.summand_pitch, store.row_bias = 0, NULL, 0, NULL
         if not self.few_scores:
             pack_pairs(k, 0, n, keys)
             pack_pairs(v, 0, v.columns, values)

@@ -29,10 +29,16 @@ typedef struct {
     float alpha, beta;
     const void *summand;               /* bfloat16 elements, or NULL. A pitch of 0 adds one row to all rows. */
     ptrdiff_t summand_pitch;
+    const void *row_bias;              /* bfloat16 elements, which are added to the rows, or NULL */
     void *out;
     ptrdiff_t pitch;
     int wide;                          /* whether the elements of `out` are float32, not bfloat16 */
 } PairStore;
+
+/* Copies of 16 consecutive elements each: lane `lane` + i of a packed pair gets element `source` + i of two rows. */
+typedef struct {
+    int64_t source, lane;
+} PairCopy;
 
 #if HAS_SIMD_LEVELS && (defined(__clang__) ? __clang_major__ >= 9 : __GNUC__ >= 11)
 #include <immintrin.h>
@@ -55,6 +61,7 @@ TARGET_BF16 static inline void store_sums(const PairStore *to, ptrdiff_t row, pt
         __m512 summand = widen_16(mask, (const uint16_t *)to->summand + row * to->summand_pitch + column);
         sum = _mm512_fmadd_ps(summand, _mm512_set1_ps(to->beta), sum);
     }
+    if (to->row_bias) sum = _mm512_add_ps(sum, _mm512_castsi512_ps(_mm512_set1_epi32((uint32_t)((const unaligned_bf16 *)to->row_bias)[row] << 16)));
     if (to->wide)
         _mm512_mask_storeu_ps((float *)to->out + row * to->pitch + column, mask, sum);
     else
@@ -108,6 +115,7 @@ static void multiply_pair_panel(
         rows -= count;
         a += count * row_bytes;
         if (to.summand) to.summand = (const uint16_t *)to.summand + count * to.summand_pitch;
+        if (to.row_bias) to.row_bias = (const uint16_t *)to.row_bias + count;
         to.out = (char *)to.out + count * to.pitch * (to.wide ? 4 : 2);
     }
 }
@@ -125,6 +133,24 @@ TARGET_BF16 static void pack_row_pairs(ptrdiff_t depth, ptrdiff_t columns, const
     ptrdiff_t k = 0;
     for (; k + 2 <= depth; k += 2, x += 2 * pitch_bytes, to += step) _mm512_store_si512(to, pairs_of_rows(mask, x, x + pitch_bytes));
     if (k < depth) _mm512_store_si512(to, pairs_of_rows(mask, x, NULL));
+}
+
+/* Pack pairs of rows that begin at x + offset[0], x + offset[1] ... (in elements). Pairs are `step` bytes apart. A copy
+   may write past the end of its pair, because a later copy overwrites these lanes. */
+TARGET_BF16 static void pack_copied_pairs(
+    ptrdiff_t depth, const void *from, const int64_t *offset, const PairCopy *copies, ptrdiff_t count, char *to, ptrdiff_t step) {
+    const char *x = (const char *)from;
+    for (; depth >= 2; depth -= 2, offset += 2, to += step) {
+        const char *even = x + 2 * offset[0], *odd = x + 2 * offset[1];
+        for (ptrdiff_t i = 0; i < count; i++) {
+            __m512i low = _mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *)(even + 2 * copies[i].source)));
+            __m512i high = _mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *)(odd + 2 * copies[i].source)));
+            _mm512_storeu_si512(to + 4 * copies[i].lane, _mm512_or_si512(low, _mm512_slli_epi32(high, 16)));
+        }
+    }
+    for (ptrdiff_t i = 0; depth && i < count; i++)
+        _mm512_storeu_si512(
+            to + 4 * copies[i].lane, _mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *)(x + 2 * offset[0] + 2 * copies[i].source))));
 }
 
 /* Pack `columns` <= 16 columns of a matrix with contiguous columns, by transposing 16 x 16 pairs at a time. */
@@ -272,6 +298,10 @@ static void pack_row_pairs(ptrdiff_t depth, ptrdiff_t columns, const char *x, pt
 }
 static void pack_column_pairs(ptrdiff_t depth, ptrdiff_t columns, const char *x, ptrdiff_t pitch_bytes, char *to, ptrdiff_t step) {
     (void)depth, (void)columns, (void)x, (void)pitch_bytes, (void)to, (void)step;
+}
+static void pack_copied_pairs(
+    ptrdiff_t depth, const void *from, const int64_t *offset, const PairCopy *copies, ptrdiff_t count, char *to, ptrdiff_t step) {
+    (void)depth, (void)from, (void)offset, (void)copies, (void)count, (void)to, (void)step;
 }
 static void round_to_bfloat16(const float *x, ptrdiff_t n, void *to) { (void)x, (void)n, (void)to; }
 #endif
