@@ -5,6 +5,7 @@ the types of their arrays. A namespace also has these attributes, which NumPy la
 
     xp.shapes_only            True if arrays have shapes but no elements (meta)
     xp.has_svd_drivers        True if `linalg.svd` accepts the name of a cuSOLVER driver (CUDA and meta)
+    xp.has_low_precision_products  True if `products` adds products of 16-bit floats in float32 (CUDA)
     xp.scipy("linalg")        the device's equivalent of scipy.linalg
     xp.special("erf")         the device's implementation of a function of scipy.special
     xp.find_kernel("silu")    a kernel that computes a whole function in one pass, or None
@@ -45,6 +46,7 @@ class Namespace:
 
     shapes_only: ClassVar[bool] = False
     has_svd_drivers: ClassVar[bool] = False
+    has_low_precision_products: ClassVar[bool] = False
     random_stream: ClassVar[Callable[[], Any] | None] = None
     streams: ClassVar[str] = "cpu"
     ranking: Any = None

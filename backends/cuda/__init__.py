@@ -9,6 +9,7 @@ command to install CuPy. If no GPU is found, the access raises RuntimeError. The
     namespace.py                `xp`: CuPy, corrected and completed
     cpu_fallback.py             operators and functions that run on the CPU
     kernel_sources.py           CUDA C++ preamble, expressions of operators, random number kernels
+    gemm.py                     matrix products of 16-bit floats
     pointwise_codegen.py        CUDA source of a fused pointwise kernel
     reduction_codegen.py        CUDA source of the reductions of a row
     row_reduction_codegen.py    CUDA source of a fused kernel that ends in row reductions

@@ -22,7 +22,7 @@ import numpy as np
 from ts import dtypes
 
 from ..array_namespace import Namespace
-from . import cpu_fallback, cuda_graphs
+from . import cpu_fallback, cuda_graphs, gemm
 
 BFLOAT16: np.dtype[Any] = dtypes.bfloat16.numpy_dtype
 
@@ -59,6 +59,7 @@ class CudaNamespace(Namespace):
     scipy_package = "cupyx.scipy"
     streams = "cuda"
     has_svd_drivers = True
+    has_low_precision_products = True
 
     def __init__(self) -> None:
         self.linalg = CheckedLinalg("cupy.linalg")
@@ -120,6 +121,11 @@ def _upcast(x: Any) -> Any:
 
 def _downcast(x: Any) -> Any:
     return x.astype(BFLOAT16) if getattr(x, "dtype", None) == np.float32 else x
+
+
+def _matmul(a: Any, b: Any, **kwargs: Any) -> Any:
+    """Return the matrix product. Arrays of one 16-bit dtype are not converted to float32."""
+    return gemm.matmul(a, b) if gemm.is_supported(a, b) and not kwargs else _wide_matmul(a, b, **kwargs)
 
 
 def _logical_not(x: Any) -> Any:
@@ -202,13 +208,15 @@ def _sorted(x: Any, axis: Any = -1, kind: Any = None, **unused: Any) -> Any:
     return cupy.sort(x, axis=axis)
 
 
+_wide_matmul = _compute_in_float32("matmul")
 OVERRIDES: dict[str, Any] = {
     **{name: _compute_in_float32(name) for name in (
-        "where", "matmul", "dot", "tensordot", "inner", "cumsum", "cumprod", "searchsorted", "einsum",
+        "where", "dot", "tensordot", "inner", "cumsum", "cumprod", "searchsorted", "einsum",
         "clip", "unique",
         "histogram", "isin", "kron",
     )},
     **{name: ScatterUfunc(name) for name in ("add", "multiply", "maximum", "minimum", "logaddexp")},
+    "matmul": _matmul,
     "array": _array,
     "asarray": _asarray,
     "argsort": _sorted_order,

@@ -34,7 +34,7 @@ def installed():
     from tests.fake_cupy.functions import modules
     from ts import backends
 
-    saved = {n: m for n, m in sys.modules.items() if n.partition(".")[0] in ("cupy", "cupyx")}
+    saved = {n: m for n, m in sys.modules.items() if n.partition(".")[0] in ("cupy", "cupyx", "cupy_backends")}
     for name in saved:
         del sys.modules[name]
     sys.modules.update(modules())
@@ -45,6 +45,6 @@ def installed():
     finally:
         backends._loaded.pop("cuda", None)
         for name in list(sys.modules):
-            if name.partition(".")[0] in ("cupy", "cupyx") or name.startswith("ts.backends.cuda"):
+            if name.partition(".")[0] in ("cupy", "cupyx", "cupy_backends") or name.startswith("ts.backends.cuda"):
                 del sys.modules[name]
         sys.modules.update(saved)

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 import ml_dtypes
 import numpy as np
 
-from tests.fake_cupy import kernels, graph_capture, runtime
+from tests.fake_cupy import cublas, kernels, graph_capture, runtime
 from tests.fake_cupy.array import API, ndarray, check_operand, unwrap, view, wrap
 
 BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
@@ -309,5 +309,5 @@ cupyx.__dict__.update(scipy=scipy_module, errstate=errstate, empty_pinned=runtim
 MODULES = {
     "cupy": NAMESPACE, "cupy.linalg": linalg, "cupy.fft": fft, "cupy.lib": lib,
     "cupy.lib.stride_tricks": stride_tricks, "cupy.cuda": cuda, "cupyx": cupyx, "cupyx.scipy": scipy_module,
-    "cupyx.scipy.special": special, "cupyx.scipy.linalg": scipy_linalg, "cupyx.scipy.fft": scipy_fft,
+    **cublas.modules(), "cupyx.scipy.special": special, "cupyx.scipy.linalg": scipy_linalg, "cupyx.scipy.fft": scipy_fft,
 }  # fmt: skip

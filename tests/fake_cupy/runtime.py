@@ -5,7 +5,7 @@ import types
 
 import numpy as np
 
-from tests.fake_cupy import graph_capture
+from tests.fake_cupy import cublas, graph_capture
 from tests.fake_cupy.array import (
     API, BaseMemory, MemoryPointer, MemoryPool, OutOfMemoryError, current_device, default_pool, get_allocator,
     set_allocator, using_allocator,
@@ -181,17 +181,20 @@ def module():
     runtime = types.ModuleType("cupy.cuda.runtime")
     memory = types.ModuleType("cupy.cuda.memory")
     memory.OutOfMemoryError = OutOfMemoryError
+    device = types.ModuleType("cupy.cuda.device")
+    device.get_cublas_handle = lambda: cublas.HANDLE
     cuda = types.ModuleType("cupy.cuda")
     replaced = {
         runtime: {
             "getDeviceCount": lambda: DEVICES, "getDevice": current, "deviceSynchronize": graph_capture.reject_capture(lambda: None),
             "getDeviceProperties": properties, "deviceCanAccessPeer": lambda a, b: a != b,
             "memGetInfo": lambda: (TOTAL - default_pool.used_bytes(), TOTAL), "CUDARuntimeError": CUDARuntimeError,
+            "CUDA_R_16F": 2, "CUDA_R_16BF": 14,
         },
         cuda: {
             "runtime": runtime, "Device": Device, "Stream": Stream, "ExternalStream": ExternalStream, "Event": Event,
             "get_current_stream": get_current_stream, "get_elapsed_time": get_elapsed_time,
-            "memory": memory, "BaseMemory": BaseMemory, "MemoryPointer": MemoryPointer,
+            "device": device, "memory": memory, "BaseMemory": BaseMemory, "MemoryPointer": MemoryPointer,
             "get_allocator": get_allocator, "set_allocator": set_allocator, "using_allocator": using_allocator, "MemoryPool": MemoryPool,
             "PinnedMemoryPointer": PinnedMemoryPointer, "Graph": graph_capture.Graph,
         },
