@@ -17,6 +17,7 @@ the types of their arrays. A namespace also has these attributes, which NumPy la
     xp.in_pieces(f, x, y)     an elementwise f(x, y), computed in chunks with checks of the time limit
     xp.to_host(x)             the elements as a NumPy array
     xp.ranking                the device's sorting functions for `ts.ops.argsort`, or None
+    xp.check_indices(i, low, high)    checks an index range on the device, without waiting, or None
     xp.lapack("sytrf", dtype)     a LAPACK routine for arrays in host memory
     xp.random_stream          a function that returns the device's random stream, or None
     xp.streams                the device type of the random streams
@@ -50,6 +51,7 @@ class Namespace:
     random_stream: ClassVar[Callable[[], Any] | None] = None
     streams: ClassVar[str] = "cpu"
     ranking: Any = None
+    check_indices: ClassVar[Callable[..., None] | None] = None
     scipy_package: ClassVar[str] = "scipy"
     matmul: Callable[..., Array]
     take: Callable[..., Array]

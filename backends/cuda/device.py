@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -22,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base import Array, Backend, Kernel
-from . import cpu_fallback, cuda_graphs, fusion_groups, memory, pointwise_launch
+from . import cpu_fallback, cuda_graphs, embedding, fusion_groups, memory, pointwise_launch
 from .namespace import CudaNamespace
 from .philox import Philox
 
@@ -239,6 +240,8 @@ class CudaBackend(Backend):
         """
         if record.name in cpu_fallback.OPERATORS:
             return cpu_fallback.host_kernel(record.name, record.kernel)
+        if record.name == "aten::embedding_dense_backward" and record.variant == "":
+            return partial(record.kernel, sum_rows=embedding.sum_rows)
         return pointwise_launch.make_launcher(record)
 
 

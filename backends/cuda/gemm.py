@@ -6,9 +6,9 @@ once. CuPy's own functions convert stacks of float16 matrices, and all bfloat16 
     matmul(x, w.T)      (..., k) by (k, n), read in place: one call of cublasGemmEx
     matmul(q, k)        stacks of matrices: one call of cublasGemmStridedBatchedEx
 
-cuBLAS stores matrices in column-major order. A row-major matrix is the transpose of a column-major one, so the
-functions compute transpose(b) @ transpose(a), which is the transpose of the product. Each dimension must be
-less than 2**31.
+cuBLAS stores matrices in column-major order. A row-major matrix is the transpose of a column-major one, so
+the functions compute transpose(b) @ transpose(a), which is the transpose of the product. Each dimension must
+be less than 2**31.
 """
 
 from __future__ import annotations
@@ -73,8 +73,9 @@ def _with_stack(x: Any, stack: tuple[int, ...]) -> Any:
 
 
 def _operand(x: Any) -> tuple[Any, bool, int, int]:
-    """Return a matrix or stack as cuBLAS reads it: array, whether column-major, leading dimension, stack stride.
+    """Return a matrix or stack as cuBLAS reads it.
 
+    The items are the array, whether it is column-major, the leading dimension, and the stride of the stack.
     The array is copied if neither its rows nor its columns are contiguous.
     """
     item = x.itemsize

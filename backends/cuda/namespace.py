@@ -22,7 +22,7 @@ import numpy as np
 from ts import dtypes
 
 from ..array_namespace import Namespace
-from . import cpu_fallback, cuda_graphs, gemm
+from . import cpu_fallback, cuda_graphs, gemm, index_checks
 
 BFLOAT16: np.dtype[Any] = dtypes.bfloat16.numpy_dtype
 
@@ -60,6 +60,7 @@ class CudaNamespace(Namespace):
     streams = "cuda"
     has_svd_drivers = True
     has_low_precision_products = True
+    check_indices = staticmethod(index_checks.check)
 
     def __init__(self) -> None:
         self.linalg = CheckedLinalg("cupy.linalg")

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from tests.fake_cupy.graph_capture import record_calls, reject_capture
+from tests.fake_cupy.graph_capture import check_not_capturing, record_calls, reject_capture
 
 API = json.loads(Path(__file__).with_name("api.json").read_text())
 METHODS = API["ndarray"]
@@ -283,9 +283,9 @@ class ndarray:
     def __setitem__(self, key, value):
         if isinstance(value, ndarray) and value._memory.device_id != self._memory.device_id:
             raise ValueError("Array device must be same as the current device")
-        self._host[self._key(key)] = unwrap(check_operand(value))
+        self._host[self._key(key, True)] = unwrap(check_operand(value))
 
-    def _key(self, key):
+    def _key(self, key, writes=False):
         """Return the index with out-of-range integers wrapped around, for which NumPy raises an error."""
         parts = list(key) if isinstance(key, tuple) else [key]
         consumed = [1 if isinstance(k, (ndarray, list)) and _dtype(k).kind != "b" else
@@ -301,6 +301,8 @@ class ndarray:
                 if k.dtype.kind not in "iub":
                     raise IndexError("arrays used as indices must be of integer or boolean type.")
                 host = k._host
+                if k.dtype.kind == "b" and not writes:
+                    check_not_capturing()  # the number of selected elements is read
                 if k.dtype.kind != "b" and dim < self.ndim and self.shape[dim]:
                     host = host.astype(np.int64) % self.shape[dim]
                 out.append(host)

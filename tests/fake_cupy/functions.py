@@ -169,6 +169,8 @@ class Function:
                 if isinstance(x, np.ndarray):
                     raise TypeError(f"{self.__module__}.{self.__name__}() was given an array of NumPy's")
         check_dtype(self.__name__, flat(everything))
+        if self.__name__ in SYNCHRONIZING:
+            graph_capture.check_not_capturing()
         if self._ufunc is not None and all(isinstance(x, (ndarray, int, float, complex)) for x in args):
             return self._ufunc(*args, **kwargs)
         given = [unwrap(x) for x in args]
@@ -192,6 +194,7 @@ class Function:
         return wrap(result)
 
 
+SYNCHRONIZING = {"nonzero", "flatnonzero", "argwhere", "unique", "bincount", "histogram", "isin", "extract", "compress"}
 MAY_BE_SINGULAR = {"inv", "solve", "cholesky", "det", "slogdet", "svd", "eigh", "eigvalsh", "qr"}
 
 
@@ -252,7 +255,18 @@ def nonzero(a):
     return np.nonzero(a)
 
 
-OVERRIDES = {"solve": solve, "nonzero": nonzero}
+def take(a, indices, axis=None, out=None):
+    """Fake `cupy.take`, which wraps out-of-range indices around."""
+    return np.take(a, indices, axis, out, mode="wrap")
+
+
+def take_along_axis(a, indices, axis):
+    """Fake `cupy.take_along_axis`, which wraps out-of-range indices around."""
+    length = a.size if axis is None else a.shape[axis]
+    return np.take_along_axis(a, indices % length if length else indices, axis)
+
+
+OVERRIDES = {"solve": solve, "nonzero": nonzero, "take": take, "take_along_axis": take_along_axis}
 
 
 # ---------------------------------------------------------------------------------------- modules

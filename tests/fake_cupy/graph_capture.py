@@ -10,6 +10,7 @@ import numpy as np
 
 recordings = []  # the recorded calls of each stream under capture; the last list is active
 _call_depth = [0]
+pending_errors = []  # errors of kernels, which the next synchronizing call raises
 
 
 def current():
@@ -41,6 +42,14 @@ def record_calls(function):
     return called
 
 
+def check_not_capturing():
+    """Raise an error during a capture, for functions that synchronize with the device."""
+    if current() is not None:
+        from tests.fake_cupy.runtime import CUDARuntimeError
+
+        raise CUDARuntimeError("cudaErrorStreamCaptureUnsupported: operation not permitted when stream is capturing")
+
+
 def reject_capture(function):
     """Decorate a function that raises an error during a capture."""
 
@@ -50,6 +59,10 @@ def reject_capture(function):
             from tests.fake_cupy.runtime import CUDARuntimeError
 
             raise CUDARuntimeError("cudaErrorStreamCaptureUnsupported: operation not permitted when stream is capturing")
+        if pending_errors and not _call_depth[0]:
+            from tests.fake_cupy.runtime import CUDARuntimeError
+
+            raise CUDARuntimeError(pending_errors.pop())
         return function(*args, **kwargs)
 
     return called

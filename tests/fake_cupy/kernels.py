@@ -19,13 +19,14 @@ from pathlib import Path
 
 import numpy as np
 
-from tests.fake_cupy.graph_capture import record_calls
+from tests.fake_cupy.graph_capture import pending_errors, record_calls
 
 COMPILER = shutil.which("c++") or shutil.which("g++")
 
 # NVRTC built-ins: CUDA keywords, built-in variables, and functions missing in math.h.
 BUILT_IN = r"""
 #include <math.h>
+#include <cstdio>
 #include <cmath>
 #include <cstring>
 #include <memory>
@@ -38,6 +39,8 @@ BUILT_IN = r"""
 struct place_ { unsigned int x, y, z; };
 static place_ blockIdx, threadIdx, blockDim, gridDim;
 static void *shared_;
+static bool trapped_;
+static void __trap() { trapped_ = true; }
 static unsigned long long shuffled_[1024];
 
 // The threads of a block: the turn goes from one to the next, and back again for those that wait.
@@ -141,6 +144,7 @@ def translate_source(code, space):
     entry_functions = "".join(
         f'extern "C" bool run_{space}_{n}(unsigned b, unsigned t, unsigned s, void **a) '
         f"{{ return launch_({space}::{n}, {synchronizes}, b, t, s, a); }}\n"
+        f'extern "C" bool trapped_{space}_{n}() {{ bool x = trapped_; trapped_ = false; return x; }}\n'
         f'extern "C" int about_{space}_{n}(int *out) {{ return describe_({space}::{n}, out); }}\n'
         for n in names
     )
@@ -224,6 +228,8 @@ class RawKernel:
         run = getattr(library, f"run_{space}_{self._name}")
         run.restype = ctypes.c_bool
         assert run(grid[0], block[0], shared_mem, pointers), f"not all threads of {self._name} wait at the same places"
+        if getattr(library, f"trapped_{space}_{self._name}")():
+            pending_errors.append("cudaErrorLaunchFailure: unspecified launch failure")
 
 
 class RawModule:

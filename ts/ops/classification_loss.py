@@ -66,7 +66,7 @@ def _nll_and_weight(
         )
     is_counted = t != ignore_index
     safe = xp.where(is_counted, t, common.cast(xp, 0, t.dtype)).astype(common.INT64)
-    bounds = common.extremes(xp, safe)
+    bounds = common.index_bounds(xp, safe, 0, n)
     if bounds is not None and (bounds[0] < 0 or bounds[1] >= n):
         wrong = safe.reshape(-1)[int(xp.argmax(((safe < 0) | (safe >= n)).reshape(-1)))]
         raise IndexError(f"Target {int(wrong)} is out of bounds.")
@@ -317,7 +317,7 @@ def _multi_margin_loss(
         common.raise_unsupported_dtype("multi_margin_loss_cpu_kernel", self.dtype)
     if target.dtype != common.INT64:
         raise RuntimeError(f"expected scalar type Long but found {common.NAME_OF[target.dtype]}")
-    bounds = common.extremes(xp, target)
+    bounds = common.index_bounds(xp, target, 0, classes)
     if bounds is not None and (bounds[0] < 0 or bounds[1] >= classes):
         raise RuntimeError("target out of range")
     target_column = target.reshape(rows, 1)

@@ -432,6 +432,17 @@ def extremes(xp: Any, x: Array) -> tuple[int, int] | None:
     return None if xp.shapes_only or not x.size else (int(x.min()), int(x.max()))
 
 
+def index_bounds(xp: Any, index: Array, low: int, high: int) -> tuple[int, int] | None:
+    """Return (minimum, maximum) of an index array for which the caller checks `low <= index < high`.
+
+    Return None if there is nothing to check, or if the device checks the indices (`xp.check_indices`).
+    """
+    if xp.check_indices is None:
+        return extremes(xp, index)
+    xp.check_indices(index, low, high)
+    return None
+
+
 def copy_indices(index: Array) -> Array:
     """Return a copy of indices, counts or a mask. The caller validates the copy and then uses it.
 

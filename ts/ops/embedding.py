@@ -7,6 +7,7 @@ of each bag, and return one reduced row per bag. The function `one_hot` returns 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 from ts import dtypes
@@ -49,10 +50,31 @@ def _embedding(
     if weight.ndim != 2:
         raise RuntimeError("'weight' must be 2-D")
     _check_indices("embedding", 1, indices=indices)
-    bounds = common.extremes(xp, indices)
+    bounds = common.index_bounds(xp, indices, 0, weight.shape[0])
     if bounds is not None and (bounds[0] < 0 or bounds[1] >= weight.shape[0]):
         raise IndexError("index out of range in self")
     return xp.take(weight, indices, axis=0)
+
+
+def _sum_rows(xp: Any, grad: Array, index: Array, rows: int, padding: int, mean: bool) -> Array:
+    """Return an array (rows, columns): the sums, or means, of the rows of `grad` with equal indices.
+
+    Rows of `grad` with the index `padding` are ignored.
+    """
+    table = xp.zeros((rows, grad.shape[1]), dtype=grad.dtype)
+    order = xp.argsort(index, kind="stable")
+    index = index[order]
+    if padding >= 0:
+        order, index = order[index != padding], index[index != padding]
+    if not index.size:
+        return table
+    first = xp.flatnonzero(xp.concatenate([xp.ones(1, dtype=common.BOOL), index[1:] != index[:-1]]))
+    sums = xp.add.reduceat(grad[order], first, axis=0)
+    if mean:
+        counts = xp.concatenate([first[1:], xp.asarray([index.size])]) - first
+        sums = sums / common.cast(xp, counts, sums.dtype)[:, None]
+    table[index[first]] = sums
+    return table
 
 
 @op(
@@ -68,6 +90,8 @@ def _embedding_dense_backward(
     num_weights: int,
     padding_idx: int,
     scale_grad_by_freq: bool,
+    *,
+    sum_rows: Callable[..., Array] = _sum_rows,
 ) -> Array:
     """Return the gradient of an embedding table.
 
@@ -80,27 +104,16 @@ def _embedding_dense_backward(
             f"{list(grad_output.shape)}"
         )
     width = grad_output.shape[-1]
-    table = xp.zeros((num_weights, width), dtype=grad_output.dtype)
-    bounds = common.extremes(xp, indices)
-    if bounds is None:
-        return table
-    if bounds[0] < 0 or bounds[1] >= num_weights:
+    if xp.shapes_only or not indices.size:
+        return xp.zeros((num_weights, width), dtype=grad_output.dtype)
+    bounds = common.index_bounds(xp, indices, 0, num_weights)
+    if bounds is not None and (bounds[0] < 0 or bounds[1] >= num_weights):
         raise IndexError("index out of range in self")
     index = common.copy_indices(indices).reshape(-1)
-    order = xp.argsort(index, kind="stable")
-    index = index[order]
-    if padding_idx >= 0:
-        order, index = order[index != padding_idx], index[index != padding_idx]
-    if not index.size:
-        return table
-    first = xp.flatnonzero(xp.concatenate([xp.ones(1, dtype=common.BOOL), index[1:] != index[:-1]]))
     wide = common.cast(xp, grad_output, common.opmath(grad_output.dtype)).reshape(-1, width)
-    sums = xp.add.reduceat(wide[order], first, axis=0)
-    if scale_grad_by_freq:
-        counts = xp.concatenate([first[1:], xp.asarray([index.size])]) - first
-        sums = sums / common.cast(xp, counts, sums.dtype)[:, None]
-    table[index[first]] = common.cast(xp, sums, table.dtype)
-    return table
+    return common.cast(
+        xp, sum_rows(xp, wide, index, num_weights, padding_idx, scale_grad_by_freq), grad_output.dtype
+    )
 
 
 def _shortened(
@@ -111,7 +124,7 @@ def _shortened(
     Return the indices of these rows, and the scaled rows.
     """
     _check_indices("embedding_renorm_", 2, indices=indices)
-    bounds = common.extremes(xp, indices)
+    bounds = common.index_bounds(xp, indices, 0, self.shape[0])
     if bounds is not None and (bounds[0] < 0 or bounds[1] >= self.shape[0]):
         raise IndexError("index out of range in self")
     rows = xp.unique(indices)

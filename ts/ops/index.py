@@ -248,7 +248,7 @@ def _index_select(xp: Any, self: Array, dim: int, index: Array) -> Array:
     if index.dtype not in (common.INT64, common.INT32):
         raise RuntimeError("index_select(): Expected dtype int32 or int64 for index")
     n = self.shape[axis] if self.ndim else 1
-    bounds = common.extremes(xp, index)
+    bounds = common.index_bounds(xp, index, 0, n)
     if bounds is not None and (bounds[0] < 0 or bounds[1] >= n):
         raise IndexError("index out of range in self")
     if self.ndim == 0:
@@ -277,7 +277,7 @@ def _gather(xp: Any, self: Array, dim: int, index: Array, sparse_grad: bool = Fa
                 f"Size does not match at dimension {d} expected index {list(index.shape)} to be no larger "
                 f"than self {list(self.shape)} apart from dimension {axis}"
             )
-    bounds = common.extremes(xp, i)
+    bounds = common.index_bounds(xp, i, 0, x.shape[axis])
     if bounds is not None and (bounds[0] < 0 or bounds[1] >= x.shape[axis]):
         raise RuntimeError(
             f"index {bounds[1]} is out of bounds for dimension {axis} with size {x.shape[axis]}"
@@ -338,7 +338,7 @@ def _take(xp: Any, self: Array, index: Array) -> Array:
 
 def _check_flat(xp: Any, at: Array, n: int) -> None:
     """Raise IndexError for flat indices out of range for `n` elements."""
-    bounds = common.extremes(xp, at)
+    bounds = common.index_bounds(xp, at, -n, n)
     if bounds is not None and (bounds[0] < -n or bounds[1] >= n):
         first = at[(at < -n) | (at >= n)].reshape(-1)[0]
         raise IndexError(f"out of range: tried to access index {first} on a tensor of {n} elements.")

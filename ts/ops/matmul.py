@@ -35,7 +35,7 @@ Array = common.Array
 
 
 def product(xp: Any, a: Array, b: Array) -> Array:
-    """Return the matrix product of two arrays of one dtype. Products of 16-bit floats are added in 32 bits."""
+    """Return the matrix product of two arrays of one dtype. The sums of 16-bit floats have 32 bits."""
     if a.dtype != b.dtype:
         raise RuntimeError(common.dtype_message(OTHER_DTYPE, a.dtype, b.dtype))
     wide = a.dtype if xp.has_low_precision_products else common.opmath(a.dtype)

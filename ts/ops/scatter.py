@@ -30,7 +30,7 @@ def _key(xp: Any, self: Array, dim: int, index: Array, source: Any) -> tuple[Arr
     result, i = xp.atleast_1d(self).copy(), xp.atleast_1d(index)
     if i.ndim != result.ndim:
         raise RuntimeError("Index tensor must have the same number of dimensions as self tensor")
-    index_range = common.extremes(xp, i)
+    index_range = common.index_bounds(xp, i, 0, result.shape[axis])
     if index_range is not None and (index_range[0] < 0 or index_range[1] >= result.shape[axis]):
         raise RuntimeError(
             f"index {index_range[1]} is out of bounds for dimension {axis} with size {result.shape[axis]}"
@@ -175,8 +175,8 @@ def _along(
         raise IndexError("Index is supposed to be a vector")
     result, i = xp.atleast_1d(self).copy(), common.copy_indices(index).reshape(-1)
     length = result.shape[axis]
-    index_range = common.extremes(xp, i)
     min_index = -length if negative else 0
+    index_range = common.index_bounds(xp, i, min_index, length)
     if index_range is not None and (index_range[0] < min_index or index_range[1] >= length):
         first = i[(i < min_index) | (i >= length)][0]
         raise type(beyond)(str(beyond).format(index=first, axis=axis, length=length))
