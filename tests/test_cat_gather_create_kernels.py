@@ -283,6 +283,20 @@ def test_integer_ranges(device):
         ts.arange(0, 5, 0, device=device)
 
 
+@pytest.mark.parametrize("bounds", [(8.0, 5.0, -0.34), (5.0, 8.0, 0.34), (0.5, 3, 0.5), (3, 0.0, -0.5)])
+def test_integer_ranges_with_a_fraction_as_step(bounds):
+    """Only int64 rejects a step that truncates to 0. Other integer dtypes repeat the first number, as in PyTorch."""
+    start, end, step = bounds
+    count = math.ceil((end - start) / step)
+    for dtype in (ts.uint8, ts.int8, ts.int16, ts.int32):
+        assert ts.arange(*bounds, dtype=dtype).tolist() == [int(start)] * count
+        assert ts.arange(*bounds, out=ts.empty(0, dtype=dtype)).tolist() == [int(start)] * count
+        with pytest.raises(ValueError, match="step must be nonzero"):
+            ts.range(*bounds, dtype=dtype)
+    with pytest.raises(ValueError, match="step must be nonzero"):
+        ts.arange(*bounds, dtype=ts.int64)
+
+
 def test_indexed_assignment_to_expanded_tensors_warns():
     x = ts.zeros(3, 1).expand(3, 4)
     with pytest.warns(UserWarning, match="Use of index_put_ on expanded tensors is deprecated"):

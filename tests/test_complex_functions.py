@@ -42,3 +42,16 @@ def test_infinite_parts_in_archives():
     file.seek(0)
     first, second = ts.jit.load(file)(1.0)
     assert (first.real, first.imag) == (2.0, INF) and second.real == -INF and math.copysign(1, second.imag) == -1
+
+
+@pytest.mark.parametrize("name", ["abs_", "absolute_"])
+def test_abs_in_place_rejects_complex_tensors(name):
+    for x in (ts.tensor([3 + 4j]), ts.tensor([[3 + 4j, 1j]]).t()):
+        before = x.tolist()
+        with pytest.raises(RuntimeError, match=r"In-place abs is not supported for complex tensors\."):
+            getattr(x, name)()
+        scripted = ts.jit.CompilationUnit(f"def f(x: Tensor) -> Tensor:\n    return x.{name}()\n").f
+        with pytest.raises(RuntimeError, match=r"In-place abs is not supported for complex tensors\."):
+            scripted(x)
+        assert x.tolist() == before
+    assert getattr(ts.tensor([-1.5, 2.0]), name)().tolist() == [1.5, 2.0]

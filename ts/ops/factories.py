@@ -250,7 +250,7 @@ def arange_kernel(xp: Any, start: Any, end: Any, step: Any, dtype: int | None) -
     target = common.dtype_from(dtype, common.INT64 if is_integral else None)
     if target.kind in "iu":
         first, stride = (start, step) if is_integral else (int(start), int(step))
-        if stride == 0:
+        if stride == 0 and target == common.INT64:  # PyTorch repeats `first` for the other integer dtypes
             raise ValueError("step must be nonzero")
         if is_integral or target == common.INT64:
             count = _steps(first, end if is_integral else int(end), stride)
@@ -311,6 +311,8 @@ def _range(xp: Any, start: Any, end: Any, step: Any = 1, dtype: int | None = Non
     target = common.dtype_from(dtype)
     if target.kind in "bc":
         common.raise_unsupported_dtype("range_cpu", target)
+    if target.kind in "iu" and int(step) == 0:
+        raise ValueError("step must be nonzero")
     last = end + (step if (end - start) % step == 0 else 0)
     return arange_kernel(xp, start, last, step, common.CODE_OF[target])
 

@@ -345,6 +345,9 @@ def inplace_of(
 
     def derive(compute: Kernel) -> Kernel:
         def kernel(xp: Any, self: Any, *args: Any) -> Any:
+            if record.promotion == "real" and self.dtype.kind == "c":
+                function = (record.same_as or record.name).partition("::")[2]
+                raise RuntimeError(f"In-place {function} is not supported for complex tensors.")
             if record.computes_in_out and args[-1] is None:
                 args = (*args[:-1], common.CODE_OF[self.dtype])
             if record.overlap == OVERLAP_WARNS_CODE:
