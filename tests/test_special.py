@@ -54,6 +54,36 @@ def test_digamma(x, value):
     assert float(ts.tensor(x, dtype=ts.float64).digamma()) == pytest.approx(value, rel=1e-14)
 
 
+@pytest.mark.parametrize("x", [-1e-3, 0.02, 0.7, 1.0, 1.9, 2.5, 5.9, 6.0, 11.9, 12.1, 300.0, -2.25, -17.3])
+def test_digamma_satisfies_its_recurrence(x):
+    """psi(x + 1) = psi(x) + 1 / x, in float32 to a few ulps of the largest term."""
+    x = ts.tensor(x)
+    ours, exact = (x + 1).digamma(), x.double().digamma() + 1 / x.double()
+    assert abs(float(ours) - float(exact)) <= 3e-7 * (abs(float(exact)) + abs(1 / float(x)))
+
+
+@pytest.mark.parametrize(
+    "x, value",
+    [
+        (0.0, 1.0),
+        (1.0, 1.2660658777520083356),
+        (-2.5, 3.2898391440501230357),
+        (7.999, 427.16443131520271435),
+        (8.0, 427.56411572180478518),
+        (20.0, 43558282.559553533272),
+        (500.0, 2.5048094765700780966e215),
+        (math.inf, math.inf),
+    ],
+)
+def test_modified_bessel_function(x, value):
+    """The values are those of mpmath."""
+    assert float(ts.special.i0(ts.tensor(x, dtype=ts.float64))) == pytest.approx(value, rel=4e-15)
+    assert float(ts.special.i0(ts.tensor(x))) == pytest.approx(value if value < 1e38 else math.inf, rel=2e-7)
+    if x < math.inf:
+        assert float(ts.special.i0e(ts.tensor(x, dtype=ts.float64))) == pytest.approx(value * math.exp(-abs(x)), rel=4e-15)
+    assert ts.tensor(math.nan).i0().isnan()
+
+
 def test_digamma_has_poles():
     assert ts.tensor([-1.0, -7.0, math.nan, -math.inf]).digamma().isnan().all()
 
@@ -94,7 +124,7 @@ print(f.hfft2(y.to(ts.complex64), norm="ortho").dtype, f.irfft2(f.rfft2(y), s=(2
 print(ts.stft(x, 4, window=ts.ones(4), center=False, return_complex=True).shape, ts.matrix_exp(ts.zeros(1, 1)))
 print(ts.nn.functional.kl_div(x[1:].log(), x[1:], reduction="sum").item())
 try:
-    ts.special.i0(x)
+    ts.special.i1(x)
 except ImportError as error:
     print(error)
 """

@@ -411,9 +411,22 @@ unary(
     aliases=("special_gammaln",),
     ufunc="gammaln",
 )
-unary("digamma", FLOAT, digamma, unsupported={"c": "digamma"}, aliases=("special_digamma", "special_psi"))
 unary(
-    "i0", FLOAT, special("i0"), "cyl_bessel_i0(a)", unsupported={"c": "i0_vml_cpu"}, aliases=("special_i0",)
+    "digamma",
+    FLOAT,
+    digamma,
+    unsupported={"c": "digamma"},
+    aliases=("special_digamma", "special_psi"),
+    ufunc="psi",
+)
+unary(
+    "i0",
+    FLOAT,
+    special("i0"),
+    "cyl_bessel_i0(a)",
+    unsupported={"c": "i0_vml_cpu"},
+    aliases=("special_i0",),
+    ufunc="i0",
 )
 
 # predicates, which return bools
@@ -460,7 +473,7 @@ for _name, _cuda in (("isposinf", "isinf(a) && a > 0"), ("isneginf", "isinf(a) &
 unary("isreal", BOOLEAN, _isreal, forms="", layout="like_first")
 
 # special functions that exist only in `torch.special`
-unary("special_i0e", FLOAT, special("i0e"), unsupported="c")
+unary("special_i0e", FLOAT, special("i0e"), unsupported="c", ufunc="i0e")
 unary("special_i1", FLOAT, special("i1"), unsupported="c")
 unary("special_i1e", FLOAT, special("i1e"), unsupported="c")
 unary("special_ndtr", FLOAT, special("ndtr"), "normcdf(a)", unsupported={"c": "erf_vml_cpu"})

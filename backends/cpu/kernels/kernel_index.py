@@ -188,9 +188,10 @@ NAMES: Final[dict[str, str]] = {
     """,
     "special": """
         ufunc:arccos ufunc:arcsin ufunc:arctan ufunc:cos ufunc:cosh ufunc:entr ufunc:erf ufunc:erfc
-        ufunc:erfinv ufunc:exp ufunc:exp2 ufunc:expm1 ufunc:gammaln ufunc:gelu ufunc:gelu_tanh ufunc:log
-        ufunc:log10 ufunc:log1p ufunc:log2 ufunc:log_sigmoid ufunc:ndtr ufunc:ndtri ufunc:psi ufunc:sigmoid
-        ufunc:silu ufunc:sin ufunc:sinh ufunc:softplus ufunc:tan ufunc:tanh ufunc:xlog1py ufunc:xlogy
+        ufunc:erfinv ufunc:exp ufunc:exp2 ufunc:expm1 ufunc:gammaln ufunc:gelu ufunc:gelu_tanh ufunc:i0
+        ufunc:i0e ufunc:log ufunc:log10 ufunc:log1p ufunc:log2 ufunc:log_sigmoid ufunc:ndtr ufunc:ndtri
+        ufunc:psi ufunc:sigmoid ufunc:silu ufunc:sin ufunc:sinh ufunc:softplus ufunc:tan ufunc:tanh
+        ufunc:xlog1py ufunc:xlogy
     """,
     "stft": """
         aten::istft aten::stft aten::stft.center

@@ -12,7 +12,7 @@ elements in float64. The module also replaces NumPy functions for which row kern
 import numpy as np
 
 cimport numpy as cnp
-from libc.math cimport INFINITY, M_PI, NAN, copysign, fabs, floor, isinf, isnan, log, log1p, round, sqrt, tan
+from libc.math cimport INFINITY, M_PI, NAN, copysign, exp, fabs, floor, isinf, isnan, log, log1p, round, sqrt, tan
 from numpy cimport npy_intp
 
 from ts.backends.cpu.kernels.kernel_registry cimport register_loops
@@ -121,7 +121,20 @@ cdef double c_ndtr(double x) noexcept nogil:
 
 cdef double c_psi(double x) noexcept nogil:
     """Compute the digamma function by reflection formula, upward recurrence and asymptotic expansion."""
-    cdef double result = 0, square
+    return psi_from(x, 12)
+
+
+cdef double c_psi_rounded(double x) noexcept nogil:
+    """Compute the digamma function with a relative error below 1e-11, which rounding to float32 hides."""
+    return psi_from(x, 6)
+
+
+cdef inline double psi_from(double x, double asymptotic) noexcept nogil:
+    """Compute the digamma function. Numbers from `asymptotic` on need no recurrence.
+
+    The reciprocals of the recurrence are added as one fraction.
+    """
+    cdef double result = 0, square, numerator = 0, denominator = 1
     if isnan(x) or x == -INFINITY:
         return NAN
     if x <= 0:
@@ -131,9 +144,12 @@ cdef double c_psi(double x) noexcept nogil:
             return NAN
         result = -M_PI / tan(M_PI * (x - round(x)))
         x = 1 - x
-    while x < 12:
-        result -= 1 / x
-        x += 1
+    if x < asymptotic:
+        while x < asymptotic:
+            numerator = numerator * x + denominator
+            denominator *= x
+            x += 1
+        result -= numerator / denominator
     if isinf(x):
         return x
     square = 1 / (x * x)
@@ -141,6 +157,68 @@ cdef double c_psi(double x) noexcept nogil:
         1.0 / 12 - square * (1.0 / 120 - square * (1.0 / 252 - square * (1.0 / 240 - square * (
             1.0 / 132 - square * (691.0 / 32760 - square / 12)))))
     )
+
+
+cdef enum:
+    SERIES_TERMS = 26
+    CHEBYSHEV_TERMS = 24
+
+# 1 / k!**2, the coefficients of i0(x) in powers of x**2 / 4. The terms are positive, so they are added without
+# cancellation.
+cdef double[SERIES_TERMS] SERIES
+# Chebyshev coefficients of sqrt(x) * exp(-x) * i0(x) in 16 / x - 1, for x >= 8.
+cdef double *CHEBYSHEV = [
+    0.4022452055070544158, 0.0033691164782556940899, 0.000068897583469168239843, 2.891370520834756483e-6,
+    2.0489185894690637418e-7, 2.2666689904981780646e-8, 3.3962320257083863452e-9, 4.9406023882249695891e-10,
+    1.1889147107846438342e-11, -3.1499165279632413645e-11, -1.3215811840447713119e-11, -1.7941785315068061178e-12,
+    7.1801244513836662337e-13, 3.8527783827421427011e-13, 1.5400862175214098269e-14, -4.1505693472872220866e-14,
+    -9.5548466988283076487e-15, 3.8116806693526224207e-15, 1.7725601330565263836e-15, -3.4254856196772191346e-16,
+    -2.8276239805165834849e-16, 3.4612228676974610931e-17, 4.465621420296759999e-17, -4.8305044859441820713e-18,
+]
+
+
+cdef void set_series() noexcept:
+    cdef int k
+    SERIES[0] = 1
+    for k in range(1, SERIES_TERMS):
+        SERIES[k] = SERIES[k - 1] / (<double>k * k)
+
+
+set_series()
+
+
+cdef inline double bessel_series(double x) noexcept nogil:
+    """Return i0(x) for |x| < 8."""
+    cdef double q = x * x / 4, even = SERIES[SERIES_TERMS - 2], odd = SERIES[SERIES_TERMS - 1], square = q * q
+    cdef int k
+    for k in range(SERIES_TERMS - 4, -1, -2):
+        even = even * square + SERIES[k]
+        odd = odd * square + SERIES[k + 1]
+    return odd * q + even
+
+
+cdef inline double bessel_tail(double x) noexcept nogil:
+    """Return exp(-x) * i0(x) for x >= 8 by Clenshaw's recurrence."""
+    cdef double u = 32 / x - 2, last = 0, before = 0, value = 0
+    cdef int k
+    for k in range(CHEBYSHEV_TERMS - 1, -1, -1):
+        before, last = last, value
+        value = u * last - before + CHEBYSHEV[k]
+    return (value - u / 2 * last) / sqrt(x)
+
+
+cdef double c_i0(double x) noexcept nogil:
+    """Compute the modified Bessel function of the first kind and order 0."""
+    x = fabs(x)
+    if x < 8 or isnan(x):
+        return bessel_series(x)
+    return INFINITY if isinf(x) else exp(x) * bessel_tail(x)
+
+
+cdef double c_i0e(double x) noexcept nogil:
+    """Compute exp(-|x|) * i0(x)."""
+    x = fabs(x)
+    return bessel_tail(x) if x >= 8 else exp(-x) * bessel_series(x)
 
 
 cdef double c_entr(double x) noexcept nogil:
@@ -178,14 +256,14 @@ cdef enum:
 
 cdef char **NAMES = [
     "erf", "erfc", "erfinv", "sigmoid", "silu", "gelu", "gelu_tanh", "softplus", "log_sigmoid",
-    "gammaln", "ndtri", "ndtr", "psi", "entr", "xlogy", "xlog1py",
+    "gammaln", "ndtri", "ndtr", "psi", "entr", "i0", "i0e", "xlogy", "xlog1py",
     "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "arcsin", "arccos", "arctan", "sinh", "cosh", "tanh",
 ]
-cdef int FIRST_NUMPY_INDEX = 16  # The functions in NAMES from this index on are NumPy's, with replaced float32 and float64 loops.
-cdef int NAME_COUNT = 32
-cdef Unary UNARY_FUNCTIONS[5]
+cdef int FIRST_NUMPY_INDEX = 18  # The functions in NAMES from this index on are NumPy's, with replaced float32 and float64 loops.
+cdef int NAME_COUNT = 34
+cdef Unary UNARY_FUNCTIONS[7]
 cdef Binary BINARY_FUNCTIONS[2]
-UNARY_FUNCTIONS[:] = [c_gammaln, c_ndtri, c_ndtr, c_psi, c_entr]
+UNARY_FUNCTIONS[:] = [c_gammaln, c_ndtri, c_ndtr, c_psi, c_entr, c_i0, c_i0e]
 BINARY_FUNCTIONS[:] = [c_xlogy, c_xlog1py]
 
 cdef void *functions[MAX_NAMES][MAX_LOOPS]
@@ -201,6 +279,8 @@ cdef object make_ufunc(int at):
         return cnp.PyUFunc_FromFuncAndData(by_rows, functions[at], TYPES, 2, 1, 1, -1, NAMES[at], NULL, 0)
     if at < FIRST_NUMPY_INDEX - 2:
         functions[at][0] = functions[at][1] = <void *>UNARY_FUNCTIONS[at - ROW_KERNEL_COUNT]
+        if name == "psi":
+            functions[at][0] = <void *>c_psi_rounded
         return cnp.PyUFunc_FromFuncAndData(rounded, functions[at], TYPES, 2, 1, 1, -1, NAMES[at], NULL, 0)
     functions[at][0] = functions[at][1] = <void *>BINARY_FUNCTIONS[at - (FIRST_NUMPY_INDEX - 2)]
     return cnp.PyUFunc_FromFuncAndData(two, functions[at], BINARY_TYPES, 2, 2, 1, -1, NAMES[at], NULL, 0)
