@@ -362,6 +362,24 @@ def test_fused_activations_of_encoder_layers():
                 assert ts.allclose(layer(x), expected, atol=1e-5)
 
 
+@pytest.mark.parametrize("dtype", [ts.float32, ts.float64, ts.int64, ts.complex64, ts.bfloat16], ids=str)
+@pytest.mark.parametrize("name", ["addmm", "baddbmm"])
+def test_sums_with_products_in_place(name, dtype):
+    """In-place variants have the bits of the functional variants, also if `self` is one of the factors or strided."""
+    stack = (3,) if name == "baddbmm" else ()
+    x = (ts.randn(*stack, 8, 8) * 8).to(dtype)
+    factors = {"beta": 2, "alpha": 3}
+    for make in (lambda: x.clone(), lambda: x.mT.clone().mT, lambda: x.clone()[..., :1, :].expand(*stack, 8, 8).clone()):
+        target = make()
+        expected, version = getattr(target, name)(target, x, **factors), target._version
+        assert getattr(target, name + "_")(target, x, **factors) is target
+        assert ts.equal(target, expected) and target._version == version + 1
+    other = (ts.randn(*stack, 8, 5)).to(dtype)
+    message = "expand|size|shape"
+    with pytest.raises(RuntimeError, match=message):
+        getattr(ts.zeros(*stack, 1, 5, dtype=dtype), name + "_")(x, other)
+
+
 def test_unsupported_operands_are_rejected():
     a, c = np.ones((2, 2), np.float32), np.ones((2, 2), np.float32)
     assert not multiply(a.astype(np.int64), a.astype(np.int64), c.astype(np.int64), 1, 0)

@@ -89,15 +89,15 @@ _DTYPES_TEXT: Final = {
         unique_dim_consecutive xlogy
     """,
     "ihfc": """
-        _conv_depthwise2d _foreach_abs _foreach_abs_ _foreach_addcmul _foreach_addcmul_ _foreach_mm
-        _foreach_neg _foreach_neg_ _foreach_sub _foreach_sub_ _neg_view _neg_view_copy _pad_enum _sparse_mm
-        _trilinear abs absolute addbmm addcmul addmm addmv affine_grid_generator baddbmm bilinear bmm
-        chain_matmul conv1d conv2d conv3d conv_depthwise3d conv_tbc conv_transpose1d conv_transpose2d
-        conv_transpose3d corrcoef cov cross cumulative_trapezoid dot einsum gradient gru gru_cell inner
-        linalg_cross linalg_matmul linalg_multi_dot linear lstm lstm_cell matmul mm mv neg negative
-        pairwise_distance poisson_nll_loss positive prim::abs reflection_pad1d reflection_pad2d
-        reflection_pad3d replication_pad1d replication_pad2d replication_pad3d rnn_relu rnn_relu_cell
-        rnn_tanh rnn_tanh_cell rsub sub subtract tensordot trace trapezoid trapz triplet_margin_loss vdot
+        _conv_depthwise2d _foreach_abs _foreach_addcmul _foreach_addcmul_ _foreach_mm _foreach_neg
+        _foreach_neg_ _foreach_sub _foreach_sub_ _neg_view _neg_view_copy _pad_enum _sparse_mm _trilinear
+        abs absolute addbmm addcmul addmm addmv affine_grid_generator baddbmm bilinear bmm chain_matmul
+        conv1d conv2d conv3d conv_depthwise3d conv_tbc conv_transpose1d conv_transpose2d conv_transpose3d
+        corrcoef cov cross cumulative_trapezoid dot einsum gradient gru gru_cell inner linalg_cross
+        linalg_matmul linalg_multi_dot linear lstm lstm_cell matmul mm mv neg negative pairwise_distance
+        poisson_nll_loss positive prim::abs reflection_pad1d reflection_pad2d reflection_pad3d
+        replication_pad1d replication_pad2d replication_pad3d rnn_relu rnn_relu_cell rnn_tanh rnn_tanh_cell
+        rsub sub subtract tensordot trace trapezoid trapz triplet_margin_loss vdot
     """,
     "bif": """
         fft_ihfft fft_ihfft2 fft_ihfftn fft_rfft fft_rfft2 fft_rfftn quantized::sigmoid special_airy_ai
@@ -131,12 +131,12 @@ _DTYPES_TEXT: Final = {
     """,
     "ihf": """
         __interpolate __upsample __upsample_bilinear __upsample_nearest _convolution _convolution_mode
-        _foreach_ceil _foreach_ceil_ _foreach_floor _foreach_floor_ _foreach_round _foreach_round_
-        _foreach_trunc _foreach_trunc_ _rowwise_prune _upsample_nearest_exact1d _upsample_nearest_exact2d
-        _upsample_nearest_exact3d argmax argmin avg_pool1d avg_pool2d bucketize ceil convolution
-        convolution_overrideable fix floor floor_divide fmod geometric geometric_ hardtanh isin kthvalue
-        margin_ranking_loss max_pool1d_with_indices max_pool2d max_pool2d_with_indices max_pool3d
-        max_pool3d_with_indices median mse_loss_backward mvlgamma nanmedian quantized::cat_relu
+        _foreach_abs_ _foreach_ceil _foreach_ceil_ _foreach_floor _foreach_floor_ _foreach_round
+        _foreach_round_ _foreach_trunc _foreach_trunc_ _rowwise_prune _upsample_nearest_exact1d
+        _upsample_nearest_exact2d _upsample_nearest_exact3d argmax argmin avg_pool1d avg_pool2d bucketize
+        ceil convolution convolution_overrideable fix floor floor_divide fmod geometric geometric_ hardtanh
+        isin kthvalue margin_ranking_loss max_pool1d_with_indices max_pool2d max_pool2d_with_indices
+        max_pool3d max_pool3d_with_indices median mse_loss_backward mvlgamma nanmedian quantized::cat_relu
         quantized::max_pool2d quantized::threshold quantized_max_pool2d quantized_max_pool3d randint
         randint_like randperm relu relu6 remainder round searchsorted smooth_l1_loss_backward
         special_multigammaln threshold threshold_backward topk trunc upsample_bicubic2d upsample_bilinear2d

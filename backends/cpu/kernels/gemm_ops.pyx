@@ -19,13 +19,13 @@ from numpy cimport npy_intp
 from ts._core.dispatch.operator cimport Operator, UNSUPPORTED
 from ts.backends.cpu.kernels.kernel_registry cimport register_kernel
 from ts.backends.cpu.kernels.vectors cimport vector_product
-from ts._core.value.ivalue cimport IValue, TAG_FLOAT, TAG_INT, TAG_NONE, set_object_steal
+from ts._core.value.ivalue cimport IValue, TAG_FLOAT, TAG_INT, TAG_NONE, copy_value, set_object_steal
 from ts.backends.cpu.kernels.kernel cimport MAX_DIMS, is_tensor, item_size, set_result, scalar_type
 from ts._core.tensor.ndarray cimport PyArrayObject, data_of, dims_of, flags_of, ndim_of, new_array, size_of
 from ts.backends.cpu.kernels.gil cimport ReleasedGil, release_gil_for_arrays, take_gil
 from ts.backends.cpu.kernels.matmul cimport cached_panels_for, dtype_index, is_row, matrix_product, multiply_into
 from ts._core.tensor.scalar_types cimport scalar_type_of_number
-from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor
+from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor, wrote
 from ts.backends.cpu.kernels.bfloat16_gemm cimport cached_pairs_for, multiply_bfloat16_into
 from ts.backends.cpu.kernels.bfloat16_tiles cimport has_bfloat16_tiles
 from ts.backends.cpu.kernels.gemm_tiles cimport Packed
@@ -34,6 +34,9 @@ from ts.backends.cpu.kernels.short_floats cimport BFLOAT16, is_half_number, to_f
 from ts.backends.cpu.kernels.tensor_iterator cimport contiguous_copy
 
 cnp.import_array()
+
+cdef enum:
+    IN_PLACE_FLAGS = cnp.NPY_ARRAY_C_CONTIGUOUS | cnp.NPY_ARRAY_ALIGNED | cnp.NPY_ARRAY_WRITEABLE
 
 
 # ---------------------------------------------------------------- products of arrays
@@ -303,6 +306,38 @@ cdef int baddbmm(Operator op, IValue *r, const int32_t *at) except -1:
     return run_addmm(op, r, at, 3)
 
 
+cdef int run_addmm_inplace(Operator op, IValue *r, const int32_t *at, int nd) except -1:
+    """Compute beta * self + alpha * x @ y as a new array, and copy it to `self`, which x and y may overlap."""
+    cdef PyArrayObject *target = array_at(&r[at[0]])
+    cdef PyArrayObject *x = array_at(&r[at[1]])
+    cdef PyArrayObject *y = array_at(&r[at[2]])
+    cdef double alpha, beta
+    if target == NULL or x == NULL or y == NULL or not same_batch(x, y, nd) or ndim_of(target) != nd:
+        return UNSUPPORTED
+    if flags_of(target) & IN_PLACE_FLAGS != IN_PLACE_FLAGS or scalar_type(&r[at[0]]) != scalar_type(&r[at[1]]):
+        return UNSUPPORTED
+    if dims_of(target)[nd - 2] != dims_of(x)[nd - 2] or dims_of(target)[nd - 1] != dims_of(y)[nd - 1]:
+        return UNSUPPORTED
+    if (nd == 3 and dims_of(target)[0] != dims_of(x)[0]) or not read_scalar(&r[at[3]], &beta) or not read_scalar(&r[at[4]], &alpha):
+        return UNSUPPORTED
+    packed = cached_operand_for(<Tensor>r[at[1]].v.o, <Tensor>r[at[2]].v.o, False)
+    result = product_with_epilogue(<object>x, <object>y, <object>target, alpha, beta, packed, NULL, NULL)
+    if result is None:
+        return UNSUPPORTED
+    memcpy(data_of(target), data_of(<PyArrayObject *>result), size_of(target) * item_size(target))
+    wrote(<Tensor>r[at[0]].v.o)
+    copy_value(&r[at[op.nargs]], &r[at[0]])
+    return 0
+
+
+cdef int addmm_inplace(Operator op, IValue *r, const int32_t *at) except -1:
+    return run_addmm_inplace(op, r, at, 2)
+
+
+cdef int baddbmm_inplace(Operator op, IValue *r, const int32_t *at) except -1:
+    return run_addmm_inplace(op, r, at, 3)
+
+
 cdef int linear(Operator op, IValue *r, const int32_t *at) except -1:
     """Compute x @ weight.T + bias for a matrix `x`."""
     cdef IValue *x = &r[at[0]]
@@ -337,3 +372,5 @@ register_kernel("aten::linear", linear)
 register_kernel("aten::bmm", bmm)
 register_kernel("aten::addmm", addmm)
 register_kernel("aten::baddbmm", baddbmm)
+register_kernel("aten::addmm_", addmm_inplace)
+register_kernel("aten::baddbmm_", baddbmm_inplace)

@@ -92,7 +92,7 @@ NAMES: Final[dict[str, str]] = {
         aten::take
     """,
     "gemm_ops": """
-        aten::addmm aten::baddbmm aten::bmm aten::linear aten::matmul aten::mm
+        aten::addmm aten::addmm_ aten::baddbmm aten::baddbmm_ aten::bmm aten::linear aten::matmul aten::mm
     """,
     "grid_sample": """
         aten::grid_sampler aten::grid_sampler_2d
