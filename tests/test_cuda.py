@@ -109,6 +109,21 @@ def test_new_tensors_take_a_device(cuda):
     assert ts.zeros_like(on_device.to("meta"), device="cuda").is_cuda
 
 
+def test_gradients_of_transfers(cuda):
+    """Gradients move to the device of the tensor, and are added to earlier gradients."""
+    x, w = ts.ones(3, requires_grad=True), ts.full((3,), 2.0)
+    for count in (1, 2):
+        ((x * w).to("cuda") * 3).sum().backward()
+        assert x.grad.is_cpu and x.grad.tolist() == [6.0 * count] * 3
+    x.to("cuda", ts.float64).exp().sum().backward()
+    assert x.grad.is_cpu and x.grad.dtype is ts.float32
+    y = ts.ones(3, device="cuda", requires_grad=True)
+    ((y * 2).cpu() * w).sum().backward()
+    assert y.grad.is_cuda and y.grad.tolist() == [4.0] * 3
+    (gradient,) = ts.autograd.grad((y.cpu() ** 3).sum(), y, create_graph=True)
+    assert gradient.is_cuda and ts.autograd.grad(gradient.sum(), y)[0].tolist() == [6.0] * 3
+
+
 # ---------------------------------------------------------------- streams and events
 
 

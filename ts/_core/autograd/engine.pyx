@@ -27,10 +27,10 @@ from ts._core.autograd.leaf cimport AccumulateGrad
 from ts._core.autograd.node cimport Edge, Expected, Hooks, Node, NodeTask
 from ts._core.tensor.ndarray cimport PyArrayObject, dims_of, ndim_of
 from ts._core.tensor.python_operators cimport operator_function
-from ts._core.tensor.tensor cimport BACKEND_CPU, BACKEND_SPARSE, Tensor, history_of, is_layered
+from ts._core.tensor.tensor cimport BACKEND_CPU, BACKEND_META, BACKEND_SPARSE, Tensor, backend_registry, history_of, is_layered
 from ts._core.thread.context cimport GRAD_DISABLED, LAYERED, context_flags, set_flag
 
-from ts import dtypes
+from ts import devices, dtypes
 from ts._core.vm.run_on_new_thread import run_on_new_thread
 
 cnp.import_array()
@@ -299,12 +299,15 @@ cdef bint can_write_in_place(Tensor gradient) except -1:
 
 
 cdef Tensor convert_gradient(Node node, int i, Expected *like, Tensor gradient):
-    """Return `gradient` converted to the shape and dtype in `like`."""
+    """Return `gradient` converted to the shape, dtype and device in `like`."""
     cdef PyArrayObject *a = <PyArrayObject *>gradient.array
     cdef int d, ndim
     cdef npy_intp *dims
     if gradient.scalar_type != like.scalar_type:
         gradient = cast_gradient(gradient, like.scalar_type)
+        a = <PyArrayObject *>gradient.array
+    if gradient.backend != like.backend or gradient.device_index != like.device_index:
+        gradient = move_gradient(gradient, like)
         a = <PyArrayObject *>gradient.array
     if gradient.backend == BACKEND_CPU:
         ndim, dims = ndim_of(a), dims_of(a)
@@ -317,6 +320,15 @@ cdef Tensor convert_gradient(Node node, int i, Expected *like, Tensor gradient):
     elif tuple(gradient.array.shape) == tuple([like.dims[d] for d in range(like.ndim)]):
         return gradient
     return sum_to_shape(node, i, like, gradient)
+
+
+cdef Tensor move_gradient(Tensor gradient, Expected *like):
+    """Return `gradient` on the device in `like`. The layout of sparse gradients, and meta tensors, do not change."""
+    cdef set unmoved = {BACKEND_META, BACKEND_SPARSE}
+    if gradient.backend in unmoved or like.backend in unmoved:
+        return gradient
+    backend = backend_registry().at(like.backend)
+    return gradient.to(devices.device(backend.name, like.device_index if backend.numbered else None))
 
 
 cdef Tensor cast_gradient(Tensor gradient, int scalar_type):
