@@ -10,6 +10,7 @@ command to install CuPy. If no GPU is found, the access raises RuntimeError. The
     cpu_fallback.py             operators and functions that run on the CPU
     kernel_sources.py           CUDA C++ preamble, expressions of operators, random number kernels
     gemm.py                     matrix products of 16-bit floats
+    attention.py                attention in chunks of queries
     index_checks.py             checks of index ranges on the device
     embedding.py                gradient of embedding tables
     pointwise_codegen.py        CUDA source of a fused pointwise kernel

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base import Array, Backend, Kernel
-from . import cpu_fallback, cuda_graphs, embedding, fusion_groups, memory, pointwise_launch
+from . import attention, cpu_fallback, cuda_graphs, embedding, fusion_groups, memory, pointwise_launch
 from .namespace import CudaNamespace
 from .philox import Philox
 
@@ -242,6 +242,8 @@ class CudaBackend(Backend):
             return cpu_fallback.host_kernel(record.name, record.kernel)
         if record.name == "aten::embedding_dense_backward" and record.variant == "":
             return partial(record.kernel, sum_rows=embedding.sum_rows)
+        if record.name == "aten::scaled_dot_product_attention":
+            return partial(record.kernel, attend=attention.attend)
         return pointwise_launch.make_launcher(record)
 
 

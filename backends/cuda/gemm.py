@@ -21,11 +21,15 @@ import numpy as np
 
 from ts import dtypes
 
-_ONE, _ZERO = np.ones((), np.float32), np.zeros((), np.float32)
+_ZERO = np.zeros((), np.float32)
+_FLOAT32 = np.dtype(np.float32)
 _TYPES: dict[np.dtype[Any], int] = {
     np.dtype(np.float16): cupy.cuda.runtime.CUDA_R_16F,
     dtypes.bfloat16.numpy_dtype: cupy.cuda.runtime.CUDA_R_16BF,
 }
+
+
+_RESULT_TYPES = {**_TYPES, _FLOAT32: cupy.cuda.runtime.CUDA_R_32F}
 
 
 def is_supported(a: Any, b: Any) -> bool:
@@ -39,26 +43,29 @@ def is_supported(a: Any, b: Any) -> bool:
     )
 
 
-def matmul(a: Any, b: Any) -> Any:
-    """Return the matrix product of two arrays of one 16-bit dtype, with the shapes of NumPy's `matmul`."""
+def matmul(a: Any, b: Any, dtype: np.dtype[Any] | None = None, factor: float = 1.0) -> Any:
+    """Return the matrix product of two arrays of one 16-bit dtype, with the shapes of NumPy's `matmul`.
+
+    `factor` multiplies the product before it is rounded to `dtype`: float32, or by default the operands'.
+    """
     if a.ndim == 1 or b.ndim == 1:
-        result = matmul(a[None] if a.ndim == 1 else a, b[:, None] if b.ndim == 1 else b)
+        result = matmul(a[None] if a.ndim == 1 else a, b[:, None] if b.ndim == 1 else b, dtype, factor)
         result = result[..., 0, :] if a.ndim == 1 else result
         return result[..., 0] if b.ndim == 1 else result
     if a.shape[-1] != b.shape[-2]:
         raise ValueError(f"matmul: shapes {a.shape} and {b.shape} do not match")
     if a.ndim > 2 and b.ndim == 2 and a.flags.c_contiguous:  # one product of all rows of `a`
         rows = a.reshape(math.prod(a.shape[:-1]), a.shape[-1])
-        return matmul(rows, b).reshape(*a.shape[:-1], b.shape[1])
+        return matmul(rows, b, dtype, factor).reshape(*a.shape[:-1], b.shape[1])
     stack = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
     (m, k), n = a.shape[-2:], b.shape[-1]
-    result = cupy.empty((*stack, m, n), a.dtype)
+    result = cupy.empty((*stack, m, n), a.dtype if dtype is None else dtype)
     if not result.size:
         return result
     if k == 0:
         result.fill(0)
         return result
-    _multiply(result, _with_stack(a, stack), _with_stack(b, stack), math.prod(stack))
+    _multiply(result, _with_stack(a, stack), _with_stack(b, stack), math.prod(stack), factor)
     return result
 
 
@@ -93,7 +100,7 @@ def _operand(x: Any) -> tuple[Any, bool, int, int]:
     return x, False, x.shape[-1], x.strides[0] // item if x.ndim == 3 else 0
 
 
-def _multiply(result: Any, a: Any, b: Any, count: int) -> None:
+def _multiply(result: Any, a: Any, b: Any, count: int, factor: float) -> None:
     from cupy_backends.cuda.libs import cublas  # imported here, because it loads the library
 
     a, a_columns, a_leading, a_distance = _operand(a)
@@ -101,15 +108,17 @@ def _multiply(result: Any, a: Any, b: Any, count: int) -> None:
     (m, k), n = a.shape[-2:], b.shape[-1]
     handle = cupy.cuda.device.get_cublas_handle()
     operations = [cublas.CUBLAS_OP_T if columns else cublas.CUBLAS_OP_N for columns in (b_columns, a_columns)]
-    number, kind = _TYPES[result.dtype], (cublas.CUBLAS_COMPUTE_32F, cublas.CUBLAS_GEMM_DEFAULT)
-    one, zero = _ONE.ctypes.data, _ZERO.ctypes.data
+    number, kind = _TYPES[a.dtype], (cublas.CUBLAS_COMPUTE_32F, cublas.CUBLAS_GEMM_DEFAULT)
+    scale = np.float32([factor])
+    alpha, zero = scale.ctypes.data, _ZERO.ctypes.data
+    target = result.data.ptr, _RESULT_TYPES[result.dtype], n
     if count == 1:
         cublas.gemmEx(
-            handle, *operations, n, m, k, one, b.data.ptr, number, b_leading, a.data.ptr, number, a_leading,
-            zero, result.data.ptr, number, n, *kind,
+            handle, *operations, n, m, k, alpha, b.data.ptr, number, b_leading, a.data.ptr, number, a_leading,
+            zero, *target, *kind,
         )  # fmt: skip
     else:
         cublas.gemmStridedBatchedEx(
-            handle, *operations, n, m, k, one, b.data.ptr, number, b_leading, b_distance, a.data.ptr, number,
-            a_leading, a_distance, zero, result.data.ptr, number, n, m * n, count, *kind,
+            handle, *operations, n, m, k, alpha, b.data.ptr, number, b_leading, b_distance, a.data.ptr, number,
+            a_leading, a_distance, zero, *target, m * n, count, *kind,
         )  # fmt: skip

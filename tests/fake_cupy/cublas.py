@@ -13,7 +13,7 @@ from tests.fake_cupy import graph_capture
 HANDLE = 0xC0B1A5
 OP_N, OP_T = 0, 1
 COMPUTE_32F, GEMM_DEFAULT = 68, -1
-DTYPES = {2: np.dtype(np.float16), 14: np.dtype(ml_dtypes.bfloat16)}  # CUDA_R_16F, CUDA_R_16BF
+DTYPES = {0: np.dtype(np.float32), 2: np.dtype(np.float16), 14: np.dtype(ml_dtypes.bfloat16)}  # CUDA_R_32F, _16F, _16BF
 calls = []  # name of the function and (m, n, k, number of products) of each call
 
 
@@ -29,12 +29,14 @@ def _matrix(address, kind, rows, columns, leading):
     return np.lib.stride_tricks.as_strided(flat, (rows, columns), (dtype.itemsize, leading * dtype.itemsize))
 
 
-def _product(transa, transb, m, n, k, a, a_kind, lda, b, b_kind, ldb, c, c_kind, ldc):
+@graph_capture.record_calls
+def _product(alpha, transa, transb, m, n, k, a, a_kind, lda, b, b_kind, ldb, c, c_kind, ldc):
     shapes = [(k, m) if transa == OP_T else (m, k), (n, k) if transb == OP_T else (k, n)]
     x, y = (_matrix(p, t, *s, ld) for p, t, s, ld in ((a, a_kind, shapes[0], lda), (b, b_kind, shapes[1], ldb)))
     x, y = (z.astype(np.float32).T if op == OP_T else z.astype(np.float32) for z, op in ((x, transa), (y, transb)))
     target = _matrix(c, c_kind, m, n, ldc)
-    target[...] = (x @ y).astype(target.dtype)
+    assert a_kind == b_kind and a_kind and c_kind in (0, a_kind), "cuBLAS does not support these types"
+    target[...] = (alpha * (x @ y)).astype(target.dtype)
 
 
 def _check(handle, transa, transb, m, n, k, alpha, beta, compute, algorithm):
@@ -43,26 +45,28 @@ def _check(handle, transa, transb, m, n, k, alpha, beta, compute, algorithm):
     assert (compute, algorithm) == (COMPUTE_32F, GEMM_DEFAULT), "sums have another dtype than float32"
     numbers = [np.asarray(types.SimpleNamespace(__array_interface__={
         "shape": (), "typestr": "<f4", "data": (x, True), "version": 3})) for x in (alpha, beta)]  # fmt: skip
-    assert [float(x) for x in numbers] == [1, 0]
+    assert numbers[1] == 0
+    return np.float32(numbers[0])
 
 
-@graph_capture.record_calls
 def gemmEx(handle, transa, transb, m, n, k, alpha, A, Atype, lda, B, Btype, ldb, beta, C, Ctype, ldc, computeType, algo):
-    _check(handle, transa, transb, m, n, k, alpha, beta, computeType, algo)
+    factor = _check(handle, transa, transb, m, n, k, alpha, beta, computeType, algo)
     calls.append(("gemmEx", (m, n, k, 1)))
-    _product(transa, transb, m, n, k, A, Atype, lda, B, Btype, ldb, C, Ctype, ldc)
+    _product(factor, transa, transb, m, n, k, A, Atype, lda, B, Btype, ldb, C, Ctype, ldc)
 
 
-@graph_capture.record_calls
 def gemmStridedBatchedEx(
     handle, transa, transb, m, n, k, alpha, A, Atype, lda, strideA, B, Btype, ldb, strideB, beta, C, Ctype, ldc,
     strideC, batchCount, computeType, algo,
 ):  # fmt: skip
-    _check(handle, transa, transb, m, n, k, alpha, beta, computeType, algo)
+    factor = _check(handle, transa, transb, m, n, k, alpha, beta, computeType, algo)
     calls.append(("gemmStridedBatchedEx", (m, n, k, batchCount)))
     for i in range(batchCount):
-        a, b, c = (x + i * step * 2 for x, step in ((A, strideA), (B, strideB), (C, strideC)))
-        _product(transa, transb, m, n, k, a, Atype, lda, b, Btype, ldb, c, Ctype, ldc)
+        a, b, c = (
+            x + i * step * DTYPES[kind].itemsize
+            for x, step, kind in ((A, strideA, Atype), (B, strideB, Btype), (C, strideC, Ctype))
+        )
+        _product(factor, transa, transb, m, n, k, a, Atype, lda, b, Btype, ldb, c, Ctype, ldc)
 
 
 def modules():

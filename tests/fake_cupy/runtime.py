@@ -189,7 +189,7 @@ def module():
             "getDeviceCount": lambda: DEVICES, "getDevice": current, "deviceSynchronize": graph_capture.reject_capture(lambda: None),
             "getDeviceProperties": properties, "deviceCanAccessPeer": lambda a, b: a != b,
             "memGetInfo": lambda: (TOTAL - default_pool.used_bytes(), TOTAL), "CUDARuntimeError": CUDARuntimeError,
-            "CUDA_R_16F": 2, "CUDA_R_16BF": 14,
+            "CUDA_R_32F": 0, "CUDA_R_16F": 2, "CUDA_R_16BF": 14,
         },
         cuda: {
             "runtime": runtime, "Device": Device, "Stream": Stream, "ExternalStream": ExternalStream, "Event": Event,

@@ -7,6 +7,7 @@ V).
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 from ts._core.tensor import size_guards
@@ -32,6 +33,42 @@ def _check_sizes(query: Array, key: Array, value: Array) -> None:
             )
 
 
+def _attend(
+    xp: Any,
+    query: Array,
+    key: Array,
+    value: Array,
+    mask: Array | None,
+    is_causal: bool,
+    dropout_p: float,
+    factor: float,
+) -> Array:
+    """Compute attention with one matrix of all scores."""
+    wide = common.opmath(query.dtype)
+    q, k, v = (common.cast(xp, x, wide) for x in (query, key, value))
+    scores = xp.products(q, k.swapaxes(-1, -2))
+    scores *= wide.type(factor)
+    if is_causal:
+        mask = xp.tril(xp.ones(scores.shape[-2:], dtype=common.BOOL))
+    return common.cast(xp, xp.products(attention_weights(xp, scores, mask, dropout_p), v), query.dtype)
+
+
+def attention_weights(xp: Any, scores: Array, mask: Array | None, dropout_p: float) -> Array:
+    """Return the weights for scores, which are overwritten. The weights of a query without keys are 0."""
+    if mask is not None and mask.dtype == common.BOOL:
+        scores = xp.where(mask, scores, -math.inf)
+    elif mask is not None:
+        scores = scores + mask
+    peak = scores.max(axis=-1, keepdims=True) if scores.size else 0
+    if mask is not None:  # if all keys of a query are masked, its weights become 0 instead of NaN
+        peak = xp.where(peak == -math.inf, 0, peak)
+    scores -= peak
+    xp.exp(scores, out=scores)
+    total = scores.sum(axis=-1, keepdims=True)
+    scores /= total if mask is None else xp.where(total == 0, 1, total)
+    return apply_dropout(xp, scores, dropout_p, True) if dropout_p > 0 else scores
+
+
 @op(
     "aten::scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, "
     "float dropout_p=0., bool is_causal=False, *, float? scale=None, bool enable_gqa=False) -> Tensor",
@@ -50,6 +87,8 @@ def _scaled_dot_product_attention(
     is_causal: bool = False,
     scale: float | None = None,
     enable_gqa: bool = False,
+    *,
+    attend: Callable[..., Array] = _attend,
 ) -> Array:
     """Compute attention, or grouped-query attention with repeated keys and values if `enable_gqa` is True."""
     if not query.dtype == key.dtype == value.dtype:
@@ -66,32 +105,13 @@ def _scaled_dot_product_attention(
         )
     if common.CATEGORY_OF[query.dtype] != common.FLOATING:
         raise RuntimeError(f"expected scalar type Float but found {common.NAME_OF[query.dtype]}")
-    wide = common.opmath(query.dtype)
-    q, k, v = (common.cast(xp, x, wide) for x in (query, key, value))
     if enable_gqa:
-        k, v = (xp.repeat(x, q.shape[-3] // x.shape[-3], axis=-3) for x in (k, v))
-    _check_sizes(q, k, v)
+        key, value = (xp.repeat(x, query.shape[-3] // x.shape[-3], axis=-3) for x in (key, value))
+    _check_sizes(query, key, value)
     factor = 1.0
     if not xp.shapes_only:
-        factor = 1 / math.sqrt(q.shape[-1]) if scale is None else scale
-    weight = xp.products(q, k.swapaxes(-1, -2))  # attention scores, which are converted to weights in place
-    weight *= wide.type(factor)
-    if is_causal:
-        attn_mask = xp.tril(xp.ones(weight.shape[-2:], dtype=common.BOOL))
-    if attn_mask is not None and attn_mask.dtype == common.BOOL:
-        weight = xp.where(attn_mask, weight, -math.inf)
-    elif attn_mask is not None:
-        weight = weight + attn_mask
-    peak = weight.max(axis=-1, keepdims=True) if weight.size else 0
-    if attn_mask is not None:  # if all keys of a query are masked, its weights become 0 instead of NaN
-        peak = xp.where(peak == -math.inf, 0, peak)
-    weight -= peak
-    xp.exp(weight, out=weight)
-    total = weight.sum(axis=-1, keepdims=True)
-    weight /= total if attn_mask is None else xp.where(total == 0, 1, total)
-    if dropout_p > 0:
-        weight = apply_dropout(xp, weight, dropout_p, True)
-    return common.cast(xp, xp.products(weight, v), query.dtype)
+        factor = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
+    return attend(xp, query, key, value, attn_mask, is_causal, dropout_p, factor)
 
 
 @op(
