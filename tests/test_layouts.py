@@ -74,6 +74,19 @@ def test_strides_of_empty_expanded_views():
         assert ts.linalg.inv(ts.zeros(0, 2, 2, device=device)).stride() == (4, 1, 2)
 
 
+def test_meshgrid_strides():
+    """Each vector has its own stride along its dimension, and stride 0 along the others."""
+    vectors = [ts.arange(3), ts.arange(8)[1::2], ts.arange(2)]
+    for indexing, dims in (("ij", (0, 1, 2)), ("xy", (1, 0, 2))):
+        shape = tuple(vectors[k].numel() for k in dims)
+        for vector, dim, grid in zip(vectors, dims, ts.meshgrid(*vectors, indexing=indexing), strict=True):
+            assert grid.shape == shape and grid._is_view() and grid.data_ptr() == vector.data_ptr()
+            assert grid.stride() == tuple(vector.stride(0) if d == dim else 0 for d in range(3))
+            assert ts.equal(grid.movedim(dim, 0)[:, 0, 1], vector)
+    with pytest.raises(RuntimeError, match="indexing must be one of"):
+        ts.meshgrid(ts.arange(2), ts.arange(3), indexing="yx")
+
+
 def test_meshgrid_gives_views():
     """`meshgrid` returns views."""
     a, b = ts.meshgrid(ts.arange(2), ts.arange(3), indexing="ij")

@@ -97,6 +97,9 @@ NAMES: Final[dict[str, str]] = {
     "grid_sample": """
         aten::grid_sampler aten::grid_sampler_2d
     """,
+    "histogram": """
+        aten::histc
+    """,
     "im2col": """
         aten::im2col
     """,
@@ -209,11 +212,11 @@ NAMES: Final[dict[str, str]] = {
         aten::cross aten::dot aten::ger aten::linalg_cross aten::mv aten::outer aten::vdot
     """,
     "view": """
-        aten::chunk aten::mT aten::moveaxis.int aten::movedim.int aten::narrow aten::numpy_T
-        aten::select.int aten::slice.Tensor aten::split aten::split.Tensor aten::split.sizes
-        aten::split_with_sizes aten::swapaxes aten::swapdims aten::t aten::transpose.int aten::unfold
-        aten::unsqueeze chunk narrow permute select slice split squeeze squeeze_dim t transpose unbind
-        unsqueeze
+        aten::chunk aten::mT aten::meshgrid aten::meshgrid.indexing aten::moveaxis.int aten::movedim.int
+        aten::narrow aten::numpy_T aten::select.int aten::slice.Tensor aten::split aten::split.Tensor
+        aten::split.sizes aten::split_with_sizes aten::swapaxes aten::swapdims aten::t aten::transpose.int
+        aten::unfold aten::unsqueeze chunk narrow permute select slice split squeeze squeeze_dim t transpose
+        unbind unsqueeze
     """,
 }
 

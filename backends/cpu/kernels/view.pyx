@@ -338,6 +338,48 @@ cdef int permute(Operator op, IValue *r, const int32_t *at) except -1:
     return store_view(&r[at[2]], <Tensor>r[at[0]].v.o, ndim_of(a), dims, strides, 0)
 
 
+# ---------------------------------------------------------------- meshgrid
+
+cdef int meshgrid(Operator op, IValue *r, const int32_t *at) except -1:
+    """Store a list of the vectors, each expanded along all dimensions except its own.
+
+    Vectors of size 0 or 1 are left to the Python kernel.
+    """
+    cdef List tensors = <List>r[at[0]].v.o
+    cdef npy_intp dims[MAX_DIMS]
+    cdef npy_intp strides[MAX_DIMS]
+    cdef PyArrayObject *a
+    cdef Tensor tensor
+    cdef int count = <int>tensors.size, i, d
+    cdef bint exchanged = False
+    if op.nargs > 1:
+        if r[at[1]].tag != TAG_OBJECT or <object>r[at[1]].v.o not in ("ij", "xy"):
+            return UNSUPPORTED
+        exchanged = count > 1 and <object>r[at[1]].v.o == "xy"
+    if not 1 <= count <= MAX_DIMS:
+        return UNSUPPORTED
+    for i in range(count):
+        a = cpu_array(list_slot(<PyObject *>tensors, i))
+        if a == NULL or ndim_of(a) != 1 or dims_of(a)[0] < 2:
+            return UNSUPPORTED
+        if (<Tensor>list_slot(<PyObject *>tensors, i).v.o).scalar_type != (<Tensor>list_slot(<PyObject *>tensors, 0).v.o).scalar_type:
+            return UNSUPPORTED
+        dims[1 - i if exchanged and i < 2 else i] = dims_of(a)[0]
+    cdef List views = list_new(list_spec(TENSOR_SPEC), count)
+    for i in range(count):
+        tensor = <Tensor>list_slot(<PyObject *>tensors, i).v.o
+        a = <PyArrayObject *>tensor.array
+        for d in range(count):
+            strides[d] = 0
+        strides[1 - i if exchanged and i < 2 else i] = strides_of(a)[0]
+        list_slot(<PyObject *>views, i).v.o = strided_view(tensor, a, count, dims, strides, 0)
+        list_slot(<PyObject *>views, i).tag = TAG_OBJECT
+        views.size = i + 1
+    Py_INCREF(views)
+    set_object_steal(&r[at[op.nargs]], <PyObject *>views)
+    return 0
+
+
 # ---------------------------------------------------------------- dimensions of size 1
 
 cdef bint view_unsqueeze(View *v, IValue **others, int result_index, int result_count) noexcept:
@@ -408,6 +450,8 @@ register_kernel("aten::mT", matrices_transpose)
 register_kernel("aten::movedim.int", move_dimension)
 register_kernel("aten::moveaxis.int", move_dimension)
 register_kernel("permute", permute)
+register_kernel("aten::meshgrid", meshgrid)
+register_kernel("aten::meshgrid.indexing", meshgrid)
 register_kernel("unsqueeze", unsqueeze)
 register_kernel("squeeze", squeeze)
 register_kernel("squeeze_dim", squeeze_dim)
