@@ -18,7 +18,7 @@ def max_scores(cuda, request, monkeypatch):
     """Limit the scores of a chunk: all at once, several heads, several queries of a head, one query."""
     from ts.backends.cuda import attention
 
-    monkeypatch.setattr(attention, "MAX_SCORES", request.param)
+    monkeypatch.setattr(attention, "MAX_SCORE_ELEMENTS", request.param)
     return request.param
 
 
@@ -80,10 +80,10 @@ def test_permuted_operands(max_scores):
 
 
 def test_chunks(cuda, monkeypatch):
-    """Each chunk has at most MAX_SCORES scores unless one query has more, and each query is in one chunk."""
+    """Each chunk has at most MAX_SCORE_ELEMENTS scores unless one query has more, and each query is in one chunk."""
     from ts.backends.cuda import attention
 
-    monkeypatch.setattr(attention, "MAX_SCORES", 100)
+    monkeypatch.setattr(attention, "MAX_SCORE_ELEMENTS", 100)
     for count, rows, keys in ((1, 1, 1), (7, 5, 4), (3, 30, 10), (2, 3, 200), (5, 0, 3), (4, 3, 0), (1, 101, 1)):
         seen = np.zeros((count, rows), int)
         for heads, queries in attention.chunks(count, rows, keys):
@@ -97,7 +97,7 @@ def test_memory_of_scores(cuda, monkeypatch):
     """The peak memory does not grow with the number of scores."""
     from ts.backends.cuda import attention
 
-    monkeypatch.setattr(attention, "MAX_SCORES", 1 << 14)
+    monkeypatch.setattr(attention, "MAX_SCORE_ELEMENTS", 1 << 14)
     q, k, v = (ts.randn(4, 512, 8, device="cuda") for _ in range(3))
     scaled_dot_product_attention(q, k, v)
     before = ts.cuda.memory_allocated()

@@ -3,9 +3,9 @@
 Input: queries (..., L, E), keys (..., S, E), values (..., S, V), and a mask. Output: an array (..., L, V).
 
 A chunk consists of several matrices of a stack (heads), or of several queries of one matrix. Its scores have
-at most MAX_SCORES elements. The scores and their sums have float32 if the operands have 16 bits (float64 for
-float64), and the operands of both products are read in 16 bits. Causal attention omits keys after the last
-query of a chunk.
+at most MAX_SCORE_ELEMENTS elements. The scores and their sums have float32 if the operands have 16 bits
+(float64 for float64), and the operands of both products are read in 16 bits. Causal attention omits keys
+after the last query of a chunk.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ts.ops.attention import attention_weights
 
 from . import gemm
 
-MAX_SCORES = 1 << 25  # maximum number of scores of a chunk: 128 MiB in float32
+MAX_SCORE_ELEMENTS = 1 << 25  # maximum number of scores of a chunk: 128 MiB in float32
 
 
 def attend(
@@ -52,8 +52,8 @@ def attend(
 
 def chunks(count: int, rows: int, keys: int) -> Iterator[tuple[slice, slice]]:
     """Yield pairs of slices: of `count` matrices of scores (rows, keys), and of their rows."""
-    heads = max(1, MAX_SCORES // max(1, rows * keys))
-    queries = max(1, rows if heads > 1 else min(rows, MAX_SCORES // max(1, keys)))
+    heads = max(1, MAX_SCORE_ELEMENTS // max(1, rows * keys))
+    queries = max(1, rows if heads > 1 else min(rows, MAX_SCORE_ELEMENTS // max(1, keys)))
     for first in range(0, count, heads):
         for row in range(0, rows, queries):
             yield slice(first, min(first + heads, count)), slice(row, min(row + queries, rows))

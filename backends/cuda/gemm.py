@@ -107,9 +107,11 @@ def _multiply(result: Any, a: Any, b: Any, count: int, factor: float) -> None:
     b, b_columns, b_leading, b_distance = _operand(b)
     (m, k), n = a.shape[-2:], b.shape[-1]
     handle = cupy.cuda.device.get_cublas_handle()
-    operations = [cublas.CUBLAS_OP_T if columns else cublas.CUBLAS_OP_N for columns in (b_columns, a_columns)]
+    operations = [
+        cublas.CUBLAS_OP_T if transposed else cublas.CUBLAS_OP_N for transposed in (b_columns, a_columns)
+    ]
     number, kind = _TYPES[a.dtype], (cublas.CUBLAS_COMPUTE_32F, cublas.CUBLAS_GEMM_DEFAULT)
-    scale = np.float32([factor])
+    scale = np.array([factor], np.float32)
     alpha, zero = scale.ctypes.data, _ZERO.ctypes.data
     target = result.data.ptr, _RESULT_TYPES[result.dtype], n
     if count == 1:
@@ -119,6 +121,6 @@ def _multiply(result: Any, a: Any, b: Any, count: int, factor: float) -> None:
         )  # fmt: skip
     else:
         cublas.gemmStridedBatchedEx(
-            handle, *operations, n, m, k, alpha, b.data.ptr, number, b_leading, b_distance, a.data.ptr, number,
-            a_leading, a_distance, zero, *target, m * n, count, *kind,
+            handle, *operations, n, m, k, alpha, b.data.ptr, number, b_leading, b_distance, a.data.ptr,
+            number, a_leading, a_distance, zero, *target, m * n, count, *kind,
         )  # fmt: skip
