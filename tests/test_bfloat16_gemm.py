@@ -161,6 +161,28 @@ def test_bits_do_not_depend_on_threads_or_cached_weights(algorithm):
         ts.set_num_threads(threads)
 
 
+@pytest.mark.parametrize("dtype", [ts.float16, ts.bfloat16], ids=str)
+def test_few_rows_times_a_converted_weight(dtype):
+    """The weight is converted in blocks of columns. The bits are those of the float32 product, for every number of threads."""
+    ts.manual_seed(7)
+    before, threads = bfloat16_tiles.use_bfloat16_tiles(False), ts.get_num_threads()
+    try:
+        for rows, depth, columns in itertools.product((1, 2, 4), (16, 31, 600), (15, 16, 17, 47, 700)):
+            a, weight, bias = (
+                ts.randn(*shape).to(dtype) for shape in ((rows, depth), (columns, depth), (columns,))
+            )
+            for left, row in ((a, None), (a, bias), (a[:, None], bias), (ts.cat([a, a], 1)[:, ::2], None)):
+                expected = linear(left.float(), weight.float(), None if row is None else row.float()).to(
+                    dtype
+                )
+                for count in (1, 3):
+                    ts.set_num_threads(count)
+                    assert ts.equal(linear(left, weight, row), expected)
+    finally:
+        ts.set_num_threads(threads)
+        bfloat16_tiles.use_bfloat16_tiles(before)
+
+
 def test_weights_are_packed_once_and_again_after_a_write():
     if not bfloat16_tiles.use_bfloat16_tiles(True):
         pytest.skip("this processor or SIMD level has no AVX512_BF16")

@@ -30,6 +30,7 @@ from ts.backends.cpu.kernels.bfloat16_gemm cimport cached_pairs_for, multiply_bf
 from ts.backends.cpu.kernels.bfloat16_tiles cimport has_bfloat16_tiles
 from ts.backends.cpu.kernels.gemm_tiles cimport Packed
 from ts.backends.cpu.kernels.blas_matrix cimport Epilogue
+from ts.backends.cpu.kernels.half_rows cimport multiply_half_rows
 from ts.backends.cpu.kernels.short_floats cimport BFLOAT16, is_half_number, to_float32, to_half_precision
 from ts.backends.cpu.kernels.tensor_iterator cimport contiguous_copy
 
@@ -111,7 +112,11 @@ cdef bint has_type_number(object summand, int type_number) noexcept:
 cdef object half_product(object a, object b, object summand, double alpha, double beta):
     """Compute a half-precision product in float32, and round the result to half precision."""
     cdef object wide = None if summand is None else to_float32(<PyArrayObject *>summand)
-    cdef object result = product(to_float32(<PyArrayObject *>a), to_float32(<PyArrayObject *>b), wide, alpha, beta)
+    cdef object result = None
+    if summand is None or (beta == 1 and is_row(wide, dims_of(<PyArrayObject *>b)[ndim_of(<PyArrayObject *>b) - 1], cnp.NPY_FLOAT)):
+        result = multiply_half_rows(a, b, alpha, wide)
+    if result is None:
+        result = product(to_float32(<PyArrayObject *>a), to_float32(<PyArrayObject *>b), wide, alpha, beta)
     return None if result is None else to_half_precision(<PyArrayObject *>result, cnp.PyArray_TYPE(<cnp.ndarray>a))
 
 
