@@ -73,7 +73,8 @@ TARGET_BF16 static inline void store_sums(const PairStore *to, ptrdiff_t row, pt
 #define PAIR_TILE(ROWS, VECTORS) \
 TARGET_BF16 static void pair_tile_##ROWS##_##VECTORS( \
     ptrdiff_t pairs, int odd, const char *a, ptrdiff_t row_bytes, ptrdiff_t pair_bytes, const char *b, ptrdiff_t columns, \
-    const PairStore *to) { \
+    const PairStore *store) { \
+    const PairStore local = *store, *to = &local; /* a copy that the stores to `out` cannot change stays in registers */ \
     __m512 sum[ROWS][VECTORS]; \
     __m512bh y[VECTORS]; \
     _Pragma("GCC unroll 8") for (int r = 0; r < ROWS; r++) \
