@@ -540,3 +540,43 @@ def f(a: Tensor, b: Tensor, n: int) -> Tensor:
     with pytest.raises(RuntimeError, match="0-dim"):
         function(ts.ones(2), ts.tensor(1.0), 2)
     assert function(ts.ones(2), ts.tensor(1.0), 0).tolist() == 1.0
+
+
+def halve(x: Tensor, y: Tensor):
+    for i in range(x.size(0)):
+        y[i] = 0.5 * x[i]
+    return y
+
+
+def operator_calls(function, *args):
+    """Return the names of the operators that a call runs."""
+    with ts.profiler.profile() as profile:
+        function(*args)
+    return [event.name for event in profile.events() if event.name.startswith("aten::")]
+
+
+def test_layers_of_other_tensors_do_not_disable_versions():
+    """Loops use element access after tensors with dispatch layers exist, unless a tensor of the loop has a layer."""
+    function = ts.jit.script(halve)
+    with ts.fake():
+        ts.ones(1) + 1
+    assert "aten::select" not in operator_calls(function, ts.ones(5), ts.zeros(5))
+
+    batched, x = ts.func.vmap(lambda x: function(x, ts.zeros_like(x))), ts.arange(10.0).reshape(2, 5)
+    assert ts.equal(batched(x), 0.5 * x)
+    assert "aten::select" in operator_calls(batched, x)
+
+
+def test_dispatch_modes_see_element_access():
+    """A `TorchDispatchMode` receives the operators of a loop that has an element version."""
+    function, seen = ts.jit.script(recurrence), []
+
+    class Recorder(ts.utils._python_dispatch.TorchDispatchMode):
+        def __torch_dispatch__(self, operator, types, args=(), kwargs=None):
+            seen.append(str(operator))
+            return operator(*args, **(kwargs or {}))
+
+    function(ts.ones(5), ts.zeros(5))
+    with Recorder():
+        function(ts.ones(5), ts.zeros(5))
+    assert any("select" in name for name in seen)

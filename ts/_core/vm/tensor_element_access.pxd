@@ -16,7 +16,7 @@ from numpy cimport npy_intp
 
 from ts._core.tensor.ndarray cimport PyArrayObject, data_of, dims_of, flags_of, ndim_of, strides_of
 from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor, counter_of
-from ts._core.thread.context cimport LAYERED, context_flags
+from ts._core.thread.context cimport DIFFERENTIATED, DISPATCH_MODES, LAYERED, context_flags
 from ts._core.value.ivalue cimport IValue
 from ts._core.vm.code cimport Code, Instruction
 from ts._core.vm.frame cimport Frame
@@ -71,13 +71,22 @@ cdef inline PyArrayObject *array_in(PyObject *x) noexcept nogil:
     return <PyArrayObject *>(<Tensor>x).array
 
 
+cdef inline bint may_have_layer(PyObject *x) noexcept nogil:
+    """Return whether a tensor or its base may have a dispatch layer."""
+    return (
+        <PyObject *>(<Tensor>x).base != <PyObject *>None
+        or (<PyObject *>(<Tensor>x).history != <PyObject *>None and <PyObject *>(<Tensor>x).history.layer != <PyObject *>None)
+    )
+
+
 cdef inline int has_elements(char *r, const Instruction *at) noexcept nogil:
     cdef PyObject *x = O(r, at.b)
+    cdef unsigned int context_state = context_flags()
     cdef int flags
     I(r, at.a)[0] = 0
     if (<Tensor>x).backend != BACKEND_CPU or (<Tensor>x).scalar_type != (at.c & DTYPE_BITS) or (<Tensor>x).requires_grad_flag:
         return 0
-    if context_flags() & LAYERED:
+    if context_state & (DISPATCH_MODES | DIFFERENTIATED) or (context_state & LAYERED and may_have_layer(x)):
         return 0
     if ndim_of(array_in(x)) != (at.c >> RANK_SHIFT) & 0xFF:
         return 0
