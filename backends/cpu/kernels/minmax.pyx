@@ -22,9 +22,8 @@ from ts.backends.cpu.kernels.gil cimport ReleasedGil, leave_gil, take_gil
 from ts.backends.cpu.kernels.kernel cimport contiguous_array_or_null, item_size, new_contiguous, set_result, scalar_type
 from ts.backends.cpu.kernels.elementwise cimport Loop, Loops
 from ts.backends.cpu.kernels.elementwise cimport item_size as width_of
+from ts.backends.cpu.kernels.block_reductions cimport extreme_of_floats
 from ts.backends.cpu.kernels.reduce cimport Shape, read_lengths, read_shape
-from ts.backends.cpu.kernels.row_loops cimport RowLoops
-from ts.backends.cpu.kernels.vector_math cimport row_loops_here
 
 from ts.backends.cpu.kernels.elementwise import ufunc_loops
 
@@ -50,7 +49,6 @@ cdef extern from "columnwise_minmax.h" nogil:
 
 # ---------------------------------------------------------------- minima and maxima
 
-cdef const RowLoops *LOOPS = row_loops_here()
 cdef Loops _maximum = ufunc_loops("maximum")
 cdef Loops _minimum = ufunc_loops("minimum")
 
@@ -65,7 +63,7 @@ cdef void reduce_rows(Loop loop, bint largest, int kind, char *x, npy_intp width
         return
     row.outer, row.n, row.inner = 1, s.n, 1
     for o in range(s.outer):
-        extreme = (LOOPS.max_or_nan if largest else LOOPS.min_or_nan)(<float *>x + o * s.n, s.n)
+        extreme = extreme_of_floats(largest, <float *>x + o * s.n, s.n)
         (<float *>out)[o] = extreme
         if extreme == 0 or extreme != extreme:  # `loop` determines the sign of a zero and the bits of a NaN.
             reduce_by_loop(loop, x + o * s.n * width, width, &row, out + o * width)

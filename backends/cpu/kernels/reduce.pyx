@@ -18,6 +18,9 @@ from numpy cimport npy_intp
 
 from ts._core.value.container cimport List, list_item
 from ts._core.dispatch.operator cimport Operator, UNSUPPORTED
+from ts.backends.cpu.kernels.block_reductions cimport (
+    squares_of_doubles, squares_of_floats, sum_blocks_of_doubles, sum_blocks_of_floats, sum_of_doubles, sum_of_floats, sum_of_integers
+)
 from ts.backends.cpu.kernels.row_loops cimport RowLoops
 from ts.backends.cpu.kernels.parallel_for cimport parallel_ranges
 from ts.backends.cpu.kernels.kernel_registry cimport FLOAT32_CONTIGUOUS, EpilogueArgs, register_epilogue, register_kernel
@@ -36,9 +39,6 @@ cdef extern from "Python.h":
 
 cdef const RowLoops *LOOPS = row_loops_here()
 cdef double REDUCED_ELEMENT_COST = 0.5  # time in units of 0.5 ns
-
-cdef extern from "simd.h" nogil:
-    int64_t simd_sum_int64(const int64_t *x, npy_intp n)
 
 cdef enum:
     ROWS_AT_ONCE = 8
@@ -142,15 +142,10 @@ cdef bint read_lengths(int nd, const npy_intp *lengths, IValue *dims, bint keepd
 # ---------------------------------------------------------------- floating rows
 
 cdef double row_sum(const floating *x, npy_intp n) noexcept nogil:
-    cdef double total = 0
     if floating is float:
-        LOOPS.sum_of_blocks(x, 1, n, &total)
-        return total
-    while n > BLOCK:
-        total += block_sum(x, BLOCK, 0)
-        x += BLOCK
-        n -= BLOCK
-    return total + block_sum(x, n, 0)
+        return sum_of_floats(x, n)
+    else:
+        return sum_of_doubles(x, n)
 
 
 cdef double row_squares(const floating *x, npy_intp n, double mean) noexcept nogil:
@@ -158,8 +153,10 @@ cdef double row_squares(const floating *x, npy_intp n, double mean) noexcept nog
     cdef double total = 0, first = 0
     cdef npy_intp count = n
     if floating is float:
-        total = LOOPS.sum_of_squared_differences(x, n, <float>mean, &first)
+        total = squares_of_floats(x, n, <float>mean, &first)
     else:
+        if mean == 0:
+            return squares_of_doubles(x, n)
         while n > BLOCK:
             total += block_squares(x, BLOCK, mean, 0, &first)
             x += BLOCK
@@ -205,7 +202,7 @@ cdef void reduce_rows(Reduction reduction, const floating *x, npy_intp rows, npy
     cdef double total[ROWS_AT_ONCE]
     cdef double count = 1 if reduction == SUM else <double>n
     cdef npy_intp i, first = 0, several
-    if floating is float and (reduction == SUM or reduction == MEAN):
+    if floating is float and rows > 1 and (reduction == SUM or reduction == MEAN):
         while first < rows:
             several = min(rows - first, <npy_intp>ROWS_AT_ONCE)
             LOOPS.sum_of_blocks(x + first * n, several, n, total)
@@ -363,7 +360,7 @@ cdef void reduce_integers(Reduction reduction, const integer *x, Shape *s, int64
             total = 0 if reduction == SUM else 1
             if reduction == SUM:
                 if integer is int64_t:
-                    total = simd_sum_int64(x, s.n)
+                    total = sum_of_integers(x, s.n)
                 else:
                     for i in range(s.n):
                         total += element_value(x[i], is_bool)
@@ -556,20 +553,6 @@ cdef void epilogue_integers(const void *args, const char *x, npy_intp rows, char
         reduce_integers[int64_t](<Reduction>(<const EpilogueArgs *>args).what, <const int64_t *>x, &s, <int64_t *>out, False)
     else:
         reduce_integers[uint8_t](<Reduction>(<const EpilogueArgs *>args).what, <const uint8_t *>x, &s, <int64_t *>out, True)
-
-
-cdef void sum_blocks_of_floats(const char *x, npy_intp n, double *totals) noexcept nogil:
-    cdef npy_intp whole = n // BLOCK
-    LOOPS.sum_of_blocks(<const float *>x, whole, BLOCK, totals)
-    if n > whole * BLOCK:
-        totals[whole] = block_sum(<const float *>x + whole * BLOCK, n - whole * BLOCK, 0)
-
-
-cdef void sum_blocks_of_doubles(const char *x, npy_intp n, double *totals) noexcept nogil:
-    cdef npy_intp i = 0
-    while i < n:
-        totals[i // BLOCK] = block_sum(<const double *>x + i, min(<npy_intp>BLOCK, n - i), 0)
-        i += BLOCK
 
 
 cdef void finish_sum(const void *args, double total, char *out) noexcept nogil:
