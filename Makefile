@@ -55,12 +55,17 @@ test-sanitized: $(VENV)/installed-test
 	UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1:suppressions=$(CURDIR)/tests/sanitizers.supp \
 	PYTHONMALLOC=malloc TS_TIMEOUT_FACTOR=20 TS_LEAK_CALLS=0 $(PYTEST) -o faulthandler_timeout=900 $(MEMORY_SAFETY_TESTS)
 
-# The CUDA tests and benchmarks; requires a GPU. The result tables are written to benchmarks/CUDA.md.
+# The CUDA tests and benchmarks; requires a GPU. The result tables are written to benchmarks/CUDA.md, if all
+# benchmarks end without an error. The tests run in one process, since they measure the memory of the GPU.
+CUPY ?= cupy-cuda12x[ctk]>=14
 test-cuda: $(VENV)/installed-test
-	$(PIP) 'cupy-cuda12x[ctk]>=14'
+	$(PIP) '$(CUPY)'
 	$(PY) -c 'import ts; ts.cuda.init(); print(ts.cuda.get_device_name())'
-	$(PY) -m pytest -m cuda --ignore=tests/pytorch_parity
-	$(PY) -m benchmarks cuda | tee benchmarks/CUDA.md
+	TS_REQUIRE_GPU=1 $(PY) -m pytest -m cuda --ignore=tests/pytorch_parity
+	mkdir -p build
+	$(PY) -m benchmarks cuda > build/CUDA.md
+	cp build/CUDA.md benchmarks/CUDA.md
+	cat benchmarks/CUDA.md
 
 # Tests of packages that were written for PyTorch, with `ts` and with PyTorch; they are installed in build/packages.
 packages: build/packages/installed
