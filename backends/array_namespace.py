@@ -11,6 +11,7 @@ the types of their arrays. A namespace also has these attributes, which NumPy la
     xp.find_kernel("silu")    a kernel that computes a whole function in one pass, or None
     xp.transforms             the device's equivalent of scipy.fft
     xp.products(a, b)         the product of matrices or matrix stacks, by the device's fastest method
+    xp.wide_products(a, b)    the product of matrix stacks, in float32 for 16-bit floats
     xp.weighted_sums(x, d, indices, weights)  weighted sums along a dimension, used for resampling
     xp.weighted_bytes(...)                    weighted sums of uint8 elements, rounded
     xp.weighted_picks(x, indices, weights)    weighted sums of elements of a plane, for `grid_sample`
@@ -85,6 +86,12 @@ class Namespace:
     def products(self, a: Array, b: Array) -> Array:
         """Return a @ b for matrices, or matrix stacks, of one dtype."""
         return self.matmul(a, b)
+
+    def wide_products(self, a: Array, b: Array) -> Array:
+        """Return a @ b for stacks of matrices. The product of 16-bit floats has float32."""
+        return self.products(a, b) if a.dtype.itemsize != 2 else self.products(
+            a.astype(np.float32), b.astype(np.float32)
+        )
 
     def weighted_sums(self, x: Array, axis: int, indices: Array, weights: Array) -> Array:
         """Return weighted sums of elements of `x` along `axis`.

@@ -11,13 +11,11 @@ after the last query of a chunk.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import cupy
 import numpy as np
-
-from ts.ops.attention import attention_weights
 
 from . import gemm
 
@@ -25,9 +23,20 @@ MAX_SCORE_ELEMENTS = 1 << 25  # maximum number of scores of a chunk: 128 MiB in 
 
 
 def attend(
-    xp: Any, query: Any, key: Any, value: Any, mask: Any, is_causal: bool, dropout_p: float, factor: float
+    xp: Any,
+    query: Any,
+    key: Any,
+    value: Any,
+    mask: Any,
+    is_causal: bool,
+    dropout_p: float,
+    factor: float,
+    weigh: Callable[..., Any],
 ) -> Any:
-    """Return the attention of queries to keys and values. `factor` multiplies the scores."""
+    """Return the attention of queries to keys and values.
+
+    `factor` multiplies the scores, and `weigh(xp, scores, mask, dropout_p)` converts them to weights.
+    """
     (rows, _), keys = query.shape[-2:], key.shape[-2]
     stacks = [x.shape[:-2] for x in (query, key, value)]
     stack = np.broadcast_shapes(*stacks, *(() if mask is None else (mask.shape[:-2],)))
@@ -45,7 +54,7 @@ def attend(
             if is_causal:
                 part = cupy.arange(seen.stop) <= cupy.arange(queries.start, queries.stop)[:, None]
             scores = _scores(query[heads, queries], key[heads, seen], factor)
-            weights = attention_weights(xp, scores, part, dropout_p).astype(query.dtype, copy=False)
+            weights = weigh(xp, scores, part, dropout_p).astype(query.dtype, copy=False)
             result[heads, queries] = xp.matmul(weights, value[heads, seen])
     return result.reshape(*stack, rows, value.shape[-1])
 

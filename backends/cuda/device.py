@@ -23,7 +23,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base import Array, Backend, Kernel
-from . import attention, cpu_fallback, cuda_graphs, embedding, fusion_groups, memory, pointwise_launch
+from . import (
+    attention,
+    cpu_fallback,
+    cuda_graphs,
+    embedding,
+    fusion_groups,
+    memory,
+    pointwise_launch,
+)
 from .namespace import CudaNamespace
 from .philox import Philox
 

@@ -74,6 +74,10 @@ class CudaNamespace(Namespace):
         setattr(self, name, function)
         return function
 
+    def wide_products(self, a: Any, b: Any) -> Any:
+        """Return the product of stacks of matrices. The product of 16-bit floats has float32."""
+        return gemm.matmul(a, b, np.dtype(np.float32)) if gemm.is_supported(a, b) else cupy.matmul(a, b)
+
     def to_host(self, x: Any) -> Any:
         """Return the elements as a NumPy array."""
         if not isinstance(x, cupy.ndarray):

@@ -19,6 +19,7 @@ from ts.ops.out_variants import COPIED_OUT
 from ts.ops.registry import op
 
 Array = common.Array
+Weigh = Callable[[Any, Array, Any, float], Array]  # (xp, scores, mask, dropout_p) -> attention weights
 
 
 def _check_sizes(query: Array, key: Array, value: Array) -> None:
@@ -42,6 +43,7 @@ def _attend(
     is_causal: bool,
     dropout_p: float,
     factor: float,
+    weigh: Weigh,
 ) -> Array:
     """Compute attention with one matrix of all scores."""
     wide = common.opmath(query.dtype)
@@ -50,7 +52,7 @@ def _attend(
     scores *= wide.type(factor)
     if is_causal:
         mask = xp.tril(xp.ones(scores.shape[-2:], dtype=common.BOOL))
-    return common.cast(xp, xp.products(attention_weights(xp, scores, mask, dropout_p), v), query.dtype)
+    return common.cast(xp, xp.products(weigh(xp, scores, mask, dropout_p), v), query.dtype)
 
 
 def attention_weights(xp: Any, scores: Array, mask: Array | None, dropout_p: float) -> Array:
@@ -111,7 +113,7 @@ def _scaled_dot_product_attention(
     factor = 1.0
     if not xp.shapes_only:
         factor = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
-    return attend(xp, query, key, value, attn_mask, is_causal, dropout_p, factor)
+    return attend(xp, query, key, value, attn_mask, is_causal, dropout_p, factor, attention_weights)
 
 
 @op(

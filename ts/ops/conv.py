@@ -18,7 +18,7 @@ from typing import Any, Final
 
 from ts._core.tensor import size_guards
 from ts._core.thread.warnings import warn
-from ts.ops import common, cost_model
+from ts.ops import common, conv_chunks, cost_model
 from ts.ops.conv_dtypes import check_bias, check_operands
 from ts.ops.out_variants import COPIED
 from ts.ops.registry import op
@@ -268,7 +268,12 @@ def _pads(padding: Sizes | str, stride: Sizes, dilation: Sizes, kernel: Sizes) -
 
 
 def product(xp: Any, g: Geometry, input: Array, weight: Array, bias: Array | None) -> Array:
-    """Compute the convolution `g` by one matrix product of the weight and all windows of the input."""
+    """Compute the convolution `g` by one matrix product of the weight and all windows of the input.
+
+    On CUDA devices, there is one product for each chunk of images.
+    """
+    if xp.has_low_precision_products:
+        return conv_chunks.compute(xp, g, input, weight, bias)
     x = input if g.batched else input[None]
     wide, groups = common.opmath(x.dtype), g.groups
     x, rows = common.cast(xp, x, wide), common.cast(xp, weight, wide)
@@ -308,6 +313,8 @@ def weight_gradient(xp: Any, g: Geometry, windowed: Array, other: Array) -> Arra
     and `other` the gradient of its result. For a transposed convolution, the caller exchanges `windowed` and
     `other`.
     """
+    if xp.has_low_precision_products:
+        return conv_chunks.weight_gradient(xp, g, windowed, other)
     images, lead, output_size = other.shape[0], other.shape[1], other.shape[2:]
     area, groups, n = math.prod(g.kernel), g.groups, len(g.kernel)
     dtype = common.opmath(windowed.dtype)
