@@ -131,3 +131,24 @@ def test_generators_are_pickled_with_their_state():
     restored = pickle.loads(pickle.dumps(g))
     assert ts.rand(3, generator=restored).tolist() == ts.rand(3, generator=g).tolist()
     assert restored.initial_seed() == 3
+
+
+@pytest.mark.parametrize("words_before", [0, 1, 623])
+def test_bernoulli_samples_use_one_uniform_number_each(words_before):
+    """Blocks of samples read the words of the generator in the order of single samples, also across a twist."""
+    n, p = 1500, 0.3
+    ts.manual_seed(5)
+    ts.rand(words_before)
+    uniform = ts.rand(n, dtype=ts.float64)
+    next_number = ts.rand(1)
+    for sample in (lambda: ts.empty(n).bernoulli_(p), lambda: ts.bernoulli(ts.full((n,), p, dtype=ts.float64)), lambda: ts.bernoulli(ts.empty(n), p)):
+        ts.manual_seed(5)
+        ts.rand(words_before)
+        assert ts.equal(sample().bool(), uniform < p) and ts.equal(ts.rand(1), next_number)
+    ts.manual_seed(5)
+    ts.rand(words_before)
+    assert ts.equal(ts.nn.functional.dropout(ts.ones(n), 1 - p) != 0, uniform < p) and ts.equal(ts.rand(1), next_number)
+    ts.manual_seed(5)
+    single = ts.rand(n)
+    ts.manual_seed(5)
+    assert ts.equal(ts.bernoulli(ts.full((n,), p)).bool(), single < p)

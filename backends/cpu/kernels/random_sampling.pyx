@@ -136,6 +136,10 @@ cdef int randperm(Operator op, IValue *r, const int32_t *at) except -1:
 
 # ---------------------------------------------------------------- Bernoulli samples
 
+cdef enum:
+    UNIFORM_BLOCK = 256                # number of uniform numbers that are drawn at a time
+
+
 cdef bint are_probabilities(const floating *p, npy_intp n) noexcept:
     cdef npy_intp i
     for i in range(n):
@@ -147,20 +151,28 @@ cdef bint are_probabilities(const floating *p, npy_intp n) noexcept:
 cdef void sample_bernoulli(const floating *p, npy_intp n, floating *out) noexcept:
     """Draw Bernoulli samples with one probability per element, by uniform numbers of the dtype of `p`."""
     cdef MersenneTwister stream = default_stream()
-    cdef npy_intp i
-    for i in range(n):
+    cdef floating uniform[UNIFORM_BLOCK]
+    cdef npy_intp i, start, count
+    for start in range(0, n, UNIFORM_BLOCK):
+        count = min(n - start, <npy_intp>UNIFORM_BLOCK)
         if floating is float:
-            out[i] = stream.uniform_float() < p[i]
+            stream.fill_floats(uniform, count, 0, 1)
         else:
-            out[i] = stream.uniform_double() < p[i]
+            stream.fill_doubles(uniform, count, 0, 1)
+        for i in range(count):
+            out[start + i] = uniform[i] < p[start + i]
 
 
 cdef void sample_bernoulli_scaled(double p, npy_intp n, floating *out, floating value) noexcept:
     """Draw samples that are `value` with probability `p`, else 0."""
     cdef MersenneTwister stream = default_stream()
-    cdef npy_intp i
-    for i in range(n):
-        out[i] = value if stream.uniform_double() < p else 0
+    cdef double uniform[UNIFORM_BLOCK]
+    cdef npy_intp i, start, count
+    for start in range(0, n, UNIFORM_BLOCK):
+        count = min(n - start, <npy_intp>UNIFORM_BLOCK)
+        stream.fill_doubles(uniform, count, 0, 1)
+        for i in range(count):
+            out[start + i] = value if uniform[i] < p else 0
 
 
 cdef int bernoulli(Operator op, IValue *r, const int32_t *at) except -1:
