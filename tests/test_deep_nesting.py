@@ -104,7 +104,7 @@ def test_error_of_a_deep_program():
         compiled("def f(n: int) -> int:\n    return m" + "+n" * 2500)
     assert "m+n+n" in str(error.value)
     with pytest.raises(NestingError, match="nested too deeply") as error:
-        compiled("def f(n: int) -> int:\n    return " + "+".join(["n"] * 40_000))
+        compiled("def f(n: int) -> int:\n    return " + "+".join(["n"] * 400_000))
     assert 'File "<string>", line 2' in str(error.value)
 
 

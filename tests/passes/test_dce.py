@@ -29,6 +29,7 @@ HEAD = "graph(%x : Tensor, %c : bool, %n : int):\n  %1 : int = prim::Constant[va
         ),
     ],
 )
+@interpreted_compiler
 def test_marking(monkeypatch, body, result, is_marked):
     """Marking runs only if numbers of uses do not decide, and removes the same nodes."""
     text = f"{HEAD}  {body}\n  return ({result})\n"

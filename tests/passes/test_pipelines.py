@@ -9,6 +9,7 @@ from tests.passes.test_golden import read_cases
 from ts.analysis.alias import AliasDb
 from ts.ir.graph_parser import parse_ir
 from ts.passes.licm import hoist_loop_invariants
+from ts.passes.pass_utils import preserved_analyses
 from ts.passes.pass_utils import preserves, treats
 from ts.passes.peephole import simplify
 from ts.passes.pipelines import DIFFERENTIATE, FRONTEND, OPTIMIZE, run_pipeline
@@ -123,4 +124,4 @@ def check(run, graph):
 
 def test_some_pass_preserves_aliases():
     """Loop-invariant code motion preserves aliases, because it only moves nodes."""
-    assert AliasDb in hoist_loop_invariants.preserves
+    assert AliasDb in preserved_analyses(hoist_loop_invariants)

@@ -71,6 +71,10 @@ def _check_block(block: Block) -> None:
         check(node)
 
 
+def _text(type: Type | None) -> str:
+    return "None" if type is None else type.str()
+
+
 def _require(condition: bool, node: Node, message: str) -> None:
     if not condition:
         raise CompilationError(f"{node.kind()} {message}", node.range)
@@ -83,7 +87,9 @@ def _check_inputs(node: Node, types: Iterable[Type]) -> None:
     )
     for i, (value, type) in enumerate(zip(node.inputs(), expected, strict=True)):
         _require(
-            _is_acceptable_type(value.type(), type), node, f"takes {type} as input {i}, not {value.type()}"
+            _is_acceptable_type(value.type(), type),
+            node,
+            f"takes {type.str()} as input {i}, not {value.type().str()}",
         )
 
 
@@ -93,7 +99,9 @@ def _check_outputs(node: Node, types: Iterable[Type]) -> None:
         len(actual) == len(node.outputs()), node, f"returns {len(actual)} outputs, not {len(node.outputs())}"
     )
     for value, type in zip(node.outputs(), actual, strict=True):
-        _require(_is_acceptable_type(type, value.type()), node, f"returns {type}, not {value.type()}")
+        _require(
+            _is_acceptable_type(type, value.type()), node, f"returns {type.str()}, not {value.type().str()}"
+        )
 
 
 def _is_acceptable_type(type: Type, expected: Type) -> bool:
@@ -139,12 +147,12 @@ def _check_constant(node: Node) -> None:
     python_type = _PYTHON_TYPES.get(type.kind())
     if value is None:
         is_valid = type.can_hold(NONE) or type in (NONE, ANY) or isinstance(type, FunctionType)
-        _require(is_valid, node, f"of type {type} has no value")
+        _require(is_valid, node, f"of type {type.str()} has no value")
     elif python_type is not None:
-        _require(isinstance(value, python_type), node, f"of type {type} has the value {value!r}")
+        _require(isinstance(value, python_type), node, f"of type {type.str()} has the value {value!r}")
         element_types = type.contained_types()
         if isinstance(value, tuple):
-            _require(len(value) == len(element_types), node, f"of type {type} has the value {value!r}")
+            _require(len(value) == len(element_types), node, f"of type {type.str()} has the value {value!r}")
 
 
 def _check_loop(node: Node) -> None:
@@ -154,19 +162,19 @@ def _check_loop(node: Node) -> None:
         _require(
             _is_acceptable_type(value.type(), parameter.type()),
             node,
-            f"carries {parameter.type()}, not {value.type()}",
+            f"carries {parameter.type().str()}, not {value.type().str()}",
         )
     for value, parameter in zip(body.outputs()[1:], body.inputs()[1:], strict=True):
         _require(
             _is_acceptable_type(value.type(), parameter.type()),
             node,
-            f"carries {parameter.type()}, not {value.type()}",
+            f"carries {parameter.type().str()}, not {value.type().str()}",
         )
     for value, output in zip(carried, node.outputs(), strict=True):
         _require(
             _is_acceptable_type(value.type(), output.type()),
             node,
-            f"returns {output.type()}, not {value.type()}",
+            f"returns {output.type().str()}, not {value.type().str()}",
         )
     _require(body.inputs()[0].type().kind() == "IntType", node, "has a counter that is not an int")
 
@@ -174,21 +182,21 @@ def _check_loop(node: Node) -> None:
 def _check_list(node: Node) -> None:
     type = node.output().type() if len(node.outputs()) == 1 else None
     if not isinstance(type, ListType):
-        raise CompilationError(f"{node.kind()} returns a list, not {type}", node.range)
+        raise CompilationError(f"{node.kind()} returns a list, not {_text(type)}", node.range)
     _check_inputs(node, [type.elem] * len(node.inputs()))
 
 
 def _check_tuple(node: Node) -> None:
     type = node.output().type() if len(node.outputs()) == 1 else None
     if not isinstance(type, TupleType):
-        raise CompilationError(f"{node.kind()} returns a tuple, not {type}", node.range)
+        raise CompilationError(f"{node.kind()} returns a tuple, not {_text(type)}", node.range)
     _check_inputs(node, type.elems)
 
 
 def _check_dict(node: Node) -> None:
     type = node.output().type() if len(node.outputs()) == 1 else None
     if not isinstance(type, DictType):
-        raise CompilationError(f"{node.kind()} returns a dict, not {type}", node.range)
+        raise CompilationError(f"{node.kind()} returns a dict, not {_text(type)}", node.range)
     _require(len(node.inputs()) % 2 == 0, node, "requires a value for each key")
     _check_inputs(node, [type.key, type.value] * (len(node.inputs()) // 2))
 
@@ -196,14 +204,14 @@ def _check_dict(node: Node) -> None:
 def _check_list_unpack(node: Node) -> None:
     type = node.inputs()[0].type() if len(node.inputs()) == 1 else None
     if not isinstance(type, ListType):
-        raise CompilationError(f"{node.kind()} takes a list, not {type}", node.range)
+        raise CompilationError(f"{node.kind()} takes a list, not {_text(type)}", node.range)
     _check_outputs(node, [type.elem] * len(node.outputs()))
 
 
 def _tuple_of(node: Node, count: int) -> TupleType:
     type = node.inputs()[0].type() if len(node.inputs()) == count else None
     if not isinstance(type, TupleType):
-        raise CompilationError(f"{node.kind()} takes a tuple, not {type}", node.range)
+        raise CompilationError(f"{node.kind()} takes a tuple, not {_text(type)}", node.range)
     return type
 
 
@@ -242,13 +250,13 @@ def _check_raise(node: Node) -> None:
 def _class_of(node: Node) -> ClassType:
     type = node.inputs()[0].type() if node.inputs() else None
     if not isinstance(type, ClassType):
-        raise CompilationError(f"{node.kind()} takes an object, not {type}", node.range)
+        raise CompilationError(f"{node.kind()} takes an object, not {_text(type)}", node.range)
     return type
 
 
 def _check_attribute(node: Node) -> None:
     type, name = _class_of(node), str(_attribute(node, "name", str))
-    _require(name in type.attributes, node, f"reads the attribute {name}, which {type} does not have")
+    _require(name in type.attributes, node, f"reads the attribute {name}, which {type.str()} does not have")
     if node.kind() == "prim::GetAttr":
         _check_inputs(node, [type])
         _check_outputs(node, [type.attributes[name]])
@@ -266,11 +274,11 @@ def _check_container(node: Node) -> None:
 def _check_method(node: Node) -> None:
     type, name = node.inputs()[0].type() if node.inputs() else None, str(_attribute(node, "name", str))
     if not isinstance(type, ClassType | InterfaceType):
-        raise CompilationError(f"{node.kind()} takes an object, not {type}", node.range)
+        raise CompilationError(f"{node.kind()} takes an object, not {_text(type)}", node.range)
     method = type.find_method(name)
     if method is None:
         raise CompilationError(
-            f"{node.kind()} calls the method {name}, which {type} does not have", node.range
+            f"{node.kind()} calls the method {name}, which {type.str()} does not have", node.range
         )
     schema = method if isinstance(method, FunctionSchema) else method.schema
     _check_inputs(node, [type, *(argument.type for argument in schema.arguments[1:])])
@@ -292,14 +300,14 @@ def _check_exit(node: Node) -> None:
 def _check_enum(node: Node) -> None:
     type = node.inputs()[0].type() if len(node.inputs()) == 1 else None
     if not isinstance(type, EnumType):
-        raise CompilationError(f"{node.kind()} takes an enum, not {type}", node.range)
+        raise CompilationError(f"{node.kind()} takes an enum, not {_text(type)}", node.range)
     _check_outputs(node, [type.value_type])
 
 
 def _check_call(node: Node) -> None:
     type = node.inputs()[0].type() if node.inputs() else None
     if not isinstance(type, FunctionType):
-        raise CompilationError(f"{node.kind()} takes a function, not {type}", node.range)
+        raise CompilationError(f"{node.kind()} takes a function, not {_text(type)}", node.range)
     schema = type.function.schema
     _check_inputs(node, [type, *(argument.type for argument in schema.arguments)])
     _check_outputs(node, [result.type for result in schema.returns])
@@ -318,7 +326,7 @@ def _check_uninitialized(node: Node) -> None:
     _require(
         is_constructible,
         node,
-        f"of type {type} is not allowed in a graph that was not compiled from source code",
+        f"of type {type.str()} is not allowed in a graph that was not compiled from source code",
     )
     node.needs_type_check = True
 

@@ -9,8 +9,6 @@ instructions refer:
 
 from __future__ import annotations
 
-from itertools import chain
-
 from ts._core.assembler.encoding import encode, optimize
 from ts._core.assembler.register_allocation import allocate_registers
 from ts.bytecode.lowering import Lowering
@@ -27,7 +25,8 @@ def assemble(low: Lowering) -> SerializedCode:
         low.code, classes, len(inputs), constants, registers.strings
     )
     code = optimize(low.code, real_registers)
-    used_constants = sorted(constants & set(chain.from_iterable(i.reads for i in code)))
+    read = {register for instruction in code for register in instruction.reads}
+    used_constants = sorted(constants & read)
     for index, register in enumerate(used_constants, len(real_classes)):
         real_registers[register] = index
     rows, pool, stacks = encode(code, real_registers, low.lines.stack_of)
@@ -44,7 +43,7 @@ def assemble(low: Lowering) -> SerializedCode:
         stacks,
         [
             (h.start.position, h.end.position, real_registers[h.register], h.function)
-            for h in reversed(low.handlers)
+            for h in low.handlers[::-1]
             if real_registers[h.register] >= 0
         ],
         result_spec(low.graph),

@@ -15,7 +15,6 @@ last stop point before each instruction.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 from ts._core.vm.breaks import Breakpoints
@@ -23,35 +22,9 @@ from ts._core.vm.code import Code
 from ts.bytecode.lower import lower_graph
 from ts.bytecode.lowering import LineTable, Lowering, lowers
 from ts.bytecode.opcodes import NUMBER
+from ts.bytecode.stop_points import Stack, StopPoint
 from ts.bytecode.subgraph_functions import Prepare
 from ts.ir.graph import Graph, Node
-from ts.ir.source import SourceRange
-from ts.ir.types import Type
-
-
-@dataclass
-class StopPoint:
-    """Position at which the debugger can stop, with the names, types and registers of the variables."""
-
-    number: int
-    function: str
-    range: SourceRange
-    event: str  # "line", "return" or "breakpoint"
-    # name of a visible variable -> its type. The key "return" has the type of the function's result.
-    types: dict[str, Type]
-    owner: Any  # the function that contains the stop point, as compiled for the debugger
-    is_entry: bool = False
-    registers: tuple[int, ...] = ()
-
-    @property
-    def line(self) -> int:
-        """Line number in the source file."""
-        return self.range.line
-
-    @property
-    def filename(self) -> str:
-        """Path of the source file, or "<string>" if the source has no file."""
-        return self.range.source.filename or "<string>"
 
 
 class DebugInfo(Protocol):
@@ -62,12 +35,6 @@ class DebugInfo(Protocol):
 
     def debug_version(self, function: Any) -> Any:
         """Return the version of a called function that is compiled for the debugger."""
-
-
-class Stack(tuple[tuple[str, Any], ...]):
-    """Entry of `Code.lines`: call stack of an instruction, and number of the last stop point before it."""
-
-    stop_point: int
 
 
 class SteppingLines(LineTable):

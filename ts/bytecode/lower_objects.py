@@ -153,7 +153,7 @@ def _lower_retype(low: Lowering, node: Node) -> None:
         else:  # checked at run time: the verifier cannot prove which member of a Union the value has
             low.emit("CAST_TO", target, source, low.types.index(node.output().type()))
     else:  # unreachable code: the static type of the value excludes the type that `isinstance` tested
-        message = f"a value of type {node.input().type()} is not of type {node.output().type()}"
+        message = f"a value of type {node.input().type().str()} is not of type {node.output().type().str()}"
         low.emit("RAISE", low.constant(message, "o"), low.constant(None, "x"))
 
 
@@ -194,7 +194,7 @@ def _lower_uninitialized(low: Lowering, node: Node) -> None:
         low.registers.constant_values[register] = uninitialized_value(type)
     except KeyError:
         if node.needs_type_check:
-            message = f"a value of type {type} cannot be left uninitialized"
+            message = f"a value of type {type.str()} cannot be left uninitialized"
             raise CompilationError(message, node.range) from None
         low.registers.constant_values[register] = ""
 

@@ -45,7 +45,7 @@ def _find_opcode(operator: Any, node: Node) -> Opcode | None:
     """
     inputs = node.inputs()
     if operator.overload == "Scalar" and len(inputs) == 1:
-        return BY_OPERATOR.get(f"{operator.name}.{inputs[0].type()}")
+        return BY_OPERATOR.get(f"{operator.name}.{inputs[0].type().str()}")
     return BY_OPERATOR.get(operator.key)
 
 

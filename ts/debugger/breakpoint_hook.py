@@ -13,7 +13,7 @@ from functools import cache
 
 from ts._core.vm.breaks import PausedProgram
 from ts._core.vm.code import Code
-from ts.bytecode.debug_lowering import StopPoint
+from ts.bytecode.stop_points import StopPoint
 from ts.debugger.debug_compilation import DebugCode
 from ts.debugger.debugger import Debugger
 from ts.debugger.session import DebugSession, Resume

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Any
 
-from ts.bytecode.debug_lowering import StopPoint
+from ts.bytecode.stop_points import StopPoint
 
 
 @dataclass

@@ -23,7 +23,8 @@ from ts._core.value.build_lock import build_lock
 from ts._core.vm.breaks import Breakpoints, PausedProgram
 from ts._core.vm.code import Code
 from ts._core.vm.function import Function
-from ts.bytecode.debug_lowering import StopPoint, lower_for_debugger
+from ts.bytecode.debug_lowering import lower_for_debugger
+from ts.bytecode.stop_points import StopPoint
 from ts.bytecode.subgraph_functions import SubgraphFunction
 from ts.frontend import compile
 from ts.frontend.parse import ParsedFunction

@@ -21,7 +21,7 @@ from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 from ts._core.vm.breaks import PausedProgram
-from ts.bytecode.debug_lowering import Stack, StopPoint
+from ts.bytecode.stop_points import Stack, StopPoint
 from ts.debugger.breakpoints import Breakpoint, file_and_line
 from ts.debugger.debug_compilation import DebugCode, DebugFunction
 from ts.debugger.value_repr import PartialObject, format_value

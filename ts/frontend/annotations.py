@@ -428,7 +428,7 @@ def dict_type(key: Type, value: Type, range: SourceRange | None) -> ir.DictType:
     """Return the dict type of a key and a value type. Raise CompilationError for unsupported key types."""
     if not isinstance(key, _KEY_TYPES):
         raise CompilationError(
-            f"Cannot create dict for key type '{key}', only int, float, complex, Tensor, device "
+            f"Cannot create dict for key type '{key.str()}', only int, float, complex, Tensor, device "
             "and string keys are supported",
             range,
         )

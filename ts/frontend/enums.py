@@ -84,9 +84,11 @@ def _class_of(members: dict[str, Any], name: str, module: str, range: SourceRang
     """Create an enum class with the given members. Raise CompilationError for names reserved by Python."""
     reserved = [member for member in members if re.fullmatch(_RESERVED, member)]
     if not reserved:
-        enum_class: Any = Enum(name, members, module=module)  # type: ignore[misc]
+        create: Any = Enum
+        enum_class: Any = create(name, members, module=module)  # type: ignore[misc]
         # `Enum` does not make a member of a private name, for example of `_Color__red` in a class `Color`.
-        reserved = [member for member in members if member not in enum_class.__members__]
+        known = enum_class.__members__
+        reserved = [member for member in members if member not in known]
     if reserved:
         raise CompilationError(f"'{reserved[0]}' cannot be the name of an enumeration's member", range)
     return enum_class  # type: ignore[no-any-return]
@@ -103,9 +105,10 @@ def _value_type(cls: type[Enum], range: SourceRange | None) -> Type:
     first = types[0]
     for i, type in enumerate(types):
         if type != first:
+            texts = ["None" if unequal is None else unequal.str() for unequal in (type, first)]
             raise CompilationError(
-                f"Could not unify type list since element {i} of type {type} did not match the types before "
-                f"it ({first}); use values of one type for all members",
+                f"Could not unify type list since element {i} of type {texts[0]} did not match the types "
+                f"before it ({texts[1]}); use values of one type for all members",
                 range,
             )
     if first not in _OVERLOADS:
@@ -150,7 +153,7 @@ class EnumClassValue(SugaredValue):
         """Return the member `name` as a constant. Raise CompilationError for unknown names."""
         member = self.cls.__members__.get(name)
         if member is None:
-            message = f"{enum_type(self.cls, range)}' has no attribute '{name}'"
+            message = f"{enum_type(self.cls, range).str()}' has no attribute '{name}'"
             raise CompilationError(message, range, similar(name, self.cls.__members__))
         return enum_constant(em, member, range)
 

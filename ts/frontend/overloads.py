@@ -174,7 +174,8 @@ def parse_overload(
 
 
 def _key(function: Callable[..., Any]) -> str:
-    return f"{own_name(function.__module__)}.{getattr(function, '__qualname__', '')}"
+    module: str | None = getattr(function, "__module__", None)  # None for some builtin functions
+    return f"{own_name(module)}.{getattr(function, '__qualname__', '')}"
 
 
 def _check_body(function: Callable[..., Any]) -> None:

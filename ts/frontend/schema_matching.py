@@ -57,7 +57,7 @@ class Literal(NamedTuple):
     `type` is the type of the constant. It is None if `value` determines the type.
     """
 
-    value: object
+    value: Any
     type: Type | None = None
 
     def insert(self, graph: Graph) -> Value:

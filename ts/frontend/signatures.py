@@ -14,7 +14,7 @@ from __future__ import annotations
 import ast
 import keyword
 import re
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ts.errors import CompilationError, FrontendError
 from ts.frontend import hints, python_syntax
@@ -38,7 +38,7 @@ class Parameter(NamedTuple):
 
     name: str
     type: Type
-    default: object
+    default: Any
     kw_only: bool
     size: int | None = None
 

@@ -42,6 +42,7 @@ Result = TypeVar("Result")
 class Graph:
     """Typed SSA program. New nodes get the graph's current `range`, `callstack` and `scope`."""
 
+    __deletable__ = ("_block", "_insert_before")  # for mypyc: `free` deletes these attributes
     __slots__ = (
         "__weakref__",
         "_block",

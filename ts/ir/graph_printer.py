@@ -86,7 +86,7 @@ def node_to_text(node: Node, show_ranges: bool = True) -> str:
 def _typed(value: Value) -> str:
     if TYPE_VERBOSITY == 0:
         return f"%{value.debug_name()}"
-    return f"%{value.debug_name()} : {value._type}"
+    return f"%{value.debug_name()} : {value._type.str()}"
 
 
 def _names(values: Iterable[Value]) -> str:

@@ -17,17 +17,17 @@ if TYPE_CHECKING:
 class GraphSetting:
     """Context manager that sets an attribute of a graph, and restores it at exit."""
 
-    __slots__ = ("_attribute", "_graph", "_saved", "_value")
+    __slots__ = ("_field", "_graph", "_saved", "_value")
 
     def __init__(self, graph: Graph, attribute: str, value: Any) -> None:
         self._graph = graph
-        self._attribute = attribute
+        self._field = attribute
         self._value = value
 
     def __enter__(self) -> Graph:
-        self._saved = getattr(self._graph, self._attribute)
-        setattr(self._graph, self._attribute, self._value)
+        self._saved = getattr(self._graph, self._field)
+        setattr(self._graph, self._field, self._value)
         return self._graph
 
     def __exit__(self, *error: object) -> None:
-        setattr(self._graph, self._attribute, self._saved)
+        setattr(self._graph, self._field, self._saved)

@@ -182,7 +182,7 @@ def quote(text: str) -> str:
         is_bytes = False
     if is_bytes:
         return f'"{_escaped(encoded)}"'
-    escaped = (f"\\u{ord(c):x}" if "\ud800" <= c <= "\udfff" else _escaped(c.encode()) for c in text)
+    escaped = (f"\\u{ord(c):x}" if 0xD800 <= ord(c) <= 0xDFFF else _escaped(c.encode()) for c in text)
     return f'"{"".join(escaped)}"'
 
 

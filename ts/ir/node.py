@@ -62,6 +62,7 @@ class OperatorLookup:
 class Node:
     """Application of an operator. `Graph.create` creates the node, `insert_before` adds it to a block."""
 
+    __deletable__ = ("_next", "_prev")  # for mypyc: `free` deletes these attributes
     __slots__ = (
         "_attributes",
         "_block",

@@ -12,7 +12,6 @@ A violation raises `InternalError` with the violated invariant and the graph tex
 
 from __future__ import annotations
 
-from math import inf
 from typing import TYPE_CHECKING
 
 from ts.errors import InternalError
@@ -75,7 +74,7 @@ class _Verifier:
         )
         end = block.return_node()
         previous = end
-        position = -inf
+        position: int | None = None
         node = end.next()
         while node is not end:
             self.require(
@@ -83,7 +82,7 @@ class _Verifier:
                 f"{node.kind()} is in the node list of a block that it does not belong to",
             )
             self.require(node.prev() is previous, f"{node.kind()} is not linked to the node before it")
-            self.require(node._position > position, f"{node.kind()} is out of order")
+            self.require(position is None or node._position > position, f"{node.kind()} is out of order")
             position = node._position
             self.check_node(node)
             visible.extend(node.outputs())
@@ -138,7 +137,7 @@ class _Verifier:
         )
         type = node.output().type()
         is_none = type.is_subtype_of(NONE) or not isinstance(type, (TensorType, FunctionType))
-        self.require(node.has_attributes() or is_none, f"a constant of type {type} has no value")
+        self.require(node.has_attributes() or is_none, f"a constant of type {type.str()} has no value")
 
     def check_if(self, node: Node) -> None:
         self.require(
@@ -146,7 +145,7 @@ class _Verifier:
         )
         self.require(
             node.input().type() == BOOL,
-            f"expected a bool as condition of prim::If, found {node.input().type()}",
+            f"expected a bool as condition of prim::If, found {node.input().type().str()}",
         )
         for block in node.blocks():
             self.require(not block.inputs(), "a block of prim::If has inputs")
@@ -162,10 +161,11 @@ class _Verifier:
         )
         count, condition, *carried = node.inputs()
         self.require(
-            count.type() == INT, f"expected an int as trip count of prim::Loop, found {count.type()}"
+            count.type() == INT, f"expected an int as trip count of prim::Loop, found {count.type().str()}"
         )
         self.require(
-            condition.type() == BOOL, f"expected a bool as condition of prim::Loop, found {condition.type()}"
+            condition.type() == BOOL,
+            f"expected a bool as condition of prim::Loop, found {condition.type().str()}",
         )
         (body,) = node.blocks()
         self.require(
@@ -186,7 +186,8 @@ class _Verifier:
         for value, output in zip(yielded, node.outputs(), strict=True):
             self.require(
                 value.type().is_subtype_of(output.type()),
-                f"a block of {kind} yields {value.type()} for %{output.debug_name()} : {output.type()}",
+                f"a block of {kind} yields {value.type().str()} "
+                f"for %{output.debug_name()} : {output.type().str()}",
             )
 
 

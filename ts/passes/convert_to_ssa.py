@@ -120,7 +120,9 @@ class _CarryVariables:
             # of the body. Types that unify only because of an annotation (`a: Any = 1`) become a union.
             unified = unify(outer, assigned) or unify(outer, assigned, default_to_union=True)
             if unified is None:
-                raise InternalError(f"{name} is {outer} before a loop and {assigned} in it", "convert_to_ssa")
+                raise InternalError(
+                    f"{name} is {outer.str()} before a loop and {assigned.str()} in it", "convert_to_ssa"
+                )
             node.add_input(_load(name, outer, node))
             body.prepend_node(_create_store(name, body.add_input(name, unified)))
             body.register_output(_load(name, assigned, body.return_node()))

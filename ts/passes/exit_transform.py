@@ -380,7 +380,8 @@ def _add_if_outputs(node: Node, on_true: Sequence[Value], on_false: Sequence[Val
         type = unify(true_value.type(), false_value.type(), default_to_union=True)
         if type is None:
             raise InternalError(
-                f"the branches of an if return {true_value.type()} and {false_value.type()}", "exit_transform"
+                f"the branches of an if return {true_value.type().str()} and {false_value.type().str()}",
+                "exit_transform",
             )
         node.add_output().set_type(type)
 

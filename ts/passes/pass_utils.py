@@ -31,6 +31,10 @@ class _NotConstant:
 
 NOT_CONSTANT: Final = _NotConstant()
 
+# What the decorators `preserves` and `treats` state about the passes
+_preserved_analyses: dict[Callable[..., object], tuple[Callable[[Graph], Any], ...]] = {}
+_treated_kinds: dict[Callable[..., object], frozenset[str]] = {}
+
 
 def constant_value(value: Value) -> Any:
     """Return the Python value of a `prim::Constant`'s output, or NOT_CONSTANT for any other value."""
@@ -108,10 +112,15 @@ def preserves(*analyses: Callable[[Graph], Any]) -> Callable[[Run], Run]:
     """
 
     def mark(run: Run) -> Run:
-        run.preserves = analyses  # type: ignore[attr-defined]
+        _preserved_analyses[run] = analyses
         return run
 
     return mark
+
+
+def preserved_analyses(run: Callable[[Graph], object]) -> tuple[Callable[[Graph], Any], ...]:
+    """Return the analyses whose results a pass preserves."""
+    return _preserved_analyses.get(run, ())
 
 
 def treats(*kinds: str) -> Callable[[Run], Run]:
@@ -121,10 +130,15 @@ def treats(*kinds: str) -> Callable[[Run], Run]:
     """
 
     def mark(run: Run) -> Run:
-        run.treated_kinds = frozenset(kinds)  # type: ignore[attr-defined]
+        _treated_kinds[run] = frozenset(kinds)
         return run
 
     return mark
+
+
+def treated_kinds(run: Callable[[Graph], object]) -> frozenset[str] | None:
+    """Return the kinds of nodes that a pass changes, or None if the pass does not state them."""
+    return _treated_kinds.get(run)
 
 
 class LoopKind(Enum):

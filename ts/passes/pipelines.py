@@ -41,6 +41,7 @@ from ts.passes.licm import hoist_loop_invariants
 from ts.passes.lift_closures import lift_closures
 from ts.passes.lower_tuples import bypass_tuples, lower_simple_tuples
 from ts.passes.normalize_ops import normalize_ops
+from ts.passes.pass_utils import preserved_analyses, treated_kinds
 from ts.passes.peephole import simplify
 from ts.passes.preserve_raising_code import finish_watching, watch_raising_code
 from ts.passes.scalarize_loops import version_element_loops
@@ -138,7 +139,7 @@ def run_pipeline(
 
 
 def _has_treated_kinds(graph: Graph, run: Pass) -> bool:
-    kinds = getattr(run, "treated_kinds", None)
+    kinds = treated_kinds(run)
     return kinds is None or not graph.kinds().isdisjoint(kinds) or pass_logging.is_configured()
 
 
@@ -173,7 +174,7 @@ def _keep_analyses(graph: Graph, run: Pass, version: int) -> None:
     Analyses that were computed before the graph had the version `version` are not marked.
     """
     analyses = graph.analyses or {}
-    for analyse in getattr(run, "preserves", ()):
+    for analyse in preserved_analyses(run):
         if analyse in analyses and analyses[analyse][0] >= version:
             analyses[analyse] = graph.version, analyses[analyse][1]
 

@@ -123,10 +123,12 @@ def _declare(graph: Graph, declared: Mapping[Value, Type]) -> None:
         with graph.inserting_at_start():
             if specialized == NONE:
                 value.replace_all_uses_with(graph.insert_constant(None))
-                continue
-            cast = graph.insert_node(graph.create("prim::unchecked_cast", (value,), 1))
-        value.replace_all_uses_with(cast.output().set_type(specialized))
-        cast.replace_input(0, value)
+                cast = None
+            else:
+                cast = graph.insert_node(graph.create("prim::unchecked_cast", (value,), 1))
+        if cast is not None:
+            value.replace_all_uses_with(cast.output().set_type(specialized))
+            cast.replace_input(0, value)
 
 
 # -- type queries and the arguments that decide them -------------------------------------------------------

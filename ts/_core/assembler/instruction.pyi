@@ -9,8 +9,8 @@ class Instruction:
     b: Any
     c: Any
     register_list: Sequence[int]
-    reads: tuple[int, ...]
-    writes: tuple[int, ...]
+    reads: Sequence[int]
+    writes: Sequence[int]
     line: Any
     depth: int
     def __init__(

@@ -42,7 +42,7 @@ class StaticLengthIterable(SugaredValue):
     static_length: int | None
 
     @property
-    def unrolled(self) -> bool:  # type: ignore[override]
+    def unrolled(self) -> bool:
         """True if the length is known at compile time."""
         return self.static_length is not None
 
@@ -109,7 +109,7 @@ class ReversedValue(SugaredValue):
         self.length = iterable.len(em, range) if length is None else em.constant(length, range)
 
     @property
-    def unrolled(self) -> bool:  # type: ignore[override]
+    def unrolled(self) -> bool:
         """True if loops over the underlying iterable are unrolled."""
         return self.iterable.unrolled
 

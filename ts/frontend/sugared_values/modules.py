@@ -50,7 +50,7 @@ class ModuleValue(SugaredValue):
 
     kind = "module"
 
-    receiver: Value
+    receiver: Any
 
     def __init__(self, value: Value) -> None:
         self.receiver = value
@@ -60,7 +60,8 @@ class ModuleValue(SugaredValue):
 
     def as_value(self, em: Emitter, range: SourceRange) -> Value:
         """Return the graph value of the module object."""
-        return self.receiver
+        value: Value = self.receiver
+        return value
 
     # ---- attributes and methods of modules -----------------------------------------------------------
 
@@ -215,7 +216,7 @@ class ModuleValue(SugaredValue):
     # ---- module containers ---------------------------------------------------------------------------
 
     @property
-    def unrolled(self) -> bool:  # type: ignore[override]
+    def unrolled(self) -> bool:
         """True for module containers such as `ModuleList`, whose entries are known at compile time."""
         return self.concrete is not None and self.concrete.container is not None
 

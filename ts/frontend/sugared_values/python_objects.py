@@ -297,7 +297,8 @@ def to_sugared(em: Emitter, obj: Any, range: SourceRange, name: str) -> SugaredV
         return python_functions.function_value(em, obj, range)
     # Do not use the operator with the name of a builtin of the standard library: `math.dist` is not
     # `aten::dist`. `__module__` is None for a bound method such as `random.random`.
-    if inspect.isbuiltin(obj) and (obj.__module__ is None or obj.__module__ in sys.stdlib_module_names):
+    module: str | None = getattr(obj, "__module__", None)
+    if inspect.isbuiltin(obj) and (module is None or module in sys.stdlib_module_names):
         return python_functions.object_value(em, obj, range)
     operator = getattr(obj, "qualified_name", None) or getattr(obj, "__name__", None)
     module_name = getattr(obj, "__module__", None) or "ts"

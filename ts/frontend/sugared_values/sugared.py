@@ -65,9 +65,8 @@ class SugaredValue:
     """Base class of sugared values, in which every operation raises an error by default."""
 
     kind: ClassVar[str] = "value"
-    simple: Value | None = None  # the graph value, only for a SimpleValue
-    receiver: Value | None = None  # the graph value of the module, only for a ModuleValue
-    unrolled = False  # whether the compiler unrolls loops over this value
+    simple: Any = None  # the graph value, only for a SimpleValue
+    receiver: Any = None  # the graph value of the module, only for a ModuleValue
 
     def describe(self) -> str:
         """Describe the value for error messages."""
@@ -124,6 +123,11 @@ class SugaredValue:
         """Emit the test `element in` this value and return the bool result, or None if it is unsupported."""
         return None
 
+    @property
+    def unrolled(self) -> bool:
+        """True if the compiler unrolls loops over this value."""
+        return False
+
     def static_len(self) -> int | None:
         """Return the number of iterations of an unrolled loop over this value, or None if not unrolled."""
         return None
@@ -151,7 +155,7 @@ class SimpleValue(SugaredValue):
     kind = "value"
 
     def __init__(self, value: Value) -> None:
-        self.simple: Value = value
+        self.simple: Any = value
 
     def describe(self) -> str:
         """Describe the value by its type."""
@@ -159,7 +163,8 @@ class SimpleValue(SugaredValue):
 
     def as_value(self, em: Emitter, range: SourceRange) -> Value:
         """Return the graph value, without emitting nodes."""
-        return self.simple
+        value: Value = self.simple
+        return value
 
     def attr(self, em: Emitter, range: SourceRange, name: str) -> SugaredValue:
         """Return a field, tensor property, method or class attribute, depending on the value's type."""
@@ -310,7 +315,6 @@ class SugaredTuple(SugaredValue):
     """Tuple of sugared values. Loops over it are unrolled."""
 
     kind = "Tuple"
-    unrolled = True
 
     def __init__(self, items: list[SugaredValue]) -> None:
         self.items = items
@@ -335,6 +339,11 @@ class SugaredTuple(SugaredValue):
         if not -len(self.items) <= position < len(self.items):
             raise CompilationError(f"Index out of range, expected less than {len(self.items)}", range)
         return self.items[position]
+
+    @property
+    def unrolled(self) -> bool:
+        """True: the number of items is known."""
+        return True
 
     def static_len(self) -> int | None:
         """Return the number of items."""

@@ -21,7 +21,8 @@ class NumberType(Type):
 
     __slots__ = ()
     mutable = False
-    _spelling, _annotation = "Scalar", "number"
+    _spelling = "Scalar"
+    _annotation = "number"
 
 
 class NumericType(Type):
@@ -144,7 +145,8 @@ class ScalarTypeType(Type):
 
     __slots__ = ()
     mutable = False
-    _spelling, _annotation = "ScalarType", "int"
+    _spelling = "ScalarType"
+    _annotation = "int"
 
 
 class LayoutType(Type):
@@ -152,7 +154,8 @@ class LayoutType(Type):
 
     __slots__ = ()
     mutable = False
-    _spelling, _annotation = "Layout", "int"
+    _spelling = "Layout"
+    _annotation = "int"
 
 
 class MemoryFormatType(Type):
@@ -160,7 +163,8 @@ class MemoryFormatType(Type):
 
     __slots__ = ()
     mutable = False
-    _spelling, _annotation = "MemoryFormat", "int"
+    _spelling = "MemoryFormat"
+    _annotation = "int"
 
 
 class SymIntType(Type):
@@ -168,7 +172,8 @@ class SymIntType(Type):
 
     __slots__ = ()
     mutable = False
-    _spelling, _annotation = "SymInt", "int"
+    _spelling = "SymInt"
+    _annotation = "int"
 
 
 class SymFloatType(Type):
@@ -176,7 +181,8 @@ class SymFloatType(Type):
 
     __slots__ = ()
     mutable = False
-    _spelling, _annotation = "SymFloat", "float"
+    _spelling = "SymFloat"
+    _annotation = "float"
 
 
 class SymBoolType(Type):
@@ -184,7 +190,8 @@ class SymBoolType(Type):
 
     __slots__ = ()
     mutable = False
-    _spelling, _annotation = "SymBool", "bool"
+    _spelling = "SymBool"
+    _annotation = "bool"
 
 
 class AnyListType(Type):
