@@ -16,7 +16,12 @@ MEMORY_SAFETY_TESTS := tests/fuzz tests/untrusted_input $(patsubst %,tests/test_
 	shared_container_dags pool prims recurrent reduce resample scatter small_linalg small_qr small_svd symmetric_eigen unique_im2col_kernels concurrent_mutation sort tensor thread_counts thread_pool threads verifier)
 MEMORY_SAFETY_TESTS := $(foreach path,$(MEMORY_SAFETY_TESTS),$(or $(wildcard $(path)),$(error MEMORY_SAFETY_TESTS in the Makefile names $(path), which does not exist)))
 
-.PHONY: demo test test-simd test-long packages checked sanitize test-memory-safety test-sanitized test-cuda bench pictures docs wheel lint clean
+# Tests of the frontend, the passes and the lowering, for the build in which mypyc compiles these modules.
+COMPILER_TESTS := tests/errors tests/passes tests/programs $(patsubst %,tests/test_%.py,alias archives build bytecode classes closures code_cache \
+	debugger deep_nesting enums error_hints freezing graph inferred_types interfaces interp ir_emitter language modules printing refinement schema \
+	script script_cache script_containers subgraph_rewrite tiers tracing)
+
+.PHONY: demo test test-simd test-long packages compiled checked sanitize test-memory-safety test-sanitized test-cuda bench pictures docs wheel lint clean
 
 demo: $(VENV)/installed
 	$(PY) examples/demo.py
@@ -33,6 +38,12 @@ test-simd: $(VENV)/installed-test
 # if it is installed.
 test-long: $(VENV)/installed-test
 	$(PYTEST) -m long
+
+# The tests of the compiler with the Python modules that mypyc compiles in wheels (`TS_COMPILED`), in a copy of the tree.
+compiled: $(VENV)/installed-test $(VENV)/installed-dev
+	$(PYTHON) .ci/copy_tree.py build/compiled --with-outputs
+	cd build/compiled && TS_COMPILED=1 $(CURDIR)/$(PY) setup.py -q build_ext --inplace
+	cd build/compiled && TS_COMPILED=1 PYTHONPATH=. $(CURDIR)/$(PYTEST) $(COMPILER_TESTS)
 
 # The tests of memory safety with bounds checks (`checked`) and with the sanitizers of gcc (`sanitize`). Each builds
 # a copy of the source tree in build/, with a separate environment. `make -C build/checked test` runs all tests there.

@@ -1,5 +1,6 @@
 """Build script: rebuild conditions, build options and error messages."""
 
+import importlib
 import os
 import runpy
 import subprocess
@@ -11,12 +12,14 @@ from types import SimpleNamespace
 import pytest
 from setuptools import Distribution, Extension
 
+from ts.ir import node
+
 ROOT = Path(__file__).resolve().parents[1]
 
 
 def read_setup(monkeypatch, **environment):
     """Return the global names of setup.py run with the given environment, without running the build."""
-    for name in ("TS_CHECKED", "TS_SANITIZE", "TS_JOBS"):
+    for name in ("TS_CHECKED", "TS_COMPILED", "TS_SANITIZE", "TS_JOBS"):
         monkeypatch.delenv(name, raising=False)
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
@@ -170,3 +173,41 @@ def test_translation_progress(monkeypatch, tmp_path, capsys):
     with report(paths, "translated {} files"):
         time.sleep(0.01)
     assert capsys.readouterr().out == ""
+
+
+def test_compiled_modules(monkeypatch):
+    """mypyc compiles wheels only, and no class that derives from a class of a Cython module."""
+    script = read_setup(monkeypatch)
+    assert not script["COMPILED"] and read_setup(monkeypatch, TS_COMPILED="1")["COMPILED"]
+    monkeypatch.setattr(sys, "argv", ["setup.py", "bdist_wheel"])
+    assert read_setup(monkeypatch)["COMPILED"]
+    assert not read_setup(monkeypatch, TS_COMPILED="0")["COMPILED"] and not read_setup(monkeypatch, TS_CHECKED="1")["COMPILED"]
+    assert all((ROOT / name).exists() for name in script["INTERPRETED"])
+    files = script["compiled_files"]()
+    assert "ts/ir/node.py" in files and not any(name.startswith("ts/ir/types/") for name in files)
+    for name in files:
+        module = importlib.import_module(name.removesuffix(".py").replace("/", "."))
+        for cls in [x for x in vars(module).values() if isinstance(x, type) and x.__module__ == module.__name__]:
+            origins = {base.__module__.partition(".")[0] + "." + base.__module__.split(".")[1] for base in cls.__mro__ if "." in base.__module__}
+            assert "ts._core" not in origins and "ts.backends" not in origins, cls
+
+
+def test_stack_checks(monkeypatch, tmp_path):
+    """Functions that call others check the C stack, and return the error value of their result type."""
+    path = tmp_path / "module.c"
+    path.write_text(
+        "PyObject *CPyDef_f(PyObject *cpy_r_x);\n"
+        "PyObject *CPyDef_f(PyObject *cpy_r_x) {\n    PyObject *cpy_r_r0;\n    cpy_r_r0 = CPyDef_g(cpy_r_x);\n}\n"
+        "char CPyDef_g(PyObject *cpy_r_x) {\n    char cpy_r_r0;\n    return PyObject_CallNoArgs(cpy_r_x) != NULL;\n}\n"
+        "CPyTagged CPyDef_leaf(CPyTagged cpy_r_x) {\n    return cpy_r_x;\n}\n"
+    )
+    assert read_setup(monkeypatch)["insert_stack_checks"](path) == 2
+    lines = path.read_text().split("\n")
+    checks = [(lines[i - 1].partition("(")[0], line.strip()) for i, line in enumerate(lines) if "TS_CHECK_STACK" in line]
+    assert checks == [("PyObject *CPyDef_f", "TS_CHECK_STACK(NULL)"), ("char CPyDef_g", "TS_CHECK_STACK(2)")]
+
+
+@pytest.mark.skipif(os.environ.get("TS_COMPILED") != "1", reason="the modules are interpreted")
+def test_modules_are_compiled():
+    """`make compiled` tests the compiled modules, and not the Python files."""
+    assert Path(node.__file__).suffix in (".so", ".pyd")
