@@ -66,7 +66,7 @@ def test_results_equal_numpy_and_variants(case, dtype):
         if variant.variant == "out":
             target = tensor(np.zeros_like(result.numpy()))
             again = called(variant, first, *(tensor(a) for a in host[1:]), target)
-        elif common.can_cast(result.numpy().dtype, dtype):
+        elif common.can_cast(result.numpy().dtype, dtype) and not (record.promotion == "real" and dtype.kind == "c"):
             target, again = first, called(variant, first, *(tensor(a) for a in host[1:]))
             result = tensor(common.cast(np, result.numpy(), dtype))
         else:
