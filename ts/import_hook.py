@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 # Packages of `ts` that PyTorch does not have. `ts.unsupported` adds no names to these packages.
 _OWN = frozenset({
+    "_compiled__mypyc",
     "_core", "unsupported", "analysis", "archive", "as_torch", "autodiff", "bytecode", "classes", "cli",
     "debugger", "devices", "dtypes", "errors", "report", "frontend", "python_api", "functorch",
     "fusion",

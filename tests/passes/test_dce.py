@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.jit_helpers import interpreted_compiler
 from ts.ir.graph_parser import parse_ir
 from ts.passes import dce
 

@@ -32,15 +32,16 @@ def find_dependencies(definition: ast.AST, ranges: Ranges) -> Iterator[Dependenc
     pending: list[ast.AST] = [definition]
     while pending:
         node = pending.pop()
-        match _dotted(node):
-            case ["torch", name]:
-                yield Dependency("operator", f"aten::{name}", ranges.of(node))
-            case ["ops", space, name]:
-                yield Dependency("operator", f"{space}::{name}", ranges.of(node))
-            case ["__torch__" | "torch", _, *_] as names:
-                yield Dependency("name", ".".join(names), ranges.of(node))
-            case _:
-                pending.extend(reversed(list(ast.iter_child_nodes(node))))
+        names = _dotted(node)
+        root = names[0] if len(names) > 1 else ""
+        if root == "torch" and len(names) == 2:
+            yield Dependency("operator", f"aten::{names[1]}", ranges.of(node))
+        elif root == "ops" and len(names) == 3:
+            yield Dependency("operator", f"{names[1]}::{names[2]}", ranges.of(node))
+        elif root in ("__torch__", "torch"):
+            yield Dependency("name", ".".join(names), ranges.of(node))
+        else:
+            pending.extend(reversed(list(ast.iter_child_nodes(node))))
 
 
 def is_operator(name: str) -> bool:

@@ -53,10 +53,11 @@ class LoadPolicy:
         self._patterns: tuple[str, ...] = ()
         self._is_allowed_by_key: dict[str, bool] = {}
         if allowed_ops is not None:
-            self._patterns = (allowed_ops,) if isinstance(allowed_ops, str) else tuple(allowed_ops)
-            for pattern in self._patterns:
+            patterns: tuple[Any, ...] = (allowed_ops,) if isinstance(allowed_ops, str) else tuple(allowed_ops)
+            for pattern in patterns:
                 if not isinstance(pattern, str):
                     raise TypeError(f"allowed_ops: {pattern!r} is not the name of an operator")
+            self._patterns = patterns
 
     def within(self) -> AbstractContextManager[Any]:
         """Return a context manager that applies the resource limits while a file is loaded."""

@@ -174,7 +174,7 @@ def parse_overload(
 
 
 def _key(function: Callable[..., Any]) -> str:
-    module: str | None = getattr(function, "__module__", None)  # None for some builtin functions
+    module: Any = getattr(function, "__module__", None)  # None for some builtin functions
     return f"{own_name(module)}.{getattr(function, '__qualname__', '')}"
 
 

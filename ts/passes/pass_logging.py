@@ -19,8 +19,6 @@ import warnings
 from pathlib import Path
 from typing import Final, TextIO
 
-from ts import passes
-
 DUMP: Final = 0
 UPDATE: Final = 1
 DEBUG: Final = 2
@@ -104,7 +102,7 @@ def _pass_names() -> set[str]:
 
 def pass_files() -> dict[str, Path]:
     """Return the files of all passes by pass name, which is the name of the module."""
-    files = {path.stem: path for path in Path(passes.__path__[0]).rglob("*.py")}
+    files = {path.stem: path for path in Path(sys.modules["ts.passes"].__path__[0]).rglob("*.py")}
     return {name: path for name, path in files.items() if name not in _NO_PASSES}
 
 

@@ -297,13 +297,14 @@ def to_sugared(em: Emitter, obj: Any, range: SourceRange, name: str) -> SugaredV
         return python_functions.function_value(em, obj, range)
     # Do not use the operator with the name of a builtin of the standard library: `math.dist` is not
     # `aten::dist`. `__module__` is None for a bound method such as `random.random`.
-    module: str | None = getattr(obj, "__module__", None)
+    module: Any = getattr(obj, "__module__", None)
     if inspect.isbuiltin(obj) and (module is None or module in sys.stdlib_module_names):
         return python_functions.object_value(em, obj, range)
-    operator = getattr(obj, "qualified_name", None) or getattr(obj, "__name__", None)
+    # An attribute of an object of the user can have any type.
+    object_name: Any = getattr(obj, "qualified_name", None) or getattr(obj, "__name__", None)
     module_name = getattr(obj, "__module__", None) or "ts"
-    if isinstance(operator, str) and callable(obj) and is_own(module_name):
-        builtin_name = operator if "::" in operator else operator_of("ts", operator)
+    if isinstance(object_name, str) and callable(obj) and is_own(module_name):
+        builtin_name = object_name if "::" in object_name else operator_of("ts", object_name)
         if builtin_name is not None and registry.lookup(builtin_name):
             return BuiltinFunction(builtin_name)
     if isinstance(obj, Namespace | Packet):
