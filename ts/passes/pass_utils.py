@@ -137,7 +137,7 @@ def treats(*kinds: str) -> Callable[[Run], Run]:
 
 
 def treated_kinds(run: Callable[[Graph], object]) -> frozenset[str] | None:
-    """Return the kinds of nodes that a pass changes, or None if the pass does not state them."""
+    """Return the node kinds that the pass `run` changes, or None without a `treats` decorator."""
     return _treated_kinds.get(run)
 
 
