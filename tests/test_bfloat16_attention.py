@@ -3,7 +3,7 @@
 import pytest
 
 import ts
-from ts.backends.cpu.kernels import bfloat16_tiles
+from ts.backends.cpu.kernels import bfloat16_microkernels
 
 INF = float("inf")
 attention = ts.nn.functional.scaled_dot_product_attention
@@ -12,9 +12,9 @@ attention = ts.nn.functional.scaled_dot_product_attention
 @pytest.fixture(params=["tiles", "other"])
 def algorithm(request):
     """Run a test with the AVX512_BF16 tiles, if this processor and the SIMD level have them, and without them."""
-    before = bfloat16_tiles.use_bfloat16_tiles(request.param == "tiles")
+    before = bfloat16_microkernels.use_bfloat16_tiles(request.param == "tiles")
     yield request.param
-    bfloat16_tiles.use_bfloat16_tiles(before)
+    bfloat16_microkernels.use_bfloat16_tiles(before)
 
 
 def randn(*shape):
@@ -88,7 +88,7 @@ def test_masks(algorithm, queries):
 def test_rows_without_keys_are_zero():
     keep = ts.ones(6, 5, dtype=ts.bool)
     keep[2] = False
-    if not bfloat16_tiles.use_bfloat16_tiles(True):
+    if not bfloat16_microkernels.use_bfloat16_tiles(True):
         pytest.skip("this processor or SIMD level has no AVX512_BF16")
     assert attention(randn(6, 8), randn(5, 8), randn(5, 8), keep)[2].tolist() == [0.0] * 8
 

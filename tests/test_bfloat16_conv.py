@@ -3,7 +3,7 @@
 import pytest
 
 import ts
-from ts.backends.cpu.kernels import bfloat16_tiles
+from ts.backends.cpu.kernels import bfloat16_microkernels
 
 f = ts.nn.functional
 
@@ -11,9 +11,9 @@ f = ts.nn.functional
 @pytest.fixture(params=["tiles", "float32"])
 def algorithm(request):
     """Run a test with the AVX512_BF16 tiles, if this processor and the SIMD level have them, and without them."""
-    before = bfloat16_tiles.use_bfloat16_tiles(request.param == "tiles")
+    before = bfloat16_microkernels.use_bfloat16_tiles(request.param == "tiles")
     yield request.param
-    bfloat16_tiles.use_bfloat16_tiles(before)
+    bfloat16_microkernels.use_bfloat16_tiles(before)
 
 
 def randn(*shape):

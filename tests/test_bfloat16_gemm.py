@@ -5,7 +5,7 @@ import itertools
 import pytest
 
 import ts
-from ts.backends.cpu.kernels import bfloat16_tiles, packed_operand_cache
+from ts.backends.cpu.kernels import bfloat16_microkernels, packed_operand_cache
 
 INF, NAN = float("inf"), float("nan")
 linear = ts.nn.functional.linear
@@ -14,9 +14,9 @@ linear = ts.nn.functional.linear
 @pytest.fixture(params=["tiles", "float32"])
 def algorithm(request):
     """Run a test with the AVX512_BF16 tiles, if this processor and the SIMD level have them, and without them."""
-    before = bfloat16_tiles.use_bfloat16_tiles(request.param == "tiles")
+    before = bfloat16_microkernels.use_bfloat16_tiles(request.param == "tiles")
     yield request.param
-    bfloat16_tiles.use_bfloat16_tiles(before)
+    bfloat16_microkernels.use_bfloat16_tiles(before)
 
 
 def randn(*shape):
@@ -165,7 +165,7 @@ def test_bits_do_not_depend_on_threads_or_cached_weights(algorithm):
 def test_few_rows_times_a_converted_weight(dtype):
     """The weight is converted in blocks of columns. The bits are those of the float32 product, for every number of threads."""
     ts.manual_seed(7)
-    before, threads = bfloat16_tiles.use_bfloat16_tiles(False), ts.get_num_threads()
+    before, threads = bfloat16_microkernels.use_bfloat16_tiles(False), ts.get_num_threads()
     try:
         for rows, depth, columns in itertools.product((1, 2, 4), (16, 31, 600), (15, 16, 17, 47, 700)):
             a, weight, bias = (
@@ -180,11 +180,11 @@ def test_few_rows_times_a_converted_weight(dtype):
                     assert ts.equal(linear(left, weight, row), expected)
     finally:
         ts.set_num_threads(threads)
-        bfloat16_tiles.use_bfloat16_tiles(before)
+        bfloat16_microkernels.use_bfloat16_tiles(before)
 
 
 def test_weights_are_packed_once_and_again_after_a_write():
-    if not bfloat16_tiles.use_bfloat16_tiles(True):
+    if not bfloat16_microkernels.use_bfloat16_tiles(True):
         pytest.skip("this processor or SIMD level has no AVX512_BF16")
     ts.manual_seed(5)
     packed_operand_cache.clear()

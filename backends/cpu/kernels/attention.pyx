@@ -21,7 +21,7 @@ from ts._core.tensor.ndarray cimport (
 )
 from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor
 from ts._core.value.ivalue cimport IValue, TAG_FLOAT, TAG_INT, TAG_NONE
-from ts.backends.cpu.kernels.bfloat16_tiles cimport has_bfloat16_tiles
+from ts.backends.cpu.kernels.bfloat16_microkernels cimport has_bfloat16_tiles
 from ts.backends.cpu.kernels.gemm_ops cimport linear_with_epilogue
 from ts.backends.cpu.kernels.gil cimport ReleasedGil, release_gil_for_arrays, take_gil
 from ts.backends.cpu.kernels.flash_attention cimport ADDITIVE_MASK, BOOL_HIDE_MASK, BOOL_KEEP_MASK, NO_MASK, Masking, compute_attention

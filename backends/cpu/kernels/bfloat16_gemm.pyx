@@ -3,9 +3,9 @@
 Input: bfloat16 matrices or stacks of matrices. Output: their product with a scale, a summand or a bias. The sums
 are float32, and each element is rounded once.
 
-    few rows     loops that read both matrices in place, unless the cache has the packed right matrix
+    few rows     loops that read both matrices without packing, unless the cache has the packed right matrix
     other sizes  for each block of columns:     pack the columns as pairs, unless the cache has them
-                     for each block of rows:    multiply the rows by the panels (`bfloat16_tiles.pyx`)
+                     for each block of rows:    multiply the rows by the panels (`bfloat16_microkernels.pyx`)
 
 The algorithm depends only on shapes and layouts, so that the bits do not depend on the number of threads.
 """
@@ -20,9 +20,9 @@ from ts._core.tensor.ndarray cimport PyArrayObject, data_of, dims_of, flags_of, 
 from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor
 from ts._core.value.no_python_construction cimport seal
 from ts.backends.cpu.kernels.aligned_memory cimport malloc_aligned
-from ts.backends.cpu.kernels.bfloat16_tiles cimport (
-    PANEL_COLUMNS, LeftPairs, PairStore, can_multiply_in_place, has_bfloat16_tiles, left_pairs, moved_store, multiply_in_place, multiply_pairs,
-    pack_pairs, packed_pairs_bytes,
+from ts.backends.cpu.kernels.bfloat16_microkernels cimport (
+    PANEL_COLUMNS, LeftOperand, PairStore, can_multiply_unpacked, has_bfloat16_tiles, moved_store, multiply_pairs,
+    multiply_unpacked, pack_pairs, packed_pairs_bytes, prepare_left_operand,
 )
 from ts.backends.cpu.kernels.blas_matrix cimport AS_IT_IS, Matrix, as_matrix
 from ts.backends.cpu.kernels.gemm_tiles cimport Packed, new_packed
@@ -45,7 +45,7 @@ cdef enum:
     MIN_BLOCK_ROWS = 24
     # Estimates of the number of multiplications per 0.5 ns
     TILE_SPEED = 128
-    IN_PLACE_SPEED = 16                # memory bandwidth limits the speed
+    UNPACKED_SPEED = 16                # memory bandwidth limits the speed
 
 
 @cython.final
@@ -57,7 +57,7 @@ cdef class PairJob:
     cdef PairStore store               # describes the first element of the first product
     cdef object packed                 # keeps `panels` alive
     cdef const char *panels            # packed right operand, or NULL
-    cdef bint in_place                 # whether the tasks use `multiply_in_place`
+    cdef bint unpacked                 # whether the tasks use `multiply_unpacked`
     cdef int64_t count                 # number of products of the stack
     # distances in bytes between the operands of consecutive products
     cdef int64_t left_batch_bytes
@@ -77,12 +77,12 @@ cdef class PairJob:
     cdef void divide(self) noexcept nogil:
         """Choose the number of threads and the size of the tasks."""
         cdef int64_t m = self.left.rows, n = self.right.columns, depth_bytes = 2 * self.left.columns, min_tasks
-        self.in_place = self.panels == NULL and can_multiply_in_place(&self.left)
-        self.partition_count = partition_count(self.work() / (IN_PLACE_SPEED if self.in_place else TILE_SPEED))
+        self.unpacked = self.panels == NULL and can_multiply_unpacked(&self.left)
+        self.partition_count = partition_count(self.work() / (UNPACKED_SPEED if self.unpacked else TILE_SPEED))
         min_tasks = 3 * self.partition_count if self.partition_count > 1 else 1
         self.rows = min(m, max(MAX_LEFT_BYTES // depth_bytes // MIN_BLOCK_ROWS, 1) * MIN_BLOCK_ROWS)
         self.columns = (n + PANEL_COLUMNS - 1) // PANEL_COLUMNS * PANEL_COLUMNS
-        if self.panels == NULL and not self.in_place:
+        if self.panels == NULL and not self.unpacked:
             self.columns = min(self.columns, max(MAX_RIGHT_BYTES // depth_bytes // PANEL_COLUMNS, 1) * PANEL_COLUMNS)
         while True:
             self.row_tasks = (m + self.rows - 1) // self.rows
@@ -106,12 +106,12 @@ cdef class PairJob:
     cdef int run_tasks(self) noexcept nogil:
         """Run tasks until none remain. Return -1 if memory is exhausted."""
         cdef int64_t depth = self.left.columns, task, item, block, row, row_end, column, column_end, packed_block = -1
-        cdef int64_t right_bytes = packed_pairs_bytes(depth, self.columns) if self.panels == NULL and not self.in_place else 0
+        cdef int64_t right_bytes = packed_pairs_bytes(depth, self.columns) if self.panels == NULL and not self.unpacked else 0
         cdef int64_t left_bytes = packed_pairs_bytes(depth, self.rows) if self.left.flag != AS_IT_IS else 0
         cdef char *buffer = NULL
         cdef Matrix left = self.left, right = self.right
         cdef const char *panels
-        cdef LeftPairs rows
+        cdef LeftOperand rows
         cdef PairStore store
         if left_bytes + right_bytes > 0:
             buffer = <char *>malloc_aligned(<size_t>(left_bytes + right_bytes))
@@ -131,8 +131,8 @@ cdef class PairJob:
             store.out = <char *>store.out + item * self.out_batch_bytes
             if self.store.summand_pitch != 0:  # the summand is in `out`
                 store.summand = store.out
-            if self.in_place:
-                multiply_in_place(&left, &right, column, column_end, store)
+            if self.unpacked:
+                multiply_unpacked(&left, &right, column, column_end, store)
                 continue
             if self.panels != NULL:
                 panels = self.panels + packed_pairs_bytes(depth, column)
@@ -141,7 +141,7 @@ cdef class PairJob:
                 if block != packed_block:
                     pack_pairs(&right, column, column_end, buffer)
                     packed_block = block
-            rows = left_pairs(&left, row, row_end, buffer + right_bytes)
+            rows = prepare_left_operand(&left, row, row_end, buffer + right_bytes)
             multiply_pairs(&rows, panels, column_end - column, store)
         free(buffer)
         return 0
@@ -169,7 +169,10 @@ cdef int run_tasks_of_job(void *job, Py_ssize_t partition, Py_ssize_t partition_
 
 
 cdef bint read_matrix(Matrix *m, PyArrayObject *a) noexcept:
-    """Set `m` to describe the first matrix of the stack `a`. Return False if no dimension of it is contiguous."""
+    """Set `m` to describe the first matrix of the stack `a`.
+
+    Return False if neither the rows nor the columns of that matrix are contiguous.
+    """
     cdef int last = ndim_of(a) - 2
     return as_matrix(m, data_of(a), dims_of(a) + last, strides_of(a) + last, 2, False)
 
@@ -244,6 +247,6 @@ cdef Packed cached_pairs_for(Tensor x, Tensor y, bint transposed):
     if not read_matrix(&left, a):  # a contiguous copy is multiplied
         left.flag = AS_IT_IS
     left.rows = size_of(a) // dims_of(a)[ndim_of(a) - 1]
-    if right.flag != AS_IT_IS and can_multiply_in_place(&left):  # dot products have other bits than packed columns
+    if right.flag != AS_IT_IS and can_multiply_unpacked(&left):  # dot products have other bits than packed columns
         return None
     return cached_in_layout(y, False, &right, b"bfloat16 pairs", pack_matrix, NULL, 0)

@@ -23,8 +23,9 @@ from libc.string cimport memset
 from ts._core.tensor.ndarray cimport PyArrayObject, data_of, dims_of, ndim_of, size_of, strides_of
 from ts._core.value.no_python_construction cimport seal
 from ts.backends.cpu.kernels.aligned_memory cimport malloc_aligned
-from ts.backends.cpu.kernels.bfloat16_tiles cimport (
-    PANEL_COLUMNS, LeftPairs, PairCopy, PairStore, has_bfloat16_tiles, multiply_pairs, pack_copied_pairs, packed_pairs_bytes,
+from ts.backends.cpu.kernels.bfloat16_microkernels cimport (
+    PANEL_COLUMNS, LaneCopy, LeftOperand, PairStore, has_bfloat16_tiles, multiply_pairs, pack_copied_pairs,
+    packed_pairs_bytes,
 )
 from ts.backends.cpu.kernels.conv_layout cimport InputLayout, SubConvolution, arrange_channel
 from ts.backends.cpu.kernels.conv_weight_packing cimport ConvWeight, describe_weight, has_contiguous_filters, weight_offset
@@ -37,7 +38,8 @@ cdef extern from *:
 cnp.import_array()
 
 cdef enum:
-    MIN_GROUP_FILTERS = 8              # minimal number of filters of a group, if there are several groups
+    # minimum number of filters per group for this kernel to run a grouped convolution
+    MIN_GROUP_FILTERS = 8
     COPY_ELEMENTS = 16                 # number of elements that a copy of a panel reads, which may pass the end of the source
     MAX_RUNS = PANEL_COLUMNS
 
@@ -45,7 +47,7 @@ cdef enum:
 cdef struct PositionPanel:             # a range of output positions, numbered over all images
     int64_t positions
     int64_t copy_count
-    PairCopy copies[MAX_RUNS]
+    LaneCopy copies[MAX_RUNS]
     int64_t run_count                  # number of runs: rows, or parts of rows, of one image
     int64_t run_output[MAX_RUNS]       # offset of the first position in the output
     int64_t run_lane[MAX_RUNS]         # first position of the run in the panel
@@ -134,7 +136,7 @@ cdef class PairConvolution:
         cdef int64_t panel_bytes = packed_pairs_bytes(self.depth, PANEL_COLUMNS) + 4 * COPY_ELEMENTS
         cdef int64_t task, group, part, filter, filter_end
         cdef PositionPanel panel
-        cdef LeftPairs left
+        cdef LeftOperand left
         cdef PairStore store
         cdef two_bytes *out
         cdef two_bytes *block

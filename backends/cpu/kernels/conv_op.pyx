@@ -23,7 +23,7 @@ from numpy cimport npy_intp
 from ts._core.value.container cimport List, list_item
 from ts._core.dispatch.operator cimport Operator, UNSUPPORTED
 from ts.backends.cpu.kernels.bfloat16_gemm cimport multiply_bfloat16_into
-from ts.backends.cpu.kernels.bfloat16_tiles cimport has_bfloat16_tiles
+from ts.backends.cpu.kernels.bfloat16_microkernels cimport has_bfloat16_tiles
 from ts.backends.cpu.kernels.conv cimport correlate_fitting
 from ts.backends.cpu.kernels.conv_bfloat16 cimport correlate_bfloat16
 from ts.backends.cpu.kernels.conv_layout cimport InputLayout

@@ -10,8 +10,9 @@ Only the scores of one block of rows are in memory at a time. The algorithm is:
                         apply mask and softmax over all keys
                         out = scores @ values
 
-On processors with AVX512_BF16, both products of bfloat16 operands use the tiles of `bfloat16_tiles.pyx`. The scores
-and the softmax are float32, and the weights are rounded to bfloat16 before the second product.
+On processors with AVX512_BF16, both products of bfloat16 operands use the tiles of
+`bfloat16_microkernels.pyx`. The scores and the softmax are float32, and the weights are rounded to bfloat16
+before the second product.
 """
 
 cimport cython
@@ -25,9 +26,9 @@ from numpy cimport npy_intp
 from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, PyArrayObject, data_of, dims_of, ndim_of, new_array, size_of, strides_of
 from ts._core.value.no_python_construction cimport seal
 from ts.backends.cpu.kernels.aligned_memory cimport malloc_aligned
-from ts.backends.cpu.kernels.bfloat16_tiles cimport (
-    PANEL_COLUMNS, LeftPairs, PairStore, can_multiply_in_place, left_pairs, moved_store, multiply_in_place,
-    multiply_pairs, pack_pairs, packed_pairs_bytes, round_to_bfloat16,
+from ts.backends.cpu.kernels.bfloat16_microkernels cimport (
+    PANEL_COLUMNS, LeftOperand, PairStore, can_multiply_unpacked, moved_store, multiply_pairs, multiply_unpacked,
+    pack_pairs, packed_pairs_bytes, prepare_left_operand, round_to_bfloat16,
 )
 from ts.backends.cpu.kernels.skinny_gemm cimport can_use_skinny_gemm, skinny_gemm
 from ts.backends.cpu.kernels.gemm_tiles cimport Panels, pack_panels, packed_block, panel_bytes, panel_columns
@@ -160,7 +161,7 @@ cdef class Heads:
         self.row_tasks = (rows + self.rows - 1) // self.rows
         if self.brain:
             self.block_rows = min(self.block_rows, <int64_t>BFLOAT16_BLOCK_ROWS)
-            self.few_scores = self.few_sums = can_multiply_in_place(&self.query)
+            self.few_scores = self.few_sums = can_multiply_unpacked(&self.query)
             return 0
         self.few_scores = can_use_skinny_gemm(double_, &self.query, &self.keys)
         cdef Matrix weights = self.query
@@ -243,7 +244,7 @@ cdef class Heads:
         cdef int64_t n = k.columns, count, column, key_count
         cdef int64_t score_bytes = weights - scores
         cdef Matrix block = query[0], weights_matrix, first_values = v[0]
-        cdef LeftPairs left
+        cdef LeftOperand left
         cdef PairStore store
         store.beta, store.summand, store.summand_pitch, store.row_bias = 0, NULL, 0, NULL
         if not self.few_scores:
@@ -257,9 +258,9 @@ cdef class Heads:
             store.alpha, store.out, store.pitch, store.wide = <float>self.scale, scores, key_count, True
             if self.few_scores:
                 block.data, block.rows = query.data + 2 * row * query.pitch, count
-                multiply_in_place(&block, k, 0, key_count, store)
+                multiply_unpacked(&block, k, 0, key_count, store)
             else:
-                left = left_pairs(query, row, row + count, weights + score_bytes)
+                left = prepare_left_operand(query, row, row + count, weights + score_bytes)
                 multiply_pairs(&left, keys, key_count, store)
             self.compute_weights(<float *>scores, row, count, key_count, mask, <float *>weights)
             round_to_bfloat16(<float *>weights, count * key_count, scores)
@@ -267,9 +268,9 @@ cdef class Heads:
             weights_matrix.columns = weights_matrix.pitch = first_values.rows = key_count
             store.alpha, store.out, store.pitch, store.wide = 1, out + 2 * row * v.columns, v.columns, False
             if self.few_sums:
-                multiply_in_place(&weights_matrix, &first_values, 0, v.columns, store)
+                multiply_unpacked(&weights_matrix, &first_values, 0, v.columns, store)
             else:
-                left = left_pairs(&weights_matrix, 0, count, NULL)
+                left = prepare_left_operand(&weights_matrix, 0, count, NULL)
                 column = 0
                 while column < v.columns:
                     multiply_pairs(

@@ -27,10 +27,10 @@ from ts.backends.cpu.kernels.matmul cimport cached_panels_for, dtype_index, is_r
 from ts._core.tensor.scalar_types cimport scalar_type_of_number
 from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor, wrote
 from ts.backends.cpu.kernels.bfloat16_gemm cimport cached_pairs_for, multiply_bfloat16_into
-from ts.backends.cpu.kernels.bfloat16_tiles cimport has_bfloat16_tiles
+from ts.backends.cpu.kernels.bfloat16_microkernels cimport has_bfloat16_tiles
 from ts.backends.cpu.kernels.gemm_tiles cimport Packed
 from ts.backends.cpu.kernels.blas_matrix cimport Epilogue
-from ts.backends.cpu.kernels.half_rows cimport multiply_half_rows
+from ts.backends.cpu.kernels.half_skinny_gemm cimport multiply_half_rows
 from ts.backends.cpu.kernels.short_floats cimport BFLOAT16, is_half_number, to_float32, to_half_precision
 from ts.backends.cpu.kernels.tensor_iterator cimport contiguous_copy
 

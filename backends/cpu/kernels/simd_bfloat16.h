@@ -22,7 +22,7 @@
 
 #include "simd_level.h"
 
-enum { MAX_PAIR_ROWS = 6, MAX_PAIR_VECTORS = 4, MAX_ROWS_IN_PLACE = 4 };
+enum { MAX_PAIR_ROWS = 6, MAX_PAIR_VECTORS = 4, MAX_UNPACKED_ROWS = 4 };
 
 /* Scale, summand and destination of a tile: out = alpha * product + beta * summand. Pitches are in elements. */
 typedef struct {
@@ -38,7 +38,7 @@ typedef struct {
 /* Copies of 16 consecutive elements each: lane `lane` + i of a packed pair gets element `source` + i of two rows. */
 typedef struct {
     int64_t source, lane;
-} PairCopy;
+} LaneCopy;
 
 #if HAS_SIMD_LEVELS && (defined(__clang__) ? __clang_major__ >= 9 : __GNUC__ >= 11)
 #include <immintrin.h>
@@ -46,7 +46,7 @@ typedef struct {
 #define TARGET_BF16 __attribute__((target("avx512bf16,avx512f,avx512vl,avx512dq,avx512bw,avx2,fma,f16c" WHOLE_VECTORS), unused))
 
 /* Return whether the kernels of this file run: the processor has AVX512_BF16, and the SIMD level is AVX-512. */
-static int has_bfloat16_pairs(void) { return simd_level == SIMD_AVX512 && __builtin_cpu_supports("avx512bf16"); }
+static int has_avx512_bf16(void) { return simd_level == SIMD_AVX512 && __builtin_cpu_supports("avx512bf16"); }
 
 typedef uint16_t unaligned_bf16 __attribute__((aligned(1), may_alias));
 typedef int32_t unaligned_pair __attribute__((aligned(1), may_alias));
@@ -74,7 +74,8 @@ TARGET_BF16 static inline void store_sums(const PairStore *to, ptrdiff_t row, pt
 TARGET_BF16 static void pair_tile_##ROWS##_##VECTORS( \
     ptrdiff_t pairs, int odd, const char *a, ptrdiff_t row_bytes, ptrdiff_t pair_bytes, const char *b, ptrdiff_t columns, \
     const PairStore *store) { \
-    const PairStore local = *store, *to = &local; /* a copy that the stores to `out` cannot change stays in registers */ \
+    /* local copy: stores through `out` cannot alias it, so the compiler keeps it in registers */ \
+    const PairStore local = *store, *to = &local; \
     __m512 sum[ROWS][VECTORS]; \
     __m512bh y[VECTORS]; \
     _Pragma("GCC unroll 8") for (int r = 0; r < ROWS; r++) \
@@ -139,7 +140,7 @@ TARGET_BF16 static void pack_row_pairs(ptrdiff_t depth, ptrdiff_t columns, const
 /* Pack pairs of rows that begin at x + offset[0], x + offset[1] ... (in elements). Pairs are `step` bytes apart. A copy
    may write past the end of its pair, because a later copy overwrites these lanes. */
 TARGET_BF16 static void pack_copied_pairs(
-    ptrdiff_t depth, const void *from, const int64_t *offset, const PairCopy *copies, ptrdiff_t count, char *to, ptrdiff_t step) {
+    ptrdiff_t depth, const void *from, const int64_t *offset, const LaneCopy *copies, ptrdiff_t count, char *to, ptrdiff_t step) {
     const char *x = (const char *)from;
     for (; depth >= 2; depth -= 2, offset += 2, to += step) {
         const char *even = x + 2 * offset[0], *odd = x + 2 * offset[1];
@@ -262,12 +263,12 @@ TARGET_BF16 static void across_rows_##ROWS( \
 }
 ACROSS_ROWS(1) ACROSS_ROWS(2) ACROSS_ROWS(3) ACROSS_ROWS(4)
 
-/* Multiply up to MAX_ROWS_IN_PLACE rows of `a` by `columns` columns of `b`, without packing. The columns of `b` are
+/* Multiply up to MAX_UNPACKED_ROWS rows of `a` by `columns` columns of `b`, without packing. The columns of `b` are
    contiguous if `transposed`, and its rows otherwise. */
-static void multiply_rows_in_place(
+static void multiply_unpacked_rows(
     ptrdiff_t rows, ptrdiff_t depth, ptrdiff_t columns, const char *a, ptrdiff_t a_bytes, const char *b, ptrdiff_t b_bytes,
     int transposed, const PairStore *to) {
-    static void (*const kernels[2][MAX_ROWS_IN_PLACE])(ptrdiff_t, ptrdiff_t, const char *, ptrdiff_t, const char *, ptrdiff_t, const PairStore *) = {
+    static void (*const kernels[2][MAX_UNPACKED_ROWS])(ptrdiff_t, ptrdiff_t, const char *, ptrdiff_t, const char *, ptrdiff_t, const PairStore *) = {
         {across_rows_1, across_rows_2, across_rows_3, across_rows_4}, {dot_rows_1, dot_rows_2, dot_rows_3, dot_rows_4}};
     kernels[transposed][rows - 1](depth, columns, a, a_bytes, b, b_bytes, to);
 }
@@ -282,14 +283,14 @@ TARGET_BF16 static void round_to_bfloat16(const float *x, ptrdiff_t n, void *to)
 }
 
 #else
-static int has_bfloat16_pairs(void) { return 0; }
-/* These functions are never called, because `has_bfloat16_pairs` returns 0. */
+static int has_avx512_bf16(void) { return 0; }
+/* These functions are never called, because `has_avx512_bf16` returns 0. */
 static void multiply_pair_panel(
     ptrdiff_t rows, ptrdiff_t depth, const char *a, ptrdiff_t row_bytes, ptrdiff_t pair_bytes, const char *b, ptrdiff_t columns,
     PairStore to) {
     (void)rows, (void)depth, (void)a, (void)row_bytes, (void)pair_bytes, (void)b, (void)columns, (void)to;
 }
-static void multiply_rows_in_place(
+static void multiply_unpacked_rows(
     ptrdiff_t rows, ptrdiff_t depth, ptrdiff_t columns, const char *a, ptrdiff_t a_bytes, const char *b, ptrdiff_t b_bytes,
     int transposed, const PairStore *to) {
     (void)transposed, (void)rows, (void)depth, (void)columns, (void)a, (void)a_bytes, (void)b, (void)b_bytes, (void)to;
@@ -301,7 +302,7 @@ static void pack_column_pairs(ptrdiff_t depth, ptrdiff_t columns, const char *x,
     (void)depth, (void)columns, (void)x, (void)pitch_bytes, (void)to, (void)step;
 }
 static void pack_copied_pairs(
-    ptrdiff_t depth, const void *from, const int64_t *offset, const PairCopy *copies, ptrdiff_t count, char *to, ptrdiff_t step) {
+    ptrdiff_t depth, const void *from, const int64_t *offset, const LaneCopy *copies, ptrdiff_t count, char *to, ptrdiff_t step) {
     (void)depth, (void)from, (void)offset, (void)copies, (void)count, (void)to, (void)step;
 }
 static void round_to_bfloat16(const float *x, ptrdiff_t n, void *to) { (void)x, (void)n, (void)to; }

@@ -1,4 +1,4 @@
-"""Products of few rows by half-precision matrices with contiguous columns (`half_rows.pyx`)."""
+"""Products of few rows by half-precision matrices with contiguous columns (`half_skinny_gemm.pyx`)."""
 
 # Return alpha * a @ b + bias as a new float32 array, or None if the operands are unsupported: `a` must have at most
 # MAX_ROWS rows, and the columns of the matrix `b` must be contiguous. `a` and `b` have the same half-precision dtype.

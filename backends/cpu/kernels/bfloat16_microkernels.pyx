@@ -12,19 +12,19 @@ from libc.stdint cimport int64_t
 from ts.backends.cpu.kernels.blas_matrix cimport AS_IT_IS, Matrix
 
 cdef extern from "simd_bfloat16.h" nogil:
-    bint has_bfloat16_pairs()
+    bint has_avx512_bf16()
     void multiply_pair_panel(
         Py_ssize_t rows, Py_ssize_t depth, const char *a, Py_ssize_t row_bytes, Py_ssize_t pair_bytes, const char *b,
         Py_ssize_t columns, PairStore to
     )
     void pack_row_pairs(Py_ssize_t depth, Py_ssize_t columns, const char *x, Py_ssize_t pitch_bytes, char *to, Py_ssize_t step)
     void pack_column_pairs(Py_ssize_t depth, Py_ssize_t columns, const char *x, Py_ssize_t pitch_bytes, char *to, Py_ssize_t step)
-    void multiply_rows_in_place(
+    void multiply_unpacked_rows(
         Py_ssize_t rows, Py_ssize_t depth, Py_ssize_t columns, const char *a, Py_ssize_t a_bytes, const char *b,
         Py_ssize_t b_bytes, int transposed, const PairStore *to
     )
 
-cdef bint enabled = has_bfloat16_pairs()
+cdef bint enabled = has_avx512_bf16()
 
 
 cdef bint has_bfloat16_tiles() noexcept nogil:
@@ -35,7 +35,7 @@ def use_bfloat16_tiles(bint use):
     """Enable or disable the tiles. Return the previous setting, which is False on processors without AVX512_BF16."""
     global enabled
     before = enabled
-    enabled = use and has_bfloat16_pairs()
+    enabled = use and has_avx512_bf16()
     return before
 
 
@@ -64,8 +64,8 @@ cdef void pack_pairs(Matrix *b, int64_t column, int64_t column_end, char *to) no
         column += columns
 
 
-cdef LeftPairs left_pairs(Matrix *a, int64_t row, int64_t row_end, char *buffer) noexcept nogil:
-    cdef LeftPairs left
+cdef LeftOperand prepare_left_operand(Matrix *a, int64_t row, int64_t row_end, char *buffer) noexcept nogil:
+    cdef LeftOperand left
     cdef Matrix transposed = a[0]
     left.rows, left.depth = row_end - row, a.columns
     if a.flag == AS_IT_IS:
@@ -78,7 +78,7 @@ cdef LeftPairs left_pairs(Matrix *a, int64_t row, int64_t row_end, char *buffer)
     return left
 
 
-cdef void multiply_pairs(const LeftPairs *left, const char *panels, int64_t columns, PairStore store) noexcept nogil:
+cdef void multiply_pairs(const LeftOperand *left, const char *panels, int64_t columns, PairStore store) noexcept nogil:
     cdef int64_t column = 0, count
     while column < columns:
         count = min(columns - column, <int64_t>PANEL_COLUMNS)
@@ -89,12 +89,12 @@ cdef void multiply_pairs(const LeftPairs *left, const char *panels, int64_t colu
         column += count
 
 
-cdef bint can_multiply_in_place(Matrix *a) noexcept nogil:
-    return a.rows <= MAX_ROWS_IN_PLACE and a.flag == AS_IT_IS
+cdef bint can_multiply_unpacked(Matrix *a) noexcept nogil:
+    return a.rows <= MAX_UNPACKED_ROWS and a.flag == AS_IT_IS
 
 
-cdef void multiply_in_place(Matrix *a, Matrix *b, int64_t column, int64_t column_end, PairStore store) noexcept nogil:
-    multiply_rows_in_place(
+cdef void multiply_unpacked(Matrix *a, Matrix *b, int64_t column, int64_t column_end, PairStore store) noexcept nogil:
+    multiply_unpacked_rows(
         a.rows, a.columns, column_end - column, a.data, 2 * a.pitch,
         b.data + 2 * column * (1 if b.flag == AS_IT_IS else b.pitch), 2 * b.pitch, b.flag != AS_IT_IS, &store
     )
