@@ -153,7 +153,7 @@ cdef double squares_of_floats(const float *x, npy_intp n, float mean, double *fi
     return combine(&task, SQUARES_BLOCK)
 
 
-cdef int square_doubles(void *context, Py_ssize_t start, Py_ssize_t end) noexcept nogil:
+cdef int sum_squares_of_double_blocks(void *context, Py_ssize_t start, Py_ssize_t end) noexcept nogil:
     cdef Blocks *task = <Blocks *>context
     cdef double first = 0
     cdef npy_intp b
@@ -166,7 +166,7 @@ cdef double squares_of_doubles(const double *x, npy_intp n) noexcept nogil:
     cdef Blocks task
     cdef double total = 0, first = 0
     task.x = <const char *>x
-    if run_blocks(square_doubles, &task, n, BLOCK, sizeof(double)):
+    if run_blocks(sum_squares_of_double_blocks, &task, n, BLOCK, sizeof(double)):
         return combine(&task, BLOCK)
     while n > BLOCK:
         total += block_squares(x, BLOCK, 0, 0, &first)

@@ -62,7 +62,11 @@ cdef void count_readers(FusedGroup g, FusedPlan plan, int *readers) noexcept:
 
 
 cdef bint is_repeatable(FusedPlan plan, const bint *per_row, const int *readers, int step) noexcept:
-    """Return whether each reader of a step's result can compute the result itself, from one operand of whole rows."""
+    """Return whether every reader of the result of `step` is a step that can recompute it.
+
+    `step` must have two operands, and exactly one of them must have whole rows (the other has one element, or
+    one element per row).
+    """
     cdef TileOp *tile_op = &plan.tile_ops[step]
     cdef TileOp *reader
     cdef int i, k, full = 0, merged_reads = 0
