@@ -42,9 +42,10 @@ def _kernel(dtype: str) -> Any:
 
 
 def sum_rows(xp: Any, grad: Any, index: Any, rows: int, padding: int, mean: bool) -> Any:
-    """Return an array (rows, columns): the sums, or means, of the rows of `grad` with equal indices.
+    """Return an array of shape (rows, grad.shape[1]).
 
-    Rows of `grad` with the index `padding` are ignored.
+    Row i is the sum (the mean, if `mean`) of the rows of `grad` whose index is i. Rows of `grad` with the
+    index `padding` are ignored.
     """
     count, width = grad.shape
     table = cupy.zeros((rows, width), grad.dtype)

@@ -32,7 +32,10 @@ _captures: list[Any] = []  # graphs under capture, in all threads. A capture for
 
 
 def begin_capture(graph: Any) -> None:
-    """Defer events of released memory until `end_capture`, because a capture forbids queries of events."""
+    """Postpone recording and querying the events of released memory until `end_capture(graph)`.
+
+    A query of an event during a capture is an error.
+    """
     _captures.append(graph)
 
 
@@ -117,7 +120,9 @@ class BlockPool:
     def __init__(self) -> None:
         self.pool = cupy.cuda.MemoryPool()
         self._deferred: deque[DeferredRelease] = deque()  # `append` and `popleft` are atomic
-        self._allocate = self.allocate  # one object, which `allocating` compares by identity
+        # stored once: each access to `self.allocate` creates a new bound method, and `allocating` compares by
+        # identity
+        self._allocate = self.allocate
 
     def allocating(self) -> AbstractContextManager[Any]:
         """Return a context manager that makes CuPy's functions allocate from this pool in this thread."""
@@ -140,7 +145,7 @@ class BlockPool:
         return cupy.cuda.MemoryPointer(Block(self, pointer), 0) if pointer.ptr else pointer
 
     def defer(self, release: DeferredRelease) -> None:
-        """Drop the references of `release` after its events."""
+        """Queue `release`. Its references are dropped after its events have completed."""
         self._deferred.append(release)
 
     def hold(self, references: Any, *streams: tuple[int, Any]) -> None:
@@ -166,7 +171,7 @@ class BlockPool:
             self._deferred.popleft().wait()
 
     def deferred_bytes(self, device: int) -> int:
-        """Return the number of bytes of released blocks on a device that streams may still use."""
+        """Return the total size, in bytes, of a device's released blocks that streams may still use."""
         return sum(release.size for release in list(self._deferred) if release.device == device)
 
 
