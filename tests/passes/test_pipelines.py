@@ -10,7 +10,7 @@ from ts.analysis.alias import AliasDb
 from ts.ir.graph_parser import parse_ir
 from ts.passes.licm import hoist_loop_invariants
 from ts.passes.pass_utils import preserved_analyses
-from ts.passes.pass_utils import preserves, treats
+from ts.passes.pass_utils import applies_to, preserves
 from ts.passes.peephole import simplify
 from ts.passes.pipelines import DIFFERENTIATE, FRONTEND, OPTIMIZE, run_pipeline
 
@@ -77,8 +77,8 @@ def test_passes_are_skipped_on_unchanged_graphs():
     assert runs == ["remove", "nothing"] * 2 + ["remove"]
 
 
-def test_passes_are_skipped_without_treated_kinds():
-    """A pass that treats some kinds of nodes runs only if the graph has such a node."""
+def test_passes_are_skipped_without_relevant_nodes():
+    """A pass that applies to some kinds of nodes runs only if the graph has such a node."""
     runs = []
 
     def record(graph):
@@ -86,9 +86,9 @@ def test_passes_are_skipped_without_treated_kinds():
         return False
 
     graph = parse_ir(TEXT)
-    run_pipeline(graph, (treats("prim::If", "prim::Loop")(record),))
+    run_pipeline(graph, (applies_to("prim::If", "prim::Loop")(record),))
     assert not runs
-    run_pipeline(graph, (treats("prim::If", "aten::neg")(record),))
+    run_pipeline(graph, (applies_to("prim::If", "aten::neg")(record),))
     assert runs == [graph]
 
 

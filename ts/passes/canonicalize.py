@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from functools import cmp_to_key
 
 from ts.ir.graph import Block, Graph, Node, Use, Value
-from ts.passes.pass_utils import BODY_INPUTS, LOOP_INPUTS, treats, walk_nodes
+from ts.passes.pass_utils import BODY_INPUTS, LOOP_INPUTS, applies_to, walk_nodes
 
 
 def canonicalize(graph: Graph, keep_unique_names: bool = True) -> Graph:
@@ -35,7 +35,7 @@ def canonicalize(graph: Graph, keep_unique_names: bool = True) -> Graph:
     return copy
 
 
-@treats("prim::If", "prim::Loop")
+@applies_to("prim::If", "prim::Loop")
 def canonicalize_outputs(graph: Graph) -> bool:
     """Order the outputs of ifs and loops by first use."""
     return _visit(graph.block())

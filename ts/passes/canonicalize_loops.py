@@ -18,10 +18,10 @@ from __future__ import annotations
 
 from ts.ir.graph import Block, Graph, Node, Value
 from ts.ir.types import BOOL, INT, Type
-from ts.passes.pass_utils import INT64_MAX, LoopKind, constant_value, loop_kind, treats
+from ts.passes.pass_utils import INT64_MAX, LoopKind, applies_to, constant_value, loop_kind
 
 
-@treats("prim::Loop")
+@applies_to("prim::Loop")
 def canonicalize_modified_loops(graph: Graph) -> bool:
     """Convert loops with a trip count and a condition to loops with a condition only."""
     return _visit(graph, graph.block())

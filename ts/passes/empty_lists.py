@@ -10,11 +10,11 @@ from __future__ import annotations
 from typing import Final
 
 from ts.ir.graph import Graph, Node, Value
-from ts.passes.pass_utils import treats
+from ts.passes.pass_utils import applies_to
 from ts.passes.rewriter import Rewriter, Rule, RuleSet
 
 
-@treats("prim::EmptyListLiteral")
+@applies_to("prim::EmptyListLiteral")
 def replace_empty_list_literals(graph: Graph) -> bool:
     """Replace each `prim::EmptyListLiteral`, or remove it if unused."""
     return _RULES.apply(graph)

@@ -14,10 +14,10 @@ The subgraph's inputs are the outer values that the closure uses, in order of us
 from __future__ import annotations
 
 from ts.ir.graph import Block, Graph, Node, Value
-from ts.passes.pass_utils import treats
+from ts.passes.pass_utils import applies_to
 
 
-@treats("prim::forkClosure")
+@applies_to("prim::forkClosure")
 def lift_closures(graph: Graph) -> bool:
     """Replace each `prim::forkClosure` by a `prim::fork`."""
     closures = graph.find_all_nodes("prim::forkClosure")

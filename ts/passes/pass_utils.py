@@ -31,9 +31,9 @@ class _NotConstant:
 
 NOT_CONSTANT: Final = _NotConstant()
 
-# What the decorators `preserves` and `treats` state about the passes
+# What the decorators `preserves` and `applies_to` state about the passes
 _preserved_analyses: dict[Callable[..., object], tuple[Callable[[Graph], Any], ...]] = {}
-_treated_kinds: dict[Callable[..., object], frozenset[str]] = {}
+_relevant_node_kinds: dict[Callable[..., object], frozenset[str]] = {}
 
 
 def constant_value(value: Value) -> Any:
@@ -123,22 +123,22 @@ def preserved_analyses(run: Callable[[Graph], object]) -> tuple[Callable[[Graph]
     return _preserved_analyses.get(run, ())
 
 
-def treats(*kinds: str) -> Callable[[Run], Run]:
+def applies_to(*kinds: str) -> Callable[[Run], Run]:
     """Return a decorator that states which kinds of nodes a pass changes, directly or by their context.
 
     A pipeline skips the pass if a graph has none of these `kinds`.
     """
 
     def mark(run: Run) -> Run:
-        _treated_kinds[run] = frozenset(kinds)
+        _relevant_node_kinds[run] = frozenset(kinds)
         return run
 
     return mark
 
 
-def treated_kinds(run: Callable[[Graph], object]) -> frozenset[str] | None:
-    """Return the node kinds that the pass `run` changes, or None without a `treats` decorator."""
-    return _treated_kinds.get(run)
+def relevant_node_kinds(run: Callable[[Graph], object]) -> frozenset[str] | None:
+    """Return the node kinds that the pass `run` changes, or None without an `applies_to` decorator."""
+    return _relevant_node_kinds.get(run)
 
 
 class LoopKind(Enum):

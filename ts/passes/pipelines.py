@@ -41,7 +41,7 @@ from ts.passes.licm import hoist_loop_invariants
 from ts.passes.lift_closures import lift_closures
 from ts.passes.lower_tuples import bypass_tuples, lower_simple_tuples
 from ts.passes.normalize_ops import normalize_ops
-from ts.passes.pass_utils import preserved_analyses, treated_kinds
+from ts.passes.pass_utils import preserved_analyses, relevant_node_kinds
 from ts.passes.peephole import simplify
 from ts.passes.preserve_raising_code import finish_watching, watch_raising_code
 from ts.passes.scalarize_loops import version_element_loops
@@ -117,8 +117,8 @@ def run_pipeline(
     If `until_unchanged`, repeat until no pass changes the graph. Return whether a pass changed it.
 
     A pass is skipped if its last run changed nothing and the graph is still the same, or if the graph has no
-    node of the kinds that the pass treats (`pass_utils.treats`). `check` determines whether the graph is
-    verified after each pass. The default is the variable `TS_JIT_VERIFY`.
+    node of the kinds that the pass applies to (`pass_utils.applies_to`). `check` determines whether the graph
+    is verified after each pass. The default is the variable `TS_JIT_VERIFY`.
     """
     unchanged_versions: dict[Pass, int] = {}
     has_changed, repeats = False, True
@@ -127,7 +127,7 @@ def run_pipeline(
         while repeats:
             repeats = False
             for run in passes:
-                if unchanged_versions.get(run) == graph.version or not _has_treated_kinds(graph, run):
+                if unchanged_versions.get(run) == graph.version or not _has_relevant_nodes(graph, run):
                     continue
                 if run_pass(graph, run, check):
                     has_changed, repeats = True, until_unchanged
@@ -138,8 +138,8 @@ def run_pipeline(
     return has_changed
 
 
-def _has_treated_kinds(graph: Graph, run: Pass) -> bool:
-    kinds = treated_kinds(run)
+def _has_relevant_nodes(graph: Graph, run: Pass) -> bool:
+    kinds = relevant_node_kinds(run)
     return kinds is None or not graph.kinds().isdisjoint(kinds) or pass_logging.is_configured()
 
 

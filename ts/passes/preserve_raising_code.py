@@ -13,12 +13,12 @@ from typing import Final
 
 from ts.analysis.effects import FAILING
 from ts.ir.graph import Graph
-from ts.passes.pass_utils import treats
+from ts.passes.pass_utils import applies_to
 
 _WATCHED: Final = object()  # value of `Graph.stored_copy` before a node that may raise is removed
 
 
-@treats(*FAILING)
+@applies_to(*FAILING)
 def watch_raising_code(graph: Graph) -> bool:
     """Let `store_copy` store a copy of `graph`. `graph` does not change."""
     graph.stored_copy = _WATCHED
@@ -31,7 +31,7 @@ def store_copy(graph: Graph) -> None:
         graph.stored_copy = graph.copy(), None
 
 
-@treats(*FAILING)
+@applies_to(*FAILING)
 def finish_watching(graph: Graph) -> bool:
     """Record the shape of `graph`, which detects edits, if a copy is stored."""
     if graph.stored_copy is _WATCHED:
