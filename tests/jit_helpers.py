@@ -12,7 +12,7 @@ from ts.ir import node
 needs_llvm = pytest.mark.skipif(not background_compilation.is_available(), reason="llvmlite is not installed")
 
 # Marks tests that replace functions of the compiler: in compiled modules, calls do not look up their names.
-interpreted_compiler = pytest.mark.skipif(
+needs_interpreted_compiler = pytest.mark.skipif(
     not node.__file__.endswith(".py"), reason="the compiler's modules are compiled, so their functions cannot be replaced"
 )
 

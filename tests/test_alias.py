@@ -5,7 +5,7 @@ import itertools
 import pytest
 
 import ts
-from tests.jit_helpers import interpreted_compiler
+from tests.jit_helpers import needs_interpreted_compiler
 
 from ts.analysis.alias import AliasDb
 from ts.analysis.liveness import Liveness
@@ -259,7 +259,7 @@ def test_incremental_updates():
     assert db.may_alias(inner, view)
 
 
-@interpreted_compiler
+@needs_interpreted_compiler
 def test_moves_are_linear():
     """A node with two dependents moves past thousands of nodes in a short time."""
     lines = [f"  %v{i} : Tensor = aten::neg(%x)" for i in range(4_000)]
@@ -287,7 +287,7 @@ class _ForbiddenAnalysis:
 
 
 @pytest.mark.parametrize("result", ["%z", "%r"])
-@interpreted_compiler
+@needs_interpreted_compiler
 def test_constants_that_are_only_read_need_no_analysis(monkeypatch, result):
     """Equal list constants, as inlining leaves them, are pooled without alias analysis."""
     monkeypatch.setattr(constant_pooling, "AliasDb", _ForbiddenAnalysis)

@@ -20,7 +20,7 @@ def restore_threads():
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("name", ["sum", "mean", "norm", "var", "std", "amax", "amin", "max", "min"])
 def test_the_bits_of_one_row(name, dtype):
-    """A tensor is reduced like one of the rows of a matrix, which single threads reduce."""
+    """A vector on any number of threads reduces to the same bits as an equal matrix row on one thread."""
     for n in SIZES:
         x = ts.from_numpy(np.random.default_rng(n).standard_normal(n).astype(dtype) + dtype(0.1))
         rows = ts.stack([x, x])

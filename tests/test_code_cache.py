@@ -15,7 +15,7 @@ from typing import NamedTuple
 import pytest
 
 import ts
-from tests.jit_helpers import interpreted_compiler
+from tests.jit_helpers import needs_interpreted_compiler
 from tests.untrusted_input.handcrafted_archives import archive, module
 from ts.bytecode import serialized_code
 from ts.errors import CompilationError, InternalError, LimitExceeded
@@ -323,7 +323,7 @@ def test_modules_selected_by_a_computed_key(folder):
         assert ts.jit.load(file)(ts.ones(2), "twice").tolist() == [2.0, 2.0]
 
 
-@interpreted_compiler
+@needs_interpreted_compiler
 def test_number_of_files(folder, monkeypatch):
     """The oldest cache files are removed above the maximum number."""
     from ts.bytecode import disk_cache

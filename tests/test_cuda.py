@@ -248,13 +248,14 @@ def test_recorded_streams_delay_the_reuse_of_memory(cuda):
     del again[0]
     ts.cuda.synchronize()
     again = [ts.empty(size, device="cuda") for _ in range(9)]
-    assert address in [y.data_ptr() for y in (*others, *again)] or is_gpu()  # a GPU's pool also merges blocks
+    # on a GPU, CuPy's pool merges free blocks, so a new block may start at another address
+    assert address in [y.data_ptr() for y in (*others, *again)] or is_gpu()
     with pytest.raises(NotImplementedError, match="only available for these backends"):
         ts.ones(2).record_stream(side)
 
 
 def test_empty_cache_waits_for_recorded_streams(cuda):
-    """`empty_cache` returns all unused memory to the driver, also memory that a stream still used."""
+    """`empty_cache` waits for streams that use released memory, and returns all released memory to the driver."""
     side = ts.cuda.Stream()
     ts.cuda.empty_cache()
     before = ts.cuda.memory_reserved()

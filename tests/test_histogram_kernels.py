@@ -27,7 +27,7 @@ def test_elements_at_the_edges_of_bins(dtype):
             assert given.histc(bins).tolist() == count(array, bins, array.min(), array.max()).tolist()
 
 
-def test_values_without_bins():
+def test_values_outside_all_bins_and_empty_ranges():
     x = ts.tensor([1.0, float("nan"), 2.0, float("inf"), -5.0])
     assert x.histc(3, 0, 2).tolist() == [0.0, 1.0, 1.0]
     with pytest.raises(RuntimeError, match="is not finite"):

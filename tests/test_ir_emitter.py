@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 
 import ts
-from tests.jit_helpers import interpreted_compiler
+from tests.jit_helpers import needs_interpreted_compiler
 
 from ts.errors import FrontendError
 from ts.frontend import compile, parse
@@ -55,14 +55,14 @@ def variable_accesses(monkeypatch, text):
     return created["prim::Load"], created["prim::Store"]
 
 
-@interpreted_compiler
+@needs_interpreted_compiler
 def test_no_accesses_of_known_variables(monkeypatch):
     """Statements without control flow create no nodes for accesses of variables."""
     lines = "".join(f"    x = x + {i} * y\n    z = (x, y)\n" for i in range(20))
     assert variable_accesses(monkeypatch, f"def f(x: int, y: int):\n{lines}    return z\n") == (0, 0)
 
 
-@interpreted_compiler
+@needs_interpreted_compiler
 def test_accesses_at_branches(monkeypatch):
     """A variable is stored once before an `if`, and loaded in its branches without a node."""
     lines = "    x = x + 1\n" * 20

@@ -3,7 +3,7 @@
 import pytest
 
 import ts
-from tests.jit_helpers import interpreted_compiler
+from tests.jit_helpers import needs_interpreted_compiler
 from ts.ir.graph import Graph
 
 
@@ -55,7 +55,7 @@ def h(xs: List[int], ys: List[int]):
     assert unit.h([1, 2, 3], [1, 2]) == 3
 
 
-@interpreted_compiler
+@needs_interpreted_compiler
 def test_copy_only_before_a_removal(monkeypatch):
     """The compiler copies the graph only if it removes a node that may raise an error."""
     copied = []

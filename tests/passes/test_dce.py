@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.jit_helpers import interpreted_compiler
+from tests.jit_helpers import needs_interpreted_compiler
 from ts.ir.graph_parser import parse_ir
 from ts.passes import dce
 
@@ -30,7 +30,7 @@ HEAD = "graph(%x : Tensor, %c : bool, %n : int):\n  %1 : int = prim::Constant[va
         ),
     ],
 )
-@interpreted_compiler
+@needs_interpreted_compiler
 def test_marking(monkeypatch, body, result, is_marked):
     """Marking runs only if numbers of uses do not decide, and removes the same nodes."""
     text = f"{HEAD}  {body}\n  return ({result})\n"

@@ -3,7 +3,7 @@
 from collections import Counter
 
 import ts
-from tests.jit_helpers import interpreted_compiler
+from tests.jit_helpers import needs_interpreted_compiler
 from ts.ir.types import NONE
 from ts.passes.rewriter import Rewriter
 from ts.passes.specialize_to_arguments import specialize_to_arguments
@@ -28,7 +28,7 @@ def visited_nodes(monkeypatch, n):
     return visits["nodes"]
 
 
-@interpreted_compiler
+@needs_interpreted_compiler
 def test_linear_work_for_tests_of_an_argument(monkeypatch):
     """An `if` is removed before later nodes are visited, so that one traversal decides all tests."""
     small = visited_nodes(monkeypatch, 10)
