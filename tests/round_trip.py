@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from ts.frontend.serialized_names import SerializedResolver, printed_defs
+from ts.frontend.serialized_resolver import SerializedResolver, printed_defs
 from ts.ir.graph import Graph
 from ts.ir.graph_printer import to_text
 from ts.ir.python_print import to_source

@@ -130,6 +130,17 @@ def test_cache_is_read_by_other_processes(folder, compiled):
     assert again(x).tolist() == expected and again.forward.schema.arguments[2].default == 2
 
 
+def test_cached_archives_need_no_emitter(folder):
+    """A process that loads and calls a module with cached code imports no part of the compiler."""
+    load()(ts.arange(6.0))
+    script = (
+        f"import io, sys, ts; m = ts.jit.load(io.BytesIO({WHOLE!r})); m(ts.arange(6.0))\n"
+        "print(*(name for name in sys.modules if name.startswith(('ts.frontend.ir_emitter', 'ts.passes.pipelines', 'ts.bytecode.lower'))))"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout == "\n"
+
+
 def test_all_kinds(folder, compiled):
     data, x = saved(Everything()), ts.ones(3)
     first, second = load(data), load(data)

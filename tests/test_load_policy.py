@@ -79,7 +79,7 @@ def test_lazily_loaded_code():
     """A lazily loaded class is checked against `allowed_ops` when it is compiled."""
     source = module("return x", parameters=", x: Tensor") + "def late():\n  torch.manual_seed(3)\n  return None\n"
     loaded = load(archive(source), allowed_ops=())
-    late = loaded._concrete.type.methods["forward"].definition().resolver._find("__torch__.late")
+    late = loaded._concrete.type.methods["forward"].definition().resolver.find("__torch__.late")
     with pytest.raises(CompilationError, match="the archive uses aten::manual_seed"):
         late()
 

@@ -57,7 +57,7 @@ def test_function_compiled_after_loading_cannot_write(tmp_path):
     path = tmp_path / "x.pt"
     source = module("return x", parameters=", x: Tensor") + f"def late():\n  torch.save(1, '{path}')\n  return None\n"
     loaded = ts.jit.load(io.BytesIO(archive(source)))
-    late = loaded._concrete.type.methods["forward"].definition().resolver._find("__torch__.late")
+    late = loaded._concrete.type.methods["forward"].definition().resolver.find("__torch__.late")
     with pytest.raises(CompilationError, match="the archive uses aten::save, which writes files"):
         late()
     assert not path.exists()

@@ -28,7 +28,6 @@ from ts.archive.unpickler import Global, Unpickler, ordered_dict
 from ts.archive.zip_records import Location, TensorLoader, ZipRecords, device_named, open_archive
 from ts.bytecode.typespec import object_class, type_spec
 from ts.errors import ArchiveError
-from ts.frontend.compile import compile_all
 from ts.frontend.load_policy import DEFAULT, FILE_WRITERS, LoadPolicy
 from ts.frontend.source_importer import ArchiveUnit
 from ts.ir.source import Source
@@ -70,6 +69,10 @@ def read(
         if not isinstance(module, Object):
             raise ArchiveError("the archive does not contain a scripted module")
         if policy.restricted or (not policy.is_trusted and reader.may_write_files()):
+            from ts.frontend.compile import (
+                compile_all,  # imported here: trusted code is compiled at first calls
+            )
+
             compile_all(_methods(module.cls.type))
     return module
 

@@ -1,7 +1,7 @@
-"""Resolution of names in printed source, that is, in `fn.code` and archives.
+"""Sugared values of the names in printed source, that is, in `fn.code` and archives.
 
-Input: the constants of an archive, and a function `find` for names that begin with `__torch__.` or `^`. Each
-line shows source and its meaning:
+`SerializedResolver` calls its function `find` for names that begin with `__torch__.` or `^`. Each line shows
+source and its meaning:
 
     CONSTANTS.c0                     a constant of the archive
     torch.add(x, 1)                  the operator aten::add
@@ -19,19 +19,15 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Callable, Sequence
-from math import inf, nan
 from typing import Any
 
-from ts.devices import device
 from ts.errors import CompilationError
-from ts.frontend import parse
 from ts.frontend.enums import EnumClassValue
 from ts.frontend.ir_emitter import calls
 from ts.frontend.ir_emitter.emitter import Emitter
 from ts.frontend.load_policy import UNRESTRICTED, LoadPolicy
-from ts.frontend.parse import ParsedFunction
-from ts.frontend.resolve import Resolver
 from ts.frontend.schema_matching import Actual
+from ts.frontend.serialized_resolver import Find, SerializedResolver, constant_by_name
 from ts.frontend.sugared_values.python_functions import PythonFunction
 from ts.frontend.sugared_values.sugared import (
     BuiltinFunction,
@@ -46,119 +42,22 @@ from ts.frontend.sugared_values.sugared import (
 )
 from ts.frontend.upgraders import LegacyOperator, find_upgraders
 from ts.ir.attributes import REMOTE_CALLS, type_of_constant
-from ts.ir.graph import Graph
 from ts.ir.node import Node
 from ts.ir.source import SourceRange
-from ts.ir.types import NONE, NUMBER, OBJECT_TYPES, ClassType, EnumType, TupleType, Type, erase_shape
+from ts.ir.types import OBJECT_TYPES, ClassType, EnumType, TupleType, erase_shape
 from ts.ir.value import Value
 
-Find = Callable[[str], Any]
-"""Function that resolves a name.
 
-It returns the function, type or class called `__torch__.…`, or None for a namespace. For `^name`, it returns
-a Python function.
-"""
-
-
-def printed_defs(
-    source_text: str, names: SerializedResolver, self_type: ClassType | None = None
-) -> dict[str, ParsedFunction]:
-    """Parse printed source, and return its definitions by name.
-
-    If `self_type` is set, the definitions are methods of this class.
-    """
-    definitions = parse.module_defs(source_text, names, printed=True)
-    for definition in definitions:
-        definition.self_type = self_type
-    return {definition.name: definition for definition in definitions}
-
-
-class SerializedResolver(Resolver):
-    """Resolver limited to the names of printed source."""
-
-    def __init__(
-        self,
-        constants: Sequence[object] = (),
-        find: Find | None = None,
-        version: int = sys.maxsize,
-        policy: LoadPolicy = UNRESTRICTED,
-    ) -> None:
-        """Set up the names of an archive.
-
-        `version` is the operator version of the archive, `policy` the policy with the allowed operators.
-        """
-        super().__init__()
-        self.policy = policy
-        self._find = find or (lambda name: None)
-        self._constants = Constants(constants)
-        self._names: dict[str, object] = {
-            "torch": Operators("aten", version, policy),
-            "ops": Operators(""),
-            "CONSTANTS": self._constants,
-            "__torch__": Namespace("__torch__", self._find),
-            "inf": inf,
-            "nan": nan,
-            "infj": complex(0, inf),
-            "nanj": complex(0, nan),
-            "fork": Fork(),
-            **{form: SpecialForm(form) for form in ("annotate", "unchecked_cast", "uninitialized")},
-        }
-
-    def lookup(self, name: str) -> object:
-        """Return the sugared value or constant of a name. Raise KeyError for unknown names."""
-        if name.startswith("^"):
-            function = self._find(name)
-            if function is None:
-                raise KeyError(name)
-            return PythonCall(function)
-        return self._names[name]
-
-    def admit(self, graph: Graph) -> None:
-        """Raise CompilationError if the load policy forbids an operator of a compiled graph."""
-        self.policy.admit(graph)
-
-    def evaluate(self, node: ast.expr) -> object:
-        """Return the type, enum member or constant that an expression denotes.
-
-        Raise KeyError for an unknown name or an unsupported expression.
-        """
-        match node:
-            case ast.Constant(value=value):
-                return value
-            case ast.Name(id=name) if isinstance(self._names.get(name), float | complex):
-                return self._names[name]
-            case ast.UnaryOp(op=ast.USub(), operand=operand):
-                operand_value = self.evaluate(operand)
-                if not isinstance(operand_value, int | float | complex):
-                    raise KeyError("-")
-                return -operand_value
-            case ast.Tuple(elts=elements) | ast.List(elts=elements):
-                return tuple(map(self.evaluate, elements))
-            case ast.Attribute(value=ast.Name(id="CONSTANTS"), attr=name):
-                return self._constants.value(name)
-            case ast.Call(func=ast.Attribute(attr="device"), args=[ast.Constant(value=str(name))]):
-                try:
-                    return device(name)
-                except RuntimeError:  # the device type does not exist
-                    raise KeyError(name) from None
-            case ast.Call(func=ast.Name(id="annotate"), args=[_, value]):
-                return self.evaluate(value)
-        name = ast.unparse(node)
-        definition: object = _TYPES.get(name)
-        if definition is None and name.startswith("__torch__."):
-            definition = self._find(name)
-            if definition is None:
-                enum, _, member = name.rpartition(".")
-                enum_type = self._find(enum)
-                if isinstance(enum_type, EnumType) and enum_type.python_class is not None:
-                    cls: Any = enum_type.python_class
-                    definition = cls.__members__.get(member)
-        if definition is None:
-            raise KeyError(name)
-        return definition
-
-
-_TYPES: dict[str, Type] = {"number": NUMBER, "NoneType": NONE, "Tuple[]": TupleType([])}
+def sugared_values(names: SerializedResolver) -> dict[str, SugaredValue]:
+    """Return the sugared values of the names that all printed source can use."""
+    return {
+        "torch": Operators("aten", names.version, names.policy),
+        "ops": Operators(""),
+        "CONSTANTS": Constants(names.constants),
+        "__torch__": Namespace("__torch__", names.find),
+        "fork": Fork(),
+        **{form: SpecialForm(form) for form in ("annotate", "unchecked_cast", "uninitialized")},
+    }
 
 
 class Operators(SugaredValue):
@@ -199,7 +98,7 @@ class Constants(SugaredValue):
     def attr(self, em: Emitter, range: SourceRange, name: str) -> SugaredValue:
         """Emit the constant with this name, such as `c0`. Raise CompilationError for unknown names."""
         try:
-            value = self.value(name)
+            value = constant_by_name(self.values, name)
         except KeyError:
             raise CompilationError(f"unknown constant CONSTANTS.{name}", range) from None
         if type_of_constant(value) is None:
@@ -208,13 +107,6 @@ class Constants(SugaredValue):
         # Remove the dtype and shape of a tensor from the type of the constant, because the code had types
         # without dtype and shape when it was saved.
         return SimpleValue(constant.set_type(erase_shape(constant.type())))
-
-    def value(self, name: str) -> object:
-        """Return the constant called `name`, such as `c0`. Raise KeyError if unknown."""
-        index = name.removeprefix("c")
-        if not (index.isdecimal() and len(index) < 10 and int(index) < len(self.values)):
-            raise KeyError(name)
-        return self.values[int(index)]
 
 
 class Namespace(SugaredValue):

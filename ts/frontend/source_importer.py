@@ -34,7 +34,7 @@ from ts.frontend.enums import read_enum_type
 from ts.frontend.load_policy import UNRESTRICTED, LoadPolicy
 from ts.frontend.modules import ConcreteModule
 from ts.frontend.parse import ParsedFunction
-from ts.frontend.serialized_names import SerializedResolver
+from ts.frontend.serialized_resolver import SerializedResolver
 from ts.frontend.serialized_source import PrintedFile
 from ts.frontend.signatures import Parameter, signature
 from ts.ir.attributes import type_of_constant

@@ -245,7 +245,7 @@ class CompilationUnit:
     def _define_printed(self, lang: str) -> bool:
         """Compile `lang` as source that `fn.code` printed. Return False if the compilation fails."""
         from ts.frontend.compile import compile_all
-        from ts.frontend.serialized_names import SerializedResolver, printed_defs
+        from ts.frontend.serialized_resolver import SerializedResolver, printed_defs
 
         try:
             definitions = run_with_large_stack(lambda: printed_defs(lang, SerializedResolver(find=find_live)))

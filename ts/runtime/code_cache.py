@@ -165,6 +165,6 @@ def _type_anywhere(annotation: str) -> Type:
     """Parse the text of a type, in the syntax of printed source. Class types are not supported."""
     from ts.frontend.annotations import to_type
     from ts.frontend.python_syntax import expression
-    from ts.frontend.serialized_names import SerializedResolver
+    from ts.frontend.serialized_resolver import SerializedResolver
 
     return to_type(expression(annotation), SerializedResolver())

@@ -29,7 +29,6 @@ from ts._core.value.objects import Object
 from ts.bytecode.typespec import object_class
 from ts.errors import FrontendError, missing_attribute
 from ts.frontend import classes, modules, parse
-from ts.frontend.compile import compile_all
 from ts.frontend.compile_directives import Attribute, modifier_of
 from ts.frontend.error_aggregation import hide_internal_frames
 from ts.frontend.hook_signatures import check_hook_signatures
@@ -90,6 +89,13 @@ def _new_parameter_error(name: str) -> RuntimeError:
 
 def _deletion_error(name: str) -> RuntimeError:
     return RuntimeError(f"cannot delete methods or parameters of a script module: '{name}'")
+
+
+def _compile_all(functions: Iterable[Any]) -> None:
+    """Compile several scripted functions now. Raise one error that contains the errors of all of them."""
+    from ts.frontend.compile import compile_all  # imported here: methods of archives compile at first calls
+
+    compile_all(functions)
 
 
 class _CompiledMethod:
@@ -336,7 +342,7 @@ class ScriptModule(Module):
             classes.declare_method_from_source(self._concrete.type, definition) for definition in definitions
         ]
         try:
-            compile_all(added)
+            _compile_all(added)
         except FrontendError as error:
             raise hide_internal_frames(error) from error.__cause__
 
@@ -501,7 +507,7 @@ def scripted_with(instance: Module, methods: Iterable[str], share_types: bool) -
         created = _make(instance, concrete)
         for submodule in concrete.submodules.values():
             compile_entry_points(submodule)
-        compile_all(concrete.method(name) for name in methods)
+        _compile_all(concrete.method(name) for name in methods)
     return created
 
 
@@ -572,9 +578,9 @@ def compile_entry_points(concrete: ConcreteModule) -> None:
             # these modules are compiled, because errors in the calls would be less clear.
             for each in pending:
                 if each.pre_hooks or each.hooks:
-                    compile_all(each.entry_points())
+                    _compile_all(each.entry_points())
                     check_hook_signatures(each)
-            compile_all(method for each in pending for method in each.entry_points())
+            _compile_all(method for each in pending for method in each.entry_points())
         except BaseException:
             for each in pending:
                 each.compiled = False
@@ -610,7 +616,7 @@ def _finish_script_module(module: ScriptModule) -> None:
     try:
         for submodule in concrete.submodules.values():
             compile_entry_points(submodule)
-        compile_all(list(concrete.type.methods.values()))
+        _compile_all(list(concrete.type.methods.values()))
     except FrontendError as error:
         modules.forget(concrete)
         raise hide_internal_frames(error) from error.__cause__
