@@ -21,7 +21,7 @@ from ts.cli.main import main
 @pytest.fixture(scope="module")
 def port(busy):
     """Port of a server of the model `Busy`."""
-    with serving(busy, "--seconds", 1, "--bytes", "200M", "--max-body", "1M", "--workers", 4, "--client-seconds", 2, "--batch", 8) as process:
+    with serving(busy, "--seconds", 2, "--bytes", "200M", "--max-body", "1M", "--workers", 4, "--client-seconds", 2, "--batch", 8) as process:
         yield process.port
 
 
