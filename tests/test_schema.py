@@ -1,5 +1,8 @@
 """Schemas: parsing, printing, alias annotations, defaults."""
 
+import copy
+import pickle
+
 import pytest
 
 from ts.errors import ParseError
@@ -52,3 +55,12 @@ def test_errors_show_the_place():
         parse_schema("aten::f(Dict(int, int) x={[1]: 2}) -> Tensor")
     with pytest.raises(ParseError, match="expected a number but found '999"):
         parse_schema(f"aten::f(float x={'9' * 400}) -> Tensor")
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])
+def test_copies(copied):
+    """Copies and pickles of schemas and arguments are equal to the originals."""
+    schema = parse_schema("aten::add_.Tensor(Tensor(a!) self, int[2] other=1, *, Scalar alpha=1) -> Tensor(a!)")
+    assert copied(schema) == schema and str(copied(schema)) == str(schema) and copied(schema).is_mutable
+    argument = schema.arguments[1]
+    assert copied(argument) == argument and copied(argument).size == 2 and copied(argument).default_value == argument.default_value

@@ -55,6 +55,11 @@ class Argument:
         self.alias = alias
         self.size = size
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return the arguments of the constructor, for `pickle` and `copy`."""
+        fields = (self.name, self.type, self.default, self.has_default, self.kwarg_only, self.alias)
+        return Argument, (*fields, self.size, self.real_type)
+
     @property
     def default_value(self) -> Any:
         """Default value, which is None for required arguments as well (see `has_default_value`)."""
@@ -174,6 +179,11 @@ class FunctionSchema:
         self.is_varret = is_varret
         self.is_mutable = any(a.alias is not None and _writes(a.alias) for a in self.arguments)
         self._text = ""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return the arguments of the constructor, for `pickle` and `copy`."""
+        fields = (self.name, self.overload_name, self.arguments, self.returns, self.is_vararg, self.is_varret)
+        return FunctionSchema, fields
 
     @property
     def key(self) -> str:
