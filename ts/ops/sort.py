@@ -492,5 +492,7 @@ def _histc(xp: Any, self: Array, bins: int = 100, min: Any = 0, max: Any = 0) ->
         raise RuntimeError(f"torch.histc: range of [{low:g}, {high:g}] is not finite")
     if low == high:
         low, high = low - 1, high + 1
-    counts, _ = xp.histogram(self.reshape(-1), bins=bins, range=(low, high))
+    # The width of the range can exceed the largest number of the dtype.
+    values = self.reshape(-1) if self.dtype == common.DOUBLE else self.reshape(-1).astype(common.DOUBLE)
+    counts, _ = xp.histogram(values, bins=bins, range=(low, high))
     return counts.astype(self.dtype)

@@ -208,11 +208,11 @@ cdef inline double bessel_tail(double x) noexcept nogil:
 
 
 cdef double c_i0(double x) noexcept nogil:
-    """Compute the modified Bessel function of the first kind and order 0."""
+    """Compute the modified Bessel function of the first kind and order 0. As in PyTorch, i0(inf) is NaN."""
     x = fabs(x)
     if x < 8 or isnan(x):
         return bessel_series(x)
-    return INFINITY if isinf(x) else exp(x) * bessel_tail(x)
+    return NAN if isinf(x) else exp(x) * bessel_tail(x)
 
 
 cdef double c_i0e(double x) noexcept nogil:
