@@ -325,3 +325,15 @@ def test_mismatched_state_methods():
 
     with pytest.raises(RuntimeError, match=r"return type \(Tuple\[int, bool\]\) does not match '__setstate__'s argument"):
         ts.jit.script(Net()).save_to_buffer()
+
+
+@pytest.mark.parametrize("name", [None, 3, b"x", []])
+def test_invalid_module_names(name):
+    """The attribute `__module__` of a module class can be any object."""
+
+    class Twice(nn.Module):
+        def forward(self, x):
+            return 2 * x
+
+    Twice.__module__ = name
+    assert ts.jit.script(Twice())(ts.ones(1)).tolist() == [2]

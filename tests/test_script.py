@@ -568,3 +568,23 @@ def test_scripted_methods_have_the_original_attributes(tmp_path):
     loaded = ts.jit.load(tmp_path / "net.pt")
     assert str(inspect.signature(loaded.forward)) == "(x: 'Tensor', k: 'int' = 2) -> 'Tensor'"
     assert not hasattr(loaded.forward, "__wrapped__") and loaded.forward(ts.ones(1)).item() == 2
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, OSError])
+def test_errors_of_user_attributes_propagate(error):
+    """An error that a class of the user raises at attribute access is not taken for a missing attribute."""
+
+    class Meta(type):
+        def __getattr__(cls, name):
+            if name == "_fields":
+                raise error("from the user")
+            raise AttributeError(name)
+
+    class Value(metaclass=Meta):
+        pass
+
+    def is_value(x: int):
+        return isinstance(x, Value)
+
+    with pytest.raises(error, match="from the user"):
+        ts.jit.script(is_value)

@@ -30,6 +30,7 @@ from ts.frontend.naming import qualified_name
 from ts.frontend.resolve import Resolver, to_ts
 from ts.frontend.source_ranges import Ranges
 from ts.ir import types as ir
+from ts.ir.object_attributes import has_attribute, module_of
 from ts.ir.source import SourceRange
 from ts.ir.types import Type
 from ts.module_names import is_own
@@ -362,7 +363,7 @@ class AnnotationParser:
             return WORKER_INFO
         if issubclass(cls, Tensor):
             return ir.TENSOR
-        if hasattr(cls, "_fields") and issubclass(cls, tuple):
+        if has_attribute(cls, "_fields") and issubclass(cls, tuple):
             return self._named_tuple(cls)
         # The class belongs to `ts` and is no script class
         if is_own(getattr(cls, "__module__", "")) and "__ts_name__" not in vars(cls):
@@ -378,7 +379,7 @@ class AnnotationParser:
         annotations: dict[str, object] = {}
         for base in reversed(cls.__mro__):
             annotations |= inspect.get_annotations(base)
-        module = getattr(sys.modules.get(cls.__module__), "__dict__", {})
+        module = getattr(sys.modules.get(module_of(cls)), "__dict__", {})
         reader = AnnotationParser(Resolver(module, *self.resolver.scopes), None, self.fallback_range)
         inferred = ir.TensorType.get_inferred()
         types = [
@@ -474,7 +475,7 @@ _TS_CLASSES: dict[str, Callable[[], Type]] = {
 def is_module_class(cls: object) -> TypeGuard[type]:
     """Return whether an object is a subclass of Module."""
     return isinstance(cls, type) and any(
-        base.__name__ == "Module" and hasattr(base, "named_parameters") for base in cls.__mro__
+        base.__name__ == "Module" and has_attribute(base, "named_parameters") for base in cls.__mro__
     )
 
 

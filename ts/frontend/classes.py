@@ -26,6 +26,7 @@ from ts.frontend import parse
 from ts.frontend.compile_directives import modifier_of
 from ts.frontend.naming import find_live, make_function, qualified_name, register_live, unique_name
 from ts.frontend.parse import ParsedFunction
+from ts.ir.object_attributes import has_attribute
 from ts.ir.types import ClassType, InterfaceType, Property
 from ts.ir.types.nominal import NamedType
 
@@ -111,7 +112,7 @@ def _is_dataclass_method(cls: type, function: Any) -> bool:
 
 def is_dataclass(cls: type) -> bool:
     """Return whether `cls` is a dataclass, without importing `dataclasses`."""
-    return hasattr(cls, "__dataclass_fields__")
+    return has_attribute(cls, "__dataclass_fields__")
 
 
 def declare_methods(type: ClassType, cls: type) -> None:

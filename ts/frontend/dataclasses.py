@@ -24,6 +24,7 @@ from ts.errors import FrontendError
 from ts.frontend import parse
 from ts.frontend.parse import ParsedFunction
 from ts.frontend.resolve import Resolver
+from ts.ir.object_attributes import has_attribute
 
 SUPPORTED = frozenset({"__init__", "__repr__", "__eq__", "__hash__", "__lt__", "__le__", "__gt__", "__ge__"})
 _COMPARISONS = {"__lt__": ("<", False), "__le__": ("<", True), "__gt__": (">", False), "__ge__": (">", True)}
@@ -99,7 +100,7 @@ def _constructor(cls: type, names: dict[str, object]) -> list[str]:
             body.append(f"    self.{name}: {kind} = {name}")
         elif has_default:
             body.append(f"    self.{name}: {kind} = __default_{name}")
-    if hasattr(cls, "__post_init__"):
+    if has_attribute(cls, "__post_init__"):
         body.append(f"    self.__post_init__({', '.join(init_arguments)})")
     parameters += with_default
     if by_name:

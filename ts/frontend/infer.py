@@ -20,6 +20,7 @@ from ts.devices import device as Device
 from ts.errors import FrontendError
 from ts.frontend.annotations import object_type
 from ts.frontend.classes import compile_class
+from ts.ir.object_attributes import has_attribute
 from ts.ir.types import (
     BOOL,
     COMPLEX,
@@ -105,7 +106,7 @@ def _infer_container(value: list[Any] | dict[Any, Any] | tuple[Any, ...], inferr
         return DictType(keys, _common(value.values(), "Dictionary", "type", inferred))
     # Call `tuple.__iter__`, because a subclass may override `__iter__`.
     elements = [_infer(element, inferred) for element in tuple.__iter__(value)]
-    if hasattr(value, "_fields"):
+    if has_attribute(value, "_fields"):
         declared_type = object_type(type(value))
         if declared_type is not None and all(
             element.is_subtype_of(field)
@@ -142,7 +143,7 @@ def _common(values: Iterable[Any], container: str, property_name: str, inferred:
 def _infer_instance(value: Any) -> Type:
     """Return the enum type or script class of a value."""
     cls = type(value)
-    if hasattr(cls, "_modules") or hasattr(value, "_modules"):
+    if has_attribute(cls, "_modules") or has_attribute(value, "_modules"):
         raise TypeInferenceError("Cannot infer concrete type of torch.nn.Module")
     if isinstance(value, enum.Enum):
         instance_type = object_type(cls)

@@ -37,6 +37,7 @@ from ts.frontend.infer import TypeInferenceError, builtin_number_class, infer_ty
 from ts.frontend.overloads import overloads_of_method
 from ts.frontend.resolve import Resolver
 from ts.frontend.weak_side_table import EnumerableWeakSideTable
+from ts.ir.object_attributes import has_attribute, module_of
 from ts.ir.types import BOOL, NONE, TENSOR, InterfaceType, ModuleType, Property, Type
 from ts.module_names import own_name, torch_name
 from ts.ops import registry
@@ -232,7 +233,7 @@ def _same_constant(a: object, b: object) -> bool:
 
 def _is_abstract(forward: FunctionType) -> bool:
     """Return whether `forward` is the unimplemented default of `Module`."""
-    return forward.__qualname__ == "Module.forward" and own_name(forward.__module__) == "ts.nn.modules.module"
+    return forward.__qualname__ == "Module.forward" and own_name(module_of(forward)) == "ts.nn.modules.module"
 
 
 # ---- description of an instance --------------------------------------------------------------------
@@ -261,7 +262,7 @@ def concrete_module(
         )
     unknown = getattr(instance, "has_uninitialized_params", None)
     if unknown is not None and unknown():
-        name = f"{torch_name(cls.__module__)}.{cls.__qualname__}"
+        name = f"{torch_name(module_of(cls))}.{cls.__qualname__}"
         raise RuntimeError(f"'{name}' has uninitialized parameters. Did you forget to run a forward pass?")
     concrete = _Description(instance, share_types, traced, enclosing).concrete
     existing = _concrete_modules.get(cls) or []
@@ -358,7 +359,7 @@ class _Description:
                 return False
         if not isinstance(annotation, type) or classes.ATTRIBUTE in vars(annotation):
             return False  # the class is an interface, which is the type of the attribute
-        return any(own_name(base.__module__) == "ts.nn.modules.module" for base in annotation.__mro__)
+        return any(own_name(module_of(base)) == "ts.nn.modules.module" for base in annotation.__mro__)
 
     def _type_of(self, name: str, value: Any) -> Type:
         """Return the annotated or inferred type of an attribute. Raise TypeInferenceError without a type."""
@@ -416,7 +417,7 @@ class _Description:
                     stacklevel=2,
                 )
                 continue
-            if not hasattr(self.instance, name):
+            if not has_attribute(self.instance, name):
                 warnings.warn(
                     f"'{name}' was found in ScriptModule constants, but was not actually set in __init__. "
                     "Consider removing it.",
@@ -441,7 +442,7 @@ class _Description:
             if inspect.isfunction(value):
                 self._function(name, value)
                 continue
-            if hasattr(type(value), "ensure_compiled"):
+            if has_attribute(type(value), "ensure_compiled"):
                 concrete.functions[name] = value
                 continue
             if type(value).__name__ in ("OverloadSet", "OpOverload") or _is_operator(value):
@@ -478,7 +479,7 @@ def _check_interface_methods(module: Any, interface: InterfaceType) -> None:
     concrete = getattr(module, "_concrete", None)
     methods = concrete.type.methods if isinstance(concrete, ConcreteModule) else ()
     for name in interface.methods:
-        if name not in methods and not hasattr(module, name):
+        if name not in methods and not has_attribute(module, name):
             raise AttributeError(f"'{type(module).__name__}' object has no attribute '{name}'")
 
 
@@ -489,7 +490,7 @@ def _is_operator(value: Any) -> bool:
 
 def _type_name(value: object) -> str:
     cls = type(value)
-    return cls.__name__ if cls.__module__ == "builtins" else f"{cls.__module__}.{cls.__qualname__}"
+    return cls.__name__ if module_of(cls) == "builtins" else f"{module_of(cls)}.{cls.__qualname__}"
 
 
 def _constant(name: str, value: Any, owner: str) -> object:
@@ -515,5 +516,5 @@ def _resolver(cls: type) -> Resolver:
     for member in vars(cls).values():
         if isinstance(member, FunctionType):
             return Resolver.of_function(member)
-    module = sys.modules.get(cls.__module__)
+    module = sys.modules.get(module_of(cls))
     return Resolver({} if module is None else vars(module))

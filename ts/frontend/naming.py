@@ -18,6 +18,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakValueDictionary
 
+from ts.ir.object_attributes import module_of
 from ts.module_names import own_name
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ def qualified_name(definition: Any) -> str:
 
     The module is omitted for definitions in `__main__`.
     """
-    module = own_name(definition.__module__) or "__main__"
+    module = own_name(module_of(definition)) or "__main__"
     if module.startswith("ts."):  # in qualified names, classes of `ts.nn` have the module names of PyTorch
         module = f"torch.{module.removeprefix('ts.')}"
         if module.startswith("torch.nn.functional."):

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from ts.errors import CompilationError, FrontendError
 from ts.frontend.weak_side_table import WeakSideTable
+from ts.ir.object_attributes import module_of
 from ts.module_names import own_name
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ def overload_method(function: F) -> F:
 def declare_overload_method(function: F) -> F:
     """Declare one signature of a method of `ts`, like `overload_method`, but without parsing it."""
     owner, _, name = function.__qualname__.rpartition(".")
-    _methods.setdefault(f"{own_name(function.__module__)}.{owner}", {}).setdefault(name, []).append(function)
+    _methods.setdefault(f"{own_name(module_of(function))}.{owner}", {}).setdefault(name, []).append(function)
     return function
 
 
@@ -83,7 +84,7 @@ def overloads_of_method(cls: type, name: str) -> list[Callable[..., Any]]:
     If this class defines the method without overloads, return an empty list.
     """
     for base in cls.__mro__:
-        declarations = _methods.get(f"{own_name(base.__module__)}.{base.__qualname__}", {}).get(name)
+        declarations = _methods.get(f"{own_name(module_of(base))}.{base.__qualname__}", {}).get(name)
         if declarations:
             implementation = base.__dict__.get(name)
             if implementation in declarations:

@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from ts.devices import device
+from ts.ir.object_attributes import has_attribute
 from ts.ir.types import (
     BOOL,
     COMPLEX,
@@ -63,7 +64,11 @@ def is_tensor(value: object) -> bool:
 
     `ts.ir` does not import a tensor library.
     """
-    return hasattr(value, "dtype") and hasattr(value, "shape") and hasattr(value, "requires_grad")
+    return (
+        has_attribute(value, "dtype")
+        and has_attribute(value, "shape")
+        and has_attribute(value, "requires_grad")
+    )
 
 
 class ParsedTensor:
@@ -115,7 +120,7 @@ def kind_of_value(value: object) -> str:
         return "ty"
     if is_tensor(value):
         return "t"
-    if hasattr(value, "param_node"):
+    if has_attribute(value, "param_node"):
         return "g"
     if isinstance(value, list) and value:
         kinds = {kind_of_value(v) for v in value}

@@ -24,6 +24,7 @@ from ts.frontend.resolve import attribute as attribute_of
 from ts.frontend.schema_matching import Actual, convert_to_type, emit_builtin_call, match_schema
 from ts.frontend.sugared_values.python_functions import PythonFunction, no_value_error
 from ts.frontend.sugared_values.sugared import FunctionValue, Kwargs, SimpleValue, SugaredValue
+from ts.ir.object_attributes import module_of
 from ts.ir.schema import FunctionSchema
 from ts.ir.source import SourceRange
 from ts.ir.types import (
@@ -383,7 +384,7 @@ def _has_only_own_method(type: Type, method: str) -> bool:
     if not isinstance(type, ModuleType) or method in type.methods or type.concrete is None:
         return False
     function = type.concrete.python_function(method)
-    return function is not None and is_own(function.__module__)
+    return function is not None and is_own(module_of(function))
 
 
 def to_printable(em: Emitter, range: SourceRange, value: Value) -> Value:

@@ -30,6 +30,7 @@ from ts.frontend.sugared_values.sugared import (
     SugaredValue,
     insert_actual,
 )
+from ts.ir.object_attributes import has_attribute
 from ts.ir.source import SourceRange
 from ts.ir.types import INT, NONE, STR, ModuleType, TupleType, Type, why_not_implemented
 from ts.ir.value import Value
@@ -73,7 +74,7 @@ class ModuleValue(SugaredValue):
         reason = "" if self.concrete is None else self.concrete.failed.get(name, "")
         python_class = self.type.python_class
         hint = "" if reason else hints.similar(name, [*self.type.attributes, *dir(python_class)])
-        if not reason and hasattr(python_class, name):
+        if not reason and has_attribute(python_class, name):
             hint = hints.class_attribute(name)
         if _NO_MODULE in reason:
             hint = "put modules into a ts.nn.ModuleList or a ts.nn.ModuleDict"

@@ -53,6 +53,7 @@ from ts.frontend.sugared_values.sugared import (
     SugaredValue,
     WarnFunction,
 )
+from ts.ir.object_attributes import has_attribute, module_of
 from ts.ir.source import SourceRange
 from ts.ir.types import BOOL, COMPLEX, FLOAT, INT, STR, ClassType, InterfaceType, TupleType
 from ts.ir.value import Value
@@ -111,7 +112,7 @@ def _is_function_in_script_subset(obj: object) -> bool:
     function = obj.__wrapped__ if isinstance(obj, Overridable) else obj
     if not isinstance(function, PythonFunction):
         return False
-    module_name = own_name(function.__module__)
+    module_name = own_name(module_of(function))
     return not is_own(module_name) or module_name.startswith("ts.nn.functional.")
 
 
@@ -184,7 +185,7 @@ class ModuleClass(SugaredValue):
 
     def attr(self, em: Emitter, range: SourceRange, name: str) -> SugaredValue:
         """Return an attribute of the class, such as a static method. Raise CompilationError if missing."""
-        if not hasattr(self.cls, name):
+        if not has_attribute(self.cls, name):
             raise CompilationError(
                 f"object has no attribute {name}: the class '{self.name}' does not have it",
                 range,
@@ -287,11 +288,11 @@ def to_sugared(em: Emitter, obj: Any, range: SourceRange, name: str) -> SugaredV
         return special
     if inspect.ismethod(obj) and obj.__name__ == "apply" and python_functions.is_function_class(obj.__self__):
         return python_functions.AppliedFunction(obj.__self__)
-    if hasattr(type(obj), "ensure_compiled"):
+    if has_attribute(type(obj), "ensure_compiled"):
         return FunctionValue(obj)
     if isinstance(obj, PythonFunction):
-        if is_own(obj.__module__):
-            operator = operator_of(own_name(obj.__module__), obj.__name__)
+        if is_own(module_of(obj)):
+            operator = operator_of(own_name(module_of(obj)), obj.__name__)
             if operator is not None:
                 return BuiltinFunction(operator)
         return python_functions.function_value(em, obj, range)
@@ -343,31 +344,31 @@ def _of_class(em: Emitter, cls: type, range: SourceRange, name: str) -> SugaredV
     cls = cls.__dict__.get("__ts_script_class__", cls)
     if python_functions.is_function_class(cls):
         return python_functions.FunctionClass(cls)
-    if own_name(cls.__module__) == "ts.autograd.grad_mode" and "__ts_name__" not in vars(cls):
+    if own_name(module_of(cls)) == "ts.autograd.grad_mode" and "__ts_name__" not in vars(cls):
         # If no operator has the name of the class, as for `inference_mode`, a call raises CompilationError.
         return BuiltinFunction(f"aten::{cls.__name__}")
     if issubclass(cls, BaseException):
-        return ExceptionClass(f"{cls.__module__}.{cls.__qualname__}")
+        return ExceptionClass(f"{module_of(cls)}.{cls.__qualname__}")
     if getattr(builtins, cls.__name__, None) is cls and cls.__name__ in GLOBALS:
         return GLOBALS[cls.__name__]
     if issubclass(cls, RRefValue):  # scripts cannot create RRefs
         raise CompilationError(BARE["RRef"], range)
-    if issubclass(cls, tuple) and hasattr(cls, "_fields"):
+    if issubclass(cls, tuple) and has_attribute(cls, "_fields"):
         type_ = object_type(cls)
         if isinstance(type_, TupleType):
             return NamedTupleConstructor(type_)
     if issubclass(cls, Enum):
         return EnumClassValue(cls)
-    if any(own_name(base.__module__) == "ts.nn.modules.module" for base in cls.__mro__):
+    if any(own_name(module_of(base)) == "ts.nn.modules.module" for base in cls.__mro__):
         if isinstance(vars(cls).get(ATTRIBUTE), InterfaceType):
             raise FrontendError(f"Cannot instantiate class '{cls.__name__}' in a script function", range)
         return ModuleClass(cls, name)
-    if own_name(cls.__module__) == "ts" and cls.__name__ == "Tensor":
+    if own_name(module_of(cls)) == "ts" and cls.__name__ == "Tensor":
         return TensorClass()
     if cls.__name__ in ("device", "Generator"):
         return BuiltinFunction(f"aten::{cls.__name__}")
     if cls.__flags__ & IMMUTABLE_TYPE_FLAG:  # classes implemented in C, such as set and map
-        if is_own(cls.__module__):
+        if is_own(module_of(cls)):
             return BuiltinFunction(f"aten::{cls.__name__}")
         return python_functions.object_value(em, cls, range)
     return class_of(em, cls, range)
