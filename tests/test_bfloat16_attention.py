@@ -3,22 +3,12 @@
 import pytest
 
 import ts
+from tests.bfloat16_helpers import algorithm as algorithm
+from tests.bfloat16_helpers import randn
 from ts.backends.cpu.kernels import bfloat16_microkernels
 
 INF = float("inf")
 attention = ts.nn.functional.scaled_dot_product_attention
-
-
-@pytest.fixture(params=["tiles", "other"])
-def algorithm(request):
-    """Run a test with the AVX512_BF16 tiles, if this processor and the SIMD level have them, and without them."""
-    before = bfloat16_microkernels.use_bfloat16_tiles(request.param == "tiles")
-    yield request.param
-    bfloat16_microkernels.use_bfloat16_tiles(before)
-
-
-def randn(*shape):
-    return ts.randn(*shape).to(ts.bfloat16)
 
 
 def reference_weights(q, k, mask, causal, scale):

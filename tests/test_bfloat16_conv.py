@@ -3,21 +3,10 @@
 import pytest
 
 import ts
-from ts.backends.cpu.kernels import bfloat16_microkernels
+from tests.bfloat16_helpers import algorithm as algorithm
+from tests.bfloat16_helpers import randn
 
 f = ts.nn.functional
-
-
-@pytest.fixture(params=["tiles", "float32"])
-def algorithm(request):
-    """Run a test with the AVX512_BF16 tiles, if this processor and the SIMD level have them, and without them."""
-    before = bfloat16_microkernels.use_bfloat16_tiles(request.param == "tiles")
-    yield request.param
-    bfloat16_microkernels.use_bfloat16_tiles(before)
-
-
-def randn(*shape):
-    return ts.randn(*shape).to(ts.bfloat16)
 
 
 def assert_rounded(function, x, weight, bias=None, **arguments):
