@@ -84,8 +84,8 @@ def _class_of(members: dict[str, Any], name: str, module: str, range: SourceRang
     """Create an enum class with the given members. Raise CompilationError for names reserved by Python."""
     reserved = [member for member in members if re.fullmatch(_RESERVED, member)]
     if not reserved:
-        create: Any = Enum
-        enum_class: Any = create(name, members, module=module)  # type: ignore[misc]
+        create: Any = Enum  # mypyc does not support the functional syntax of `Enum`
+        enum_class: Any = create(name, members, module=module)
         # `Enum` does not make a member of a private name, for example of `_Color__red` in a class `Color`.
         known = enum_class.__members__
         reserved = [member for member in members if member not in known]
